@@ -213,12 +213,15 @@ void DockHost::giveRoom(Dock* dock) {
       if (isInPlace(front) && (beside == nullptr || areaOf(front) > areaOf(beside))) beside = front;
     }
   }
+  // Qt moves the pixels of the other docks to and fro.
+  hold();
   if (beside == nullptr)
     addDockWidget(Qt::TopDockWidgetArea, dock);
   else
     tabifyDockWidget(beside, dock);
   dock->show();
   dock->raise();
+  QTimer::singleShot(0, this, &DockHost::applySizes);
 }
 
 void DockHost::keepSizes(bool on) {
@@ -368,8 +371,9 @@ void DockHost::reveal(const QString& id) {
   Dock* wanted = dock(id);
   if (wanted == nullptr) return;
   if (m_maximised != nullptr && m_maximised != wanted && !wanted->isFloating()) restore();
-  if (wanted->isHidden()) wanted->show();
+  // A dock that is shown before it has a place would get a narrow column.
   giveRoom(wanted);
+  if (wanted->isHidden()) wanted->show();
   wanted->raise();
   if (wanted->isFloating()) wanted->activateWindow();
   wanted->setFocus();

@@ -310,6 +310,7 @@ void MainWindow::makeStatusBar() {
   bar->setObjectName(QStringLiteral("statusBar"));
   bar->setSizeGripEnabled(false);
   m_status = new ElidedLabel;
+  m_status->setObjectName(QStringLiteral("runState"));
   m_status->setAccessibleName(tr("State of the newest run"));
   m_status->setToolTip(
       QStringList({tr("The newest run of this document that has begun by the moment in view. Times are "
@@ -327,6 +328,9 @@ void MainWindow::makeStatusBar() {
   connect(bar, &QStatusBar::messageChanged, bar, [bar](const QString& message) {
     if (message.isEmpty()) bar->setToolTip(QString());
   });
+  // Qt hides it only if the window is visible already. At the start both texts would be there.
+  connect(bar, &QStatusBar::messageChanged, m_status,
+          [this](const QString& message) { m_status->setVisible(message.isEmpty()); });
   bar->addWidget(m_status, 1);
   bar->addPermanentWidget(m_hint);
   bar->addPermanentWidget(m_statusRight);

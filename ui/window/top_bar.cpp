@@ -197,6 +197,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   rightRow->addWidget(m_policy);
 
   m_stop = new QPushButton(tr("Stop"));
+  m_stop->setObjectName(QStringLiteral("stop"));
   connect(m_stop, &QPushButton::clicked, this, [this] { Q_EMIT commandWanted(QStringLiteral("run.stop")); });
   rightRow->addWidget(m_stop);
   m_run = new QPushButton(tr("▶ Run"));
@@ -512,7 +513,10 @@ QSize TopBar::minimumSizeHint() const {
   const QMargins margins = layout()->contentsMargins();
   int least = margins.left() + margins.right() + leastLeft() + m_layout->sizeHint().width();
   for (const QToolButton* button : {m_model, m_policy}) least += widthWith(*button, QString()) + kLeastText;
-  return {least + m_run->sizeHint().width() + 4 * kBarGap, kHeight};
+  const int run = m_run->sizeHint().width();
+  const int stop = m_stop->sizeHint().width();
+  const bool hasBoth = m_stop->isEnabled() && m_run->isEnabled();
+  return {least + (hasBoth ? run + kBarGap + stop : std::max(run, stop)) + 4 * kBarGap, kHeight};
 }
 
 int TopBar::leastLeft() const {
@@ -528,8 +532,8 @@ void TopBar::showText(QToolButton& button, const QString& text, int room) {
 
 /// Gives the shown tab the room that it needs to be read. First the tool tip of the model takes its size and
 /// device, then back and forward go, which the View menu and keys have too. If that is not enough, names are
-/// shortened, Stop is there only during a run, and the three layouts become a menu. The menu button and a
-/// part of a tab are always there.
+/// shortened, only that of Run and Stop is there that can be pressed, and the three layouts become a menu.
+/// The menu button, Run or Stop, and a part of a tab are always there.
 void TopBar::makeRoom() {
   const QMargins margins = layout()->contentsMargins();
   const int inner = width() - margins.left() - margins.right();
@@ -563,8 +567,11 @@ void TopBar::makeRoom() {
   };
   const int modelWidth = m_model->fontMetrics().horizontalAdvance(model);
   const int modelRoom = modelWidth - take(modelWidth - 2 * kLeastText);
-  const bool hasStop = missing <= 0 || m_stop->isEnabled();
+  const bool isShort = missing > 0;
+  const bool hasStop = !isShort || m_stop->isEnabled();
+  const bool hasRun = !isShort || m_run->isEnabled() || !hasStop;
   if (!hasStop) take(stop);
+  if (!hasRun) take(m_run->sizeHint().width() + kBarGap);
   const bool isMenu = missing > 0;
   if (isMenu) take(m_switch->sizeHint().width() - m_layout->sizeHint().width());
   const int policyWidth = m_policy->fontMetrics().horizontalAdvance(m_policyWords);
@@ -574,6 +581,7 @@ void TopBar::makeRoom() {
   const QString tip = modelTip(m_workspace, m_workspace.engine());
   m_model->setToolTip(m_model->text() == whole + kOpens ? tip : whole + QLatin1Char('\n') + tip);
   m_stop->setVisible(hasStop);
+  m_run->setVisible(hasRun);
   if (const QAbstractButton* present = m_layouts->checkedButton())
     m_layout->setText(present->text() + kOpens);
   m_switch->setVisible(!isMenu);

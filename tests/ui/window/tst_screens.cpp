@@ -10,9 +10,11 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QObject>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QSignalSpy>
 #include <QSize>
+#include <QStatusBar>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
@@ -136,6 +138,77 @@ class TestScreens : public QObject {
     // Where there is room, back and forward are there.
     resize({1600, 800});
     QVERIFY(back->isVisible());
+  }
+
+  /// What the window says before it is shown takes the place of the state of the run.
+  void aMessageAtTheStartHasItsPlace() {
+    test::FreshWindow fresh;
+    QVERIFY(fresh.window().openExample(QStringLiteral("rag.json")));
+    fresh.window().perform(QStringLiteral("view.wheel"));
+    QVERIFY(fresh.show(kSmall));
+    const auto* state = fresh.window().findChild<QLabel*>(QStringLiteral("runState"));
+    QVERIFY(!fresh.window().statusBar()->currentMessage().isEmpty());
+    QVERIFY(!state->isVisible());
+    fresh.window().statusBar()->clearMessage();
+    QVERIFY(state->isVisible());
+  }
+
+  /// In a window without room for both, the one that can be pressed is there.
+  void runOrStopIsReachable_data() {
+    QTest::addColumn<QSize>("size");
+    for (const QSize size : {QSize(800, 600), kTwice, kSmall})
+      QTest::addRow("%dx%d", size.width(), size.height()) << size;
+  }
+  void runOrStopIsReachable() {
+    QFETCH(const QSize, size);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QVERIFY(m_window->openExample(QStringLiteral("judge-4.json")));
+    m_window->workspace().model()->change(QStringLiteral("long names"), [](document::Document& document) {
+      document.settings.policy = "link(16)";
+      document.settings.layout = "padded";
+    });
+    resize(size);
+    const auto isReachable = [this](const char* name) {
+      const auto* button = m_window->findChild<QPushButton*>(QLatin1String(name));
+      if (!button->isVisible() || !button->isEnabled()) return false;
+      const QRect place(button->mapTo(m_window, QPoint(0, 0)), button->size());
+      return m_window->rect().contains(place) && button->width() >= button->sizeHint().width();
+    };
+    QVERIFY(isReachable("primary"));
+    m_window->perform(QStringLiteral("run.run"));
+    QTRY_VERIFY(isReachable("stop"));
+    QTRY_VERIFY_WITH_TIMEOUT(isReachable("primary"), kLongestRun);
+  }
+
+  /// A dock that the layout does not have shares the place of another, however the user opens it.
+  void otherDocksShareAPlace_data() { layouts(); }
+  void otherDocksShareAPlace() {
+    QFETCH(const QString, layout);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show(qPrintable(layout));
+    const char* away = layout == QLatin1String("measure") ? "author" : "measure";
+    for (const bool isByMenu : {false, true}) {
+      for (const char* id : {"turn", "mask", "next-token"}) {
+        m_window->perform(QStringLiteral("view.reset"));
+        show(away);
+        show(qPrintable(layout));
+        QVERIFY(!isSeen(id));
+        const std::map<QString, QSize> before = sizes();
+        if (isByMenu)
+          dock(id).toggleViewAction()->trigger();
+        else
+          m_window->perform(QStringLiteral("view.dock:") + QLatin1String(id));
+        QTRY_VERIFY(isSeen(id));
+        QTest::qWait(60);
+        QVERIFY2(!m_window->docks().tabifiedDockWidgets(&dock(id)).isEmpty(), id);
+        // The docks beside it keep their places, but for the tabs that one gets.
+        for (const auto& [other, size] : sizes()) {
+          const auto was = before.find(other);
+          if (was != before.end())
+            QVERIFY2(std::abs(was->second.width() - size.width()) <= 8, qPrintable(other));
+        }
+      }
+    }
   }
 
   /// On a laptop's screen at scale 1.5 and 2, the window opens inside of it.
