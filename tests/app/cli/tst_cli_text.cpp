@@ -284,13 +284,14 @@ void TestCliText::tokensSumUpToThePrompt() {
   std::getline(table, head);
   std::getline(table, row);
   const QString columns = QString::fromStdString(head).simplified();
-  QVERIFY2(columns.startsWith(QStringLiteral("step node prompt cached relocated again computed generated")),
-           qPrintable(columns));
-  QVERIFY2(QString::fromStdString(row).simplified().contains(QStringLiteral(" 105 85 25 5 15 0 ")),
+  QVERIFY2(
+      columns.startsWith(QStringLiteral("step node prompt cached relocated again computed beside generated")),
+      qPrintable(columns));
+  QVERIFY2(QString::fromStdString(row).simplified().contains(QStringLiteral(" 105 85 25 5 15 15 0 ")),
            row.c_str());
   QCOMPARE(QString::fromStdString(cli::reuseSummary(accounts, {})),
            QStringLiteral("relocated hits: 25 tokens; plain hits: 60 tokens; computed: 15 tokens of 105; "
-                          "computed again: 5 tokens; beside the prompt: 15 tokens"));
+                          "computed again: 5 tokens; beside the prompt, for the policy: 15 tokens"));
 }
 
 SPANSCOPE_TEST(tst_cli_text, TestCliText)

@@ -24,6 +24,8 @@
 #include <QToolTip>
 
 #include <memory>
+#include <string>
+#include <tuple>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -77,16 +79,26 @@ class TestNodeForecast : public QObject {
     QVERIFY(generate.foundBlocks < generate.blocks);
   }
 
-  /// A text has the same tokens on its card whether the prompt fits or not: those that the problem counts too.
+  /// A text has the same tokens on its card whether the prompt fits or not: those that the problem counts
+  /// too.
   void textsOfPromptsThatDoNotFit() {
-    const auto tokens = promptTokens(*m_input.forecast, m_swapped);
-    QCOMPARE(tokens.size(), std::size_t(5));
-    Document small = m_swapped;
-    small.settings.blockCount = 3;
-    const std::shared_ptr<const Forecast> forecast = m_recorder->forecast(small);
-    QVERIFY(forecast->fit.error.has_value());
-    QVERIFY(nodeForecasts(*forecast, small).empty());
-    QCOMPARE(promptTokens(*forecast, small), tokens);
+    const auto with = [this](int words) {
+      std::string text = "a";
+      for (int i = 1; i < words; ++i) text += " a";
+      const Document document = test::documentFromJson(
+          R"({"g":{"model":"","input":{"seq":[{"system":"Be brief."},{"user":")" + text + R"("}]}}})");
+      const std::shared_ptr<const Forecast> forecast = m_recorder->forecast(document);
+      const auto tokens = promptTokens(*forecast, document);
+      const NodeForecasts predicted = nodeForecasts(*forecast, document);
+      return std::tuple(tokens.at(nodeAtPath(document, "/g/input/seq/0")),
+                        tokens.at(nodeAtPath(document, "/g/input/seq/1")), predicted.empty());
+    };
+    const auto [system, ten, isUnfit] = with(10);
+    QVERIFY(!isUnfit);
+    const auto [sameSystem, many, isManyUnfit] = with(40'000);
+    QVERIFY(isManyUnfit);
+    QCOMPARE(sameSystem, system);
+    QCOMPARE(many, ten + 40'000 - 10);
   }
 
   void everyPolicyServesAsWasSaid_data() {
