@@ -154,7 +154,7 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
   constexpr std::size_t kAtOnce = remote::kStandardAtOnce;
   std::vector<twin::Answer> answers =
       m_story ? m_story->serve(queryJson, prompts) : workbench::answersOf(*m_twin, prompts, kAtOnce);
-  const std::vector<workbench::FoundRange> found = m_cases->serve(prompts, answers, kAtOnce, stop);
+  const std::vector<workbench::FoundRange> found = m_cases->serve(prompts, answers, kAtOnce, stop).prompts;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].found = found[i];
     steps[i].answer = std::move(answers[i]);

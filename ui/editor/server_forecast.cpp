@@ -80,7 +80,7 @@ class TwinReader {
     own.server = server;
     own.serverKind = kind;
     const std::size_t index = static_cast<std::size_t>(&prompt - m_asked.twins.prompts.data());
-    if (const workbench::FoundRange& range = twin.presentRange[index]; !range.isExact()) {
+    if (const workbench::FoundRange& range = twin.presentRange.prompts[index]; !range.isExact()) {
       own.isCertain = false;
       own.cached = {.least = range.least, .most = range.most};
       own.computed = {.least = std::max<std::int64_t>(1, own.prompt.least - range.most),

@@ -82,11 +82,19 @@ TwinCases::TwinCases(const twin::Twin& twin) {
   for (std::size_t i = 0; i < kCases.size(); ++i) m_twins.push_back(twin.copy());
 }
 
-std::vector<FoundRange> TwinCases::serve(const std::vector<ServerPrompt>& prompts,
-                                         const std::vector<twin::Answer>& answers, std::size_t atOnce,
-                                         const std::stop_token& stop) {
-  std::vector<FoundRange> ranges;
-  for (const twin::Answer& answer : answers) ranges.push_back({answer.cached, answer.cached});
+FoundRanges TwinCases::serve(const std::vector<ServerPrompt>& prompts,
+                             const std::vector<twin::Answer>& answers, std::size_t atOnce,
+                             const std::stop_token& stop) {
+  FoundRanges ranges;
+  for (const twin::Answer& answer : answers) {
+    ranges.prompts.push_back({answer.cached, answer.cached});
+    ranges.all.least += answer.cached;
+  }
+  ranges.all.most = ranges.all.least;
+  const auto widen = [](FoundRange& range, std::int64_t found) {
+    range.least = std::min(range.least, found);
+    range.most = std::max(range.most, found);
+  };
   for (std::size_t which = 0; which < kCases.size() && !stop.stop_requested(); ++which) {
     const auto lengthOf = [&](std::int32_t most, std::uint64_t place) {
       if (kCases[which].length != Length::Random) return kCases[which].length == Length::Longest ? most : 1;
@@ -94,6 +102,7 @@ std::vector<FoundRange> TwinCases::serve(const std::vector<ServerPrompt>& prompt
     };
     std::vector<SentPrompt> order = sentOrder(prompts, atOnce);
     reorder(order, which, m_served);
+    std::int64_t all = 0;
     for (const SentPrompt& sent : order) {
       const ServerPrompt& prompt = prompts[sent.index];
       const std::uint64_t place = m_served + sent.index;
@@ -118,10 +127,10 @@ std::vector<FoundRange> TwinCases::serve(const std::vector<ServerPrompt>& prompt
       }
       const twin::Answer answer =
           m_twins[which]->serve({.prompt = tokens, .reply = reply, .salt = {}, .isBeside = sent.isBeside});
-      FoundRange& range = ranges[sent.index];
-      range.least = std::min<std::int64_t>(range.least, answer.cached);
-      range.most = std::max<std::int64_t>(range.most, answer.cached);
+      widen(ranges.prompts[sent.index], answer.cached);
+      all += answer.cached;
     }
+    if (!stop.stop_requested()) widen(ranges.all, all);
   }
   m_served += prompts.size();
   return ranges;
@@ -158,7 +167,7 @@ std::optional<TwinForecasts> TwinForecaster::forecast(const PromptModel& model, 
     TwinForecast& forecast = forecasts.twins.emplace_back(place.forecast);
     if (!forecasts.problem.empty()) forecast.problem = forecasts.problem;
     if (!forecast.problem.empty()) continue;
-    const auto ask = [&](const twin::Twin& twin, std::vector<FoundRange>& ranges) {
+    const auto ask = [&](const twin::Twin& twin, FoundRanges& ranges) {
       std::vector<twin::Answer> answers = answersOf(*twin.copy(), forecasts.prompts, place.atOnce);
       ranges = TwinCases(twin).serve(forecasts.prompts, answers, place.atOnce, stop);
       return answers;

@@ -29,15 +29,20 @@ struct FoundRange {
   bool operator==(const FoundRange&) const = default;
 };
 
+struct FoundRanges {
+  std::vector<FoundRange> prompts;  ///< of each
+  FoundRange all;                   ///< of all together: what one finds first, another may not
+  bool operator==(const FoundRanges&) const = default;
+};
+
 /// Copies of a twin, each of which serves the same prompts in another case.
 class TwinCases {
  public:
   /// The copies have what `twin` has had.
   explicit TwinCases(const twin::Twin& twin);
-  /// `answers`: those of the twin itself, by prompt. The result too is by prompt.
-  std::vector<FoundRange> serve(const std::vector<ServerPrompt>& prompts,
-                                const std::vector<twin::Answer>& answers, std::size_t atOnce,
-                                const std::stop_token& stop);
+  /// `answers`: those of the twin itself, by prompt.
+  FoundRanges serve(const std::vector<ServerPrompt>& prompts, const std::vector<twin::Answer>& answers,
+                    std::size_t atOnce, const std::stop_token& stop);
 
  private:
   std::vector<std::unique_ptr<twin::Twin>> m_twins;
@@ -52,17 +57,17 @@ struct TwinForecast {
   std::string id;  ///< "vllm", "llama.cpp, one slot"; of a server of the person's list "server gpu-3"
   std::string
       server;  ///< its name in the person's list; empty: any server of the kind, with standard options
-  const twin::Server* kind = nullptr;    ///< null: there is no twin; `problem` says so
-  std::string version;                   ///< of a named server, as it says; empty: it does not say
-  std::string setup;                     ///< "blocks of 16 tokens"
-  bool isAsSaid = false;                 ///< of a named server: so it says of itself; else it is supposed so
-  std::string problem;                   ///< why it says nothing, in a sentence; empty: it does
-  std::int32_t blockSize = 0;            ///< tokens that are drawn as one block
-  std::size_t earlier = 0;               ///< requests that its cache has had
-  std::vector<twin::Answer> present;     ///< to each prompt, after those that were sent before
-  std::vector<twin::Answer> empty;       ///< the same with an empty cache
-  std::vector<FoundRange> presentRange;  ///< of `present`
-  std::vector<FoundRange> emptyRange;    ///< of `empty`
+  const twin::Server* kind = nullptr;  ///< null: there is no twin; `problem` says so
+  std::string version;                 ///< of a named server, as it says; empty: it does not say
+  std::string setup;                   ///< "blocks of 16 tokens"
+  bool isAsSaid = false;               ///< of a named server: so it says of itself; else it is supposed so
+  std::string problem;                 ///< why it says nothing, in a sentence; empty: it does
+  std::int32_t blockSize = 0;          ///< tokens that are drawn as one block
+  std::size_t earlier = 0;             ///< requests that its cache has had
+  std::vector<twin::Answer> present;   ///< to each prompt, after those that were sent before
+  std::vector<twin::Answer> empty;     ///< the same with an empty cache
+  FoundRanges presentRange;            ///< of `present`
+  FoundRanges emptyRange;              ///< of `empty`
   bool operator==(const TwinForecast&) const = default;
 };
 

@@ -125,16 +125,16 @@ class TestTwinForecast : public QObject {
     const TwinForecast& llama = of(forecasts, "llama.cpp");
     const TwinForecast& vllm = of(forecasts, "vllm");
     for (std::size_t i = 0; i < 2; ++i) {
-      QVERIFY(!llama.presentRange.at(i).isExact());
-      QVERIFY(llama.presentRange[i].least <= llama.present[i].cached);
-      QVERIFY(llama.presentRange[i].most >= llama.present[i].cached);
-      QVERIFY(vllm.presentRange.at(i).isExact());
-      QCOMPARE(vllm.presentRange[i].most, std::int64_t{vllm.present[i].cached});
+      QVERIFY(!llama.presentRange.prompts.at(i).isExact());
+      QVERIFY(llama.presentRange.prompts[i].least <= llama.present[i].cached);
+      QVERIFY(llama.presentRange.prompts[i].most >= llama.present[i].cached);
+      QVERIFY(vllm.presentRange.prompts.at(i).isExact());
+      QCOMPARE(vllm.presentRange.prompts[i].most, std::int64_t{vllm.present[i].cached});
     }
     // One alone comes first.
     const TwinForecasts one = forecastOf(forecaster, letterTo("Tarek"), sent);
-    QVERIFY(of(one, "llama.cpp").presentRange.at(0).isExact());
-    QVERIFY(of(one, "llama.cpp").presentRange[0].most > 0);
+    QVERIFY(of(one, "llama.cpp").presentRange.prompts.at(0).isExact());
+    QVERIFY(of(one, "llama.cpp").presentRange.prompts[0].most > 0);
   }
 
   /// A server that says how it is set up has a twin that is set up so.

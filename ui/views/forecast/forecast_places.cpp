@@ -169,7 +169,7 @@ const std::vector<twin::Answer>& answersOf(const TwinForecast& twin, Against aga
   return against == Against::Present ? twin.present : twin.empty;
 }
 
-const std::vector<workbench::FoundRange>& rangesOf(const TwinForecast& twin, Against against) {
+const workbench::FoundRanges& rangesOf(const TwinForecast& twin, Against against) {
   return against == Against::Present ? twin.presentRange : twin.emptyRange;
 }
 
@@ -207,7 +207,16 @@ ForecastPlace placeOf(const TwinForecast& twin, const std::vector<ServerPrompt>&
   if (!place.problem.isEmpty()) return place;
   const std::vector<twin::Answer>& answers = answersOf(twin, against);
   for (std::size_t i = 0; i < answers.size(); ++i)
-    place.counts += countsOf(prompts[i], answers[i], rangesOf(twin, against)[i]);
+    place.counts += countsOf(prompts[i], answers[i], rangesOf(twin, against).prompts[i]);
+  // Bounds of the sum are narrower than the sum of bounds.
+  const bool isBounded = place.counts.cached.bounded();
+  const workbench::FoundRange& all = rangesOf(twin, against).all;
+  place.counts.cached.least = all.least;
+  if (isBounded) {
+    place.counts.cached.most = all.most;
+    place.counts.computed = {.least = place.counts.prompt.most - all.most,
+                             .most = place.counts.prompt.most - all.least};
+  }
   place.why = shortReason(twin, answers);
   place.setup = tr("%1, %2").arg(QString::fromStdString(workbench::twinTitle(*twin.kind, twin.version)),
                                  QString::fromStdString(twin.setup));
@@ -274,7 +283,7 @@ std::vector<ForecastStep> twinSteps(const ViewInput& input, const AskedTwins& as
     step.step = static_cast<StepIndex>(i);
     step.name = names.at(step.step);
     if (input.document->contains(named[i].node)) step.node = named[i].node;
-    const workbench::FoundRange& range = rangesOf(twin, against)[i];
+    const workbench::FoundRange& range = rangesOf(twin, against).prompts[i];
     step.counts = countsOf(prompt, answers[i], range);
     if (!range.isExact()) {
       step.sentences << tr(
