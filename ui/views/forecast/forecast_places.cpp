@@ -44,7 +44,9 @@ ForecastCounts countsOf(const ServerPrompt& prompt, const twin::Answer& answer,
   ForecastCounts counts;
   counts.prompt = exactly(all);
   counts.cached = {.least = range.least, .most = range.most};
-  counts.relocated = range.isExact() ? exactly(moved) : run::CountRange{.least = 0, .most = range.most};
+  // A server that moves nothing here moves nothing in other cases.
+  counts.relocated =
+      range.isExact() || moved == 0 ? exactly(moved) : run::CountRange{.least = 0, .most = range.most};
   counts.computed = {.least = all - range.most, .most = all - range.least};
   if (!prompt.holdsReply) return counts;
   const auto known = static_cast<std::int64_t>(std::count_if(prompt.tokens().begin(), prompt.tokens().end(),
@@ -214,6 +216,7 @@ ForecastPlace placeOf(const TwinForecast& twin, const std::vector<ServerPrompt>&
   place.counts.cached.least = all.least;
   if (isBounded) {
     place.counts.cached.most = all.most;
+    place.counts.relocated.most = std::min(place.counts.relocated.most, all.most);
     place.counts.computed = {.least = place.counts.prompt.most - all.most,
                              .most = place.counts.prompt.most - all.least};
   }
