@@ -47,7 +47,7 @@ std::optional<query::QueryForm> queryFormOfPath(const QString& path) {
   };
   if (endsWith(".json")) return query::QueryForm::Json;
   if (endsWith(".yaml") || endsWith(".yml")) return query::QueryForm::Yaml;
-  if (endsWith(".lisp")) return query::QueryForm::Lisp;
+  if (endsWith(".lisp") || endsWith(".spnl")) return query::QueryForm::Lisp;
   return std::nullopt;
 }
 
@@ -87,18 +87,23 @@ std::optional<std::vector<document::NodeId>> messageNodes(const document::Docume
   return list->children;
 }
 
-/// The chat in a text that was read as a query; nullptr: there is none.
-std::shared_ptr<const ChatFile> takeChat(std::string_view text, document::OpenedDocument& opened) {
-  const query::ChatForm form = query::chatFormOf(text);
-  if (form == query::ChatForm::None) return nullptr;
-  const document::Document& document = *opened.document;
-  const query::GenerateSettings* settings = query::settingsOf(document.at(document.root()).own);
-  // Without a temperature, the query runs with another one than the request.
-  if (settings == nullptr || !std::holds_alternative<query::Absent>(settings->temperature))
-    removeFormWarning(text, opened.diagnostics);
-  ChatFile chat{.text = std::string(text), .form = form, .nodes = {}};
-  if (auto nodes = messageNodes(document, form)) chat.nodes = std::move(*nodes);
-  return std::make_shared<const ChatFile>(std::move(chat));
+/// What a file is whose text was read as a query.
+std::shared_ptr<const QueryFile> queryFile(std::string_view text, query::QueryForm form, const QString& path,
+                                           document::OpenedDocument& opened) {
+  QueryFile file;
+  file.path = QFileInfo(path).absoluteFilePath();
+  file.form = form;
+  if (form == query::QueryForm::Json) file.chat = query::chatFormOf(text);
+  if (file.chat != query::ChatForm::None) {
+    const document::Document& document = *opened.document;
+    const query::GenerateSettings* settings = query::settingsOf(document.at(document.root()).own);
+    // Without a temperature, the query runs with another one than the request.
+    if (settings == nullptr || !std::holds_alternative<query::Absent>(settings->temperature))
+      removeFormWarning(text, opened.diagnostics);
+    file.text = text;
+    if (auto nodes = messageNodes(document, file.chat)) file.nodes = std::move(*nodes);
+  }
+  return std::make_shared<const QueryFile>(std::move(file));
 }
 
 document::OpenedDocument readQueryText(std::string_view text, query::QueryForm form, const QString& path) {
@@ -120,10 +125,11 @@ OpenedFile readText(std::string_view text, const QString& path) {
       opened.diagnostics.push_back(std::move(part));
     std::stable_sort(opened.diagnostics.begin(), opened.diagnostics.end(),
                      [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    opened.file = queryFile(text, form, path, opened);
     return opened;
   }
   OpenedFile opened{document::readDocument(text)};
-  if (opened.document && opened.plainQuery) opened.chat = takeChat(text, opened);
+  if (opened.document && opened.plainQuery) opened.file = queryFile(text, form, path, opened);
   return opened;
 }
 
@@ -156,15 +162,15 @@ OpenedFile openDocument(const QString& path) {
 }
 
 std::optional<Error> saveDocument(const QString& path, const document::Document& document,
-                                  const ChatFile* chat) {
+                                  const QueryFile* opened) {
   if (isPicturePath(path)) {
     return Error{path.toStdString(),
                  {},
                  "the name of a picture",
                  "one that ends in .span, .json, .yaml or .lisp; pictures are exported"};
   }
-  const std::optional<query::QueryForm> form = queryFormOfPath(path);
-  std::optional<query::RewrittenChat> kept = chatText(path, document, chat);
+  const std::optional<query::QueryForm> form = savedForm(path, opened);
+  std::optional<query::RewrittenChat> kept = chatText(path, document, opened);
   const std::string text = kept   ? std::move(kept->text)
                            : form ? queryText(document, *form)
                                   : document::writeDocument(document);
@@ -182,19 +188,26 @@ bool takeChatList(std::string_view text, std::vector<query::Diagnostic>& diagnos
   return true;
 }
 
+std::optional<query::QueryForm> savedForm(const QString& path, const QueryFile* opened) {
+  if (const auto form = queryFormOfPath(path)) return form;
+  if (opened == nullptr || path.endsWith(QLatin1String(".span"), Qt::CaseInsensitive)) return std::nullopt;
+  return QFileInfo(path).absoluteFilePath() == opened->path ? std::optional(opened->form) : std::nullopt;
+}
+
 std::optional<query::RewrittenChat> chatText(const QString& path, const document::Document& document,
-                                             const ChatFile* chat) {
-  if (chat == nullptr || queryFormOfPath(path) != query::QueryForm::Json) return std::nullopt;
-  const auto nodes = messageNodes(document, chat->form);
+                                             const QueryFile* opened) {
+  if (opened == nullptr || opened->chat == query::ChatForm::None) return std::nullopt;
+  if (savedForm(path, opened) != query::QueryForm::Json) return std::nullopt;
+  const auto nodes = messageNodes(document, opened->chat);
   if (!nodes) return std::nullopt;
   std::unordered_map<document::NodeId, std::size_t> places;
-  for (const document::NodeId id : chat->nodes) places.emplace(id, places.size());
+  for (const document::NodeId id : opened->nodes) places.emplace(id, places.size());
   std::vector<std::optional<std::size_t>> origins;
   for (const document::NodeId id : *nodes) {
     const auto known = places.find(id);
     origins.push_back(known == places.end() ? std::nullopt : std::optional(known->second));
   }
-  return query::rewriteChat(chat->text, document::toTree(document, document.root()), origins);
+  return query::rewriteChat(opened->text, document::toTree(document, document.root()), origins);
 }
 
 bool isQueryPath(const QString& path) {

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/query/chat_writer.h"
+#include "engine/query/query_form.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/document_text.h"
 
@@ -19,34 +20,40 @@
 
 namespace spanscope::ui {
 
-/// A file that holds a chat as servers take it: a list of messages, or the body of a request.
-struct ChatFile {
-  std::string text;
-  query::ChatForm form = query::ChatForm::None;
-  /// The nodes of its messages in the document, in order. Empty: they are not known.
+/// A file that holds a query alone, or a chat as servers take it.
+struct QueryFile {
+  QString path;
+  query::QueryForm form = query::QueryForm::Json;
+  query::ChatForm chat = query::ChatForm::None;  ///< of JSON: a list of messages, or the body of a request
+  std::string text;                              ///< of a chat
+  /// The nodes of a chat's messages in the document, in order. Empty: they are not known.
   std::vector<document::NodeId> nodes;
 };
 
 /// A document that was read from a file. Its diagnostics also name the comments and other parts of the file
 /// that a document cannot hold.
 struct OpenedFile : document::OpenedDocument {
-  /// The chat in the file, if it is JSON and holds one; else nullptr. That it is read as a query is no
+  /// What the file is if it holds a query alone; else nullptr. That a chat in JSON is read as a query is no
   /// diagnostic, because saveDocument() can write the chat again.
-  std::shared_ptr<const ChatFile> chat = nullptr;
+  std::shared_ptr<const QueryFile> file = nullptr;
 };
 
 /// Reads a file. Its name tells the form, or else its text does. From a picture it reads the document that
 /// the picture carries. If a Lisp query names files, they are read if they lie in its folder.
 OpenedFile openDocument(const QString& path);
-/// Writes the whole file or nothing. If the path ends in ".json", ".yaml", ".yml" or ".lisp", it writes only
-/// the query, in that form. Refuses names of pictures, and documents that could not be read again. `chat`:
-/// the chat that the document was opened from. Where chatText() can write it, the file holds the chat.
+/// Writes the whole file or nothing. `opened`: the file that the document was opened from; nullptr: it held
+/// no query alone. A file with a savedForm() gets only the query, as the same chat where chatText() can write
+/// it. Refuses names of pictures, and documents that could not be read again.
 std::optional<Error> saveDocument(const QString& path, const document::Document& document,
-                                  const ChatFile* chat = nullptr);
+                                  const QueryFile* opened = nullptr);
+/// The form in which a file holds only the query. The end of its name decides (.json, .yaml, .yml, .lisp,
+/// .spnl). A file with another name keeps the form in which it was opened, unless it ends in .span. Nothing:
+/// it holds a document.
+std::optional<query::QueryForm> savedForm(const QString& path, const QueryFile* opened);
 /// The query of a document as the chat that it was opened from, if a file of this name can hold a chat and
-/// the chat can hold the query. `chat` may be nullptr.
+/// the chat can hold the query.
 std::optional<query::RewrittenChat> chatText(const QString& path, const document::Document& document,
-                                             const ChatFile* chat);
+                                             const QueryFile* opened);
 /// Whether a text that was read as a query is a list of chat messages. If so, removes the warning that it is
 /// read as a seq: nothing of it is lost.
 bool takeChatList(std::string_view text, std::vector<query::Diagnostic>& diagnostics);

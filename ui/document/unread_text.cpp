@@ -42,7 +42,8 @@ void UnreadText::note(Source source, const std::vector<query::Diagnostic>& diagn
     QString hint = diagnostic.hint.empty() && !diagnostic.expected.empty()
                        ? tr("Expected: %1").arg(QString::fromStdString(diagnostic.expected))
                        : capitalized(diagnostic.hint);
-    if (source == Source::File && m_chat != nullptr && !diagnostic.pointer.empty())
+    if (source == Source::File && m_file != nullptr && m_file->chat != query::ChatForm::None &&
+        !diagnostic.pointer.empty())
       hint = tr("%1. Saving keeps this part of the file").arg(hint);
     m_leftOut.push_back({.source = source,
                          .line = diagnostic.position.line,
@@ -53,10 +54,10 @@ void UnreadText::note(Source source, const std::vector<query::Diagnostic>& diagn
 }
 
 void UnreadText::noteFile(const std::vector<query::Diagnostic>& diagnostics,
-                          std::shared_ptr<const ChatFile> chat) {
+                          std::shared_ptr<const QueryFile> file) {
   std::erase_if(m_leftOut, [](const LeftOut& part) { return part.source == Source::File; });
-  m_chat = std::move(chat);
-  m_chatIndex = m_model.undoStack().index();
+  m_file = std::move(file);
+  m_fileIndex = m_model.undoStack().index();
   note(Source::File, diagnostics);
   Q_EMIT changed();
 }
@@ -75,20 +76,27 @@ void UnreadText::noteJson(const std::vector<query::Diagnostic>& diagnostics) {
   if (hasRemoved || m_leftOut.size() != kept) Q_EMIT changed();
 }
 
-void UnreadText::noteSavedAsChat(const std::vector<query::Diagnostic>& diagnostics) {
+void UnreadText::noteSavedAsChat(const QString& path, const std::vector<query::Diagnostic>& diagnostics) {
+  QueryFile file = *m_file;
+  file.path = path;
+  m_file = std::make_shared<const QueryFile>(std::move(file));
   m_leftOut.clear();
   note(Source::File, diagnostics);
   Q_EMIT changed();
 }
 
 void UnreadText::forgetNodes() {
-  if (m_chat == nullptr || m_chat->nodes.empty()) return;
-  m_chat =
-      std::make_shared<const ChatFile>(ChatFile{.text = m_chat->text, .form = m_chat->form, .nodes = {}});
+  if (m_file == nullptr || m_file->nodes.empty()) return;
+  QueryFile file = *m_file;
+  file.nodes.clear();
+  m_file = std::make_shared<const QueryFile>(std::move(file));
 }
 
-void UnreadText::noteSaved() {
-  m_chat = nullptr;
+void UnreadText::noteSaved(const QString& path, std::optional<query::QueryForm> form) {
+  QueryFile file;
+  file.path = path;
+  file.form = form.value_or(file.form);
+  m_file = form ? std::make_shared<const QueryFile>(std::move(file)) : nullptr;
   if (m_leftOut.empty()) return;
   m_leftOut.clear();
   Q_EMIT changed();
@@ -97,7 +105,7 @@ void UnreadText::noteSaved() {
 /// What an undone change brought is not in the document any more, and neither is what it left out.
 void UnreadText::followUndo(int index) {
   // Before a reload, the document had other nodes.
-  if (index < m_chatIndex) forgetNodes();
+  if (index < m_fileIndex) forgetNodes();
   const auto removed = std::erase_if(m_leftOut, [index](const LeftOut& part) {
     return part.source != Source::File && part.undoIndex > index;
   });

@@ -27,26 +27,27 @@ class UnreadText : public QObject {
   static const UnreadText* find(const DocumentModel& model);
 
   // ---- what was left out ----
-  /// Takes the warnings of the reader of the document's file, instead of those before. `chat`: the chat in
-  /// the file; nullptr: it holds none.
+  /// Takes the warnings of the reader of the document's file, instead of those before. `file`: what the file
+  /// is; nullptr: it holds a document.
   void noteFile(const std::vector<query::Diagnostic>& diagnostics,
-                std::shared_ptr<const ChatFile> chat = nullptr);
+                std::shared_ptr<const QueryFile> file = nullptr);
   /// Adds the warnings about a text that was pasted. Call it after the change; undo removes them.
   void notePaste(const std::vector<query::Diagnostic>& diagnostics);
   /// Takes the warnings about JSON text that became the query, instead of those before. Call it after the
   /// change; undo removes them.
   void noteJson(const std::vector<query::Diagnostic>& diagnostics);
-  /// To call when the document was saved: nothing else is in its file.
-  void noteSaved();
+  /// To call when the document was saved: nothing else is in its file. `form`: the form of a query alone;
+  /// nothing: it is a document.
+  void noteSaved(const QString& path, std::optional<query::QueryForm> form);
   /// To call when the document was saved as the chat that it was opened from. The file still has parts that
   /// the document cannot hold: `diagnostics` are the warnings of its reader.
-  void noteSavedAsChat(const std::vector<query::Diagnostic>& diagnostics);
+  void noteSavedAsChat(const QString& path, const std::vector<query::Diagnostic>& diagnostics);
   /// To call when another document took the place of the one that was opened: its nodes are others.
   void forgetNodes();
   /// What saving over the document's file removes, as a person reads it.
   QStringList leftOutOfFile() const;
-  /// The chat that the document was opened from; nullptr: it was opened from something else.
-  const ChatFile* chat() const { return m_chat.get(); }
+  /// The file that the document was opened from or saved in, if it holds a query alone; else nullptr.
+  const QueryFile* file() const { return m_file.get(); }
 
   // ---- JSON text that is no query yet ----
   /// Nothing: the text shows the document.
@@ -91,8 +92,8 @@ class UnreadText : public QObject {
 
   DocumentModel& m_model;
   std::vector<LeftOut> m_leftOut;
-  std::shared_ptr<const ChatFile> m_chat;
-  int m_chatIndex = 0;  ///< of the undo stack when the chat was opened
+  std::shared_ptr<const QueryFile> m_file;
+  int m_fileIndex = 0;  ///< of the undo stack when the file was opened
   std::optional<QString> m_typed;
   std::vector<query::Diagnostic> m_errors;  ///< of the typed text
   std::shared_ptr<const document::Document> m_base;

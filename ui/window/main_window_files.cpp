@@ -218,7 +218,7 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
     return Opening::Failed;
   }
   // A query alone says nothing of settings.
-  if (isQueryPath(whole) && opened.document->settings == workbench::RunSettings{})
+  if (opened.plainQuery && opened.document->settings == workbench::RunSettings{})
     m_workspace.useModelInUse(opened.document->settings);
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   // A picture is no place to save a document to: saving asks for a name.

@@ -86,7 +86,7 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   if (path.isEmpty()) return false;
   QString trouble = whyNotWritable(path);
   if (trouble.isEmpty()) {
-    if (const std::optional<Error> error = saveDocument(path, model.document(), UnreadText::of(model).chat()))
+    if (const std::optional<Error> error = saveDocument(path, model.document(), UnreadText::of(model).file()))
       trouble = QString::fromStdString(error->message());
   }
   if (!trouble.isEmpty()) {
@@ -104,10 +104,10 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   model.setFilePath(QFileInfo(path).absoluteFilePath());
   model.markSaved();
   UnreadText& unread = UnreadText::of(model);
-  if (chatText(path, model.document(), unread.chat()))
-    unread.noteSavedAsChat(openDocument(path).diagnostics);
+  if (chatText(path, model.document(), unread.file()))
+    unread.noteSavedAsChat(model.filePath(), openDocument(path).diagnostics);
   else
-    unread.noteSaved();
+    unread.noteSaved(model.filePath(), savedForm(path, unread.file()));
   m_files.accept(document.id);
   remember(model.filePath());
   say(tr("Saved %1").arg(model.title()));
@@ -117,12 +117,12 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
 QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path) {
   DocumentModel& model = *document.model;
   const QFileInfo file(path);
-  const bool isDocument = !isQueryPath(path);
+  const QueryFile* opened = UnreadText::of(model).file();
+  const bool isDocument = !savedForm(path, opened);
   QStringList lost = isDocument ? QStringList() : lostWhenSavedAsQuery(model.document());
-  const ChatFile* chat = UnreadText::of(model).chat();
-  const std::optional<query::RewrittenChat> kept = chatText(path, model.document(), chat);
-  if (chat != nullptr && !isDocument && !kept) {
-    lost += chat->form == query::ChatForm::Request
+  const std::optional<query::RewrittenChat> kept = chatText(path, model.document(), opened);
+  if (opened != nullptr && opened->chat != query::ChatForm::None && !isDocument && !kept) {
+    lost += opened->chat == query::ChatForm::Request
                 ? tr("the form of a chat request: a query takes its place")
                 : tr("the form of a list of chat messages: a query takes its place");
   }
@@ -136,8 +136,7 @@ QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path)
   QMessageBox box(
       QMessageBox::Question, tr("Save"),
       removed.isEmpty()
-          ? tr("A .%1 file holds the query alone. Saved as a document (.span), nothing is lost.")
-                .arg(file.suffix())
+          ? tr("%1 holds the query alone. Saved as a document (.span), nothing is lost.").arg(file.fileName())
       : isOwnFile ? tr("Saving over %1 removes parts that the document does not hold.").arg(file.fileName())
                   : tr("%1 will not have all parts of the file that was opened.").arg(file.fileName()),
       QMessageBox::Cancel, this);
@@ -154,7 +153,8 @@ QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path)
   if (box.clickedButton() == anyway) return path;
   if (box.clickedButton() != elsewhere) return {};
   QString other = path;
-  other.replace(path.size() - file.suffix().size(), file.suffix().size(), QStringLiteral("span"));
+  if (!file.suffix().isEmpty()) other.chop(file.suffix().size() + 1);
+  other += QStringLiteral(".span");
   if (isDocument || QFileInfo::exists(other)) {
     other = QFileDialog::getSaveFileName(this, tr("Save as"), other, tr("Documents (*.span)"));
     if (!other.isEmpty() && QFileInfo(other).suffix().isEmpty()) other += QStringLiteral(".span");
@@ -183,7 +183,7 @@ bool MainWindow::settleTyped(OpenDocument& document, const QString& title) {
 
 void MainWindow::noteUnread(OpenDocument& document, const OpenedFile& file) {
   UnreadText& unread = UnreadText::of(*document.model);
-  unread.noteFile(file.diagnostics, file.chat);
+  unread.noteFile(file.diagnostics, file.file);
   const qsizetype count = unread.leftOutOfFile().size();
   if (count == 0) return;
   say(count == 1

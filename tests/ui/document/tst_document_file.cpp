@@ -59,6 +59,8 @@ class TestDocumentFile : public QObject {
   void savesTheQueryAlone();
   void savesAndOpensEveryForm_data();
   void savesAndOpensEveryForm();
+  void filesOfAnyNameKeepTheirForm_data();
+  void filesOfAnyNameKeepTheirForm();
   void readsWhatALispQueryNames();
   void tellsWhatIsLost();
 };
@@ -430,6 +432,7 @@ void TestDocumentFile::savesAndOpensEveryForm_data() {
   QTest::newRow("YAML") << QStringLiteral("a.yaml") << QByteArray("g:");
   QTest::newRow("YAML, short name") << QStringLiteral("a.YML") << QByteArray("g:");
   QTest::newRow("Lisp") << QStringLiteral("a.lisp") << QByteArray("(g ");
+  QTest::newRow("Lisp, SPNL's name") << QStringLiteral("a.spnl") << QByteArray("(g ");
 }
 
 void TestDocumentFile::savesAndOpensEveryForm() {
@@ -449,6 +452,39 @@ void TestDocumentFile::savesAndOpensEveryForm() {
   QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
   QVERIFY(opened.plainQuery);
   QVERIFY(testing::withFreshIds(*opened.document) == testing::withFreshIds(document));
+}
+
+/// The name of a file may say nothing of its form. Then it keeps the form that it has.
+void TestDocumentFile::filesOfAnyNameKeepTheirForm_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<QByteArray>("text");
+  QTest::newRow("YAML") << QStringLiteral("prompt.txt") << QByteArray("plus:\n  - user: a\n  - user: b\n");
+  QTest::newRow("Lisp") << QStringLiteral("prompt") << QByteArray("(plus\n  (user \"a\")\n  (user \"b\"))\n");
+  QTest::newRow("a chat") << QStringLiteral("body.txt")
+                          << QByteArray(R"([{"role": "user", "content": "a", "name": "n"}])");
+}
+
+void TestDocumentFile::filesOfAnyNameKeepTheirForm() {
+  QFETCH(QString, name);
+  QFETCH(QByteArray, text);
+  const QTemporaryDir directory;
+  const QString path = directory.filePath(name);
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(text);
+  file.close();
+  const OpenedFile opened = openDocument(path);
+  QVERIFY(opened.document.has_value());
+  QVERIFY(!saveDocument(path, *opened.document, opened.file.get()));
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QCOMPARE(file.readAll(), text);
+  file.close();
+  // Another file is a document, and so is one of that name.
+  for (const char* other : {"other", "a.span"}) {
+    const QString elsewhere = directory.filePath(QLatin1String(other));
+    QVERIFY(!saveDocument(elsewhere, *opened.document, opened.file.get()));
+    QVERIFY(!openDocument(elsewhere).plainQuery);
+  }
 }
 
 void TestDocumentFile::readsWhatALispQueryNames() {
