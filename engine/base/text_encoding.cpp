@@ -80,6 +80,19 @@ Decoded decode(std::string_view bytes, Encoding encoding) {
   return decoded;
 }
 
+/// Whether the bytes are a text in UTF-8 with some zero bytes in it, and not units of two bytes or more:
+/// those of letters of ASCII are half zeros, and those of most others are no UTF-8 or hold control
+/// characters.
+bool isNarrowWithZeros(std::string_view bytes) {
+  constexpr std::size_t kFewZeros = 4;  // at most one of four bytes
+  const auto zeros = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0'));
+  if (zeros * kFewZeros > bytes.size() || !isValidUtf8(bytes)) return false;
+  return std::all_of(bytes.begin(), bytes.end(), [](char byte) {
+    const auto value = static_cast<unsigned char>(byte);
+    return value == 0 || value >= 0x80 || isOfText(value);
+  });
+}
+
 std::optional<Encoding> markedEncoding(std::string_view bytes) {
   using namespace std::string_view_literals;
   const bool isOfFours = bytes.size() % 4 == 0;
@@ -102,6 +115,7 @@ std::optional<NarrowText> utf8OfWide(std::string_view bytes) {
     return NarrowText{std::move(decoded.text), decoded.firstReplaced};
   }
   if (bytes.size() % 2 != 0 || bytes.find('\0') == std::string_view::npos) return std::nullopt;
+  if (isNarrowWithZeros(bytes)) return std::nullopt;
   std::optional<Decoded> best;
   for (const std::size_t width : {std::size_t{4}, std::size_t{2}}) {
     for (const bool isLittle : {true, false}) {

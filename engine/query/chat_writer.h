@@ -33,8 +33,8 @@ struct RewrittenChat {
 /// Writes `query` as a chat of the same form as `chat`, a JSON text that can be read as a query. `origins`
 /// has an entry for each of the chatMessages() of `query`: the index of the same message in the query that
 /// `chat` is read as; nothing if it is not known. A message without an origin takes the place of an equal one
-/// of the chat. Returns nothing if the new chat would be read as another query than `query`, or if its form
-/// does not allow a message: where "system" stands beside the messages, none of them is of the system.
+/// of the chat. Returns nothing if the new chat would be read as another query than `query`. The same holds
+/// for a new system message in the list, if the chat has a system prompt beside the list (Anthropic's API).
 std::optional<RewrittenChat> rewriteChat(std::string_view chat, const Node& query,
                                          const std::vector<std::optional<std::size_t>>& origins);
 

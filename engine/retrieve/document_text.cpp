@@ -4,6 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
+#include "engine/query/refuse_text.h"
 #include "engine/query/shown_text.h"
 #include "engine/retrieve/csv_records.h"
 #include "engine/retrieve/pdf_text.h"
@@ -201,10 +202,15 @@ Error noJsonLine(std::string_view line, std::size_t number, std::string_view tex
 
 Result jsonLines(std::string_view text) {
   DocumentText document;
+  const std::optional<std::string> lines = query::withLineFeeds(text);
+  if (lines) text = *lines;
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::string_view line = takeLine(rest);
+    std::string_view line = takeLine(rest);
     if (isBlank(line)) continue;
+    // As in a list that was cut into lines.
+    const std::size_t last = line.find_last_not_of(kBlank);
+    if (line[last] == ',' && last > 0) line = line.substr(0, last);
     Json value = Json::parse(line, nullptr, false);
     if (value.is_discarded()) value = Json::parse(asJson(line), nullptr, false);
     if (value.is_discarded()) return noJsonLine(line, number, text);
@@ -215,13 +221,8 @@ Result jsonLines(std::string_view text) {
 }
 
 Result csvPassages(std::string_view text) {
-  std::string withLines;
-  if (text.find('\n') == std::string_view::npos && text.find('\r') != std::string_view::npos) {
-    // Old spreadsheets end lines so.
-    withLines = text;
-    std::replace(withLines.begin(), withLines.end(), '\r', '\n');
-    text = withLines;
-  }
+  const std::optional<std::string> lines = query::withLineFeeds(text);
+  if (lines) text = *lines;
   auto read = readCsv(text, kMaxPassages);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
   DocumentText document;

@@ -138,7 +138,8 @@ OpenedFile readText(std::string_view text, const QString& path) {
 OpenedFile openDocument(const QString& path) {
   // Opening a pipe would wait for a program that writes into it, and the window with it.
   const QFileInfo info(path);
-  if (info.exists() && !info.isFile() && !info.isDir()) return refused("a pipe or a device", "a file");
+  if (info.isDir()) return refused("a folder", "a file");
+  if (info.exists() && !info.isFile()) return refused("a pipe or a device", "a file");
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
     return refused(file.errorString().toStdString(), "a file that can be read");

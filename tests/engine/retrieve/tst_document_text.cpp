@@ -115,6 +115,14 @@ void TestDocumentText::passages_data() {
   QTest::newRow("UTF-16 without a mark") << plain << wide(u"Mira: \u00e9 \U0001F999", true) << mira;
   QTest::newRow("UTF-16 without a mark, highest byte first")
       << plain << wide(u"Mira: \u00e9 \U0001F999", false) << mira;
+  QTest::newRow("JSON lines with a comma")
+      << DocumentFormat::JsonLines << QByteArray("{\"text\":\"a\"},\n{\"text\":\"b\"} , \n")
+      << QStringList{QStringLiteral("a"), QStringLiteral("b")};
+  QTest::newRow("JSON lines that end in carriage returns")
+      << DocumentFormat::JsonLines << QByteArray("{\"text\":\"a\"}\r{\"text\":\"b\"}\r")
+      << QStringList{QStringLiteral("a"), QStringLiteral("b")};
+  QTest::newRow("UTF-8 with a zero byte")
+      << plain << QByteArray("a,b\n1,\0\n", 8) << QStringList{QString::fromLatin1("a,b\n1,\0\n", 8)};
   QTest::newRow("UTF-16 in Cyrillic") << plain << wide(u"\u041c\u0438\u0440 \u0442\u0443\u0442", true)
                                       << QStringList{"\u041c\u0438\u0440 \u0442\u0443\u0442"};
   QTest::newRow("half of a pair") << plain << wide(std::u16string(u"\uFEFFab") + char16_t(0xD800), true)
