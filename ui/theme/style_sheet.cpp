@@ -105,6 +105,7 @@ QTabWidget::pane { border: none; border-top: 1px solid {line}; }
 QTabBar::tear { width: 0; border: none; }
 QTabBar::scroller { width: 24px; }
 QTabBar QToolButton { border: none; background: {surface}; padding: 0; min-height: 0; }
+#topBar QTabBar QToolButton { margin-bottom: 3px; }
 QTabBar::close-button { image: url({icons}close.svg); width: 12px; height: 12px; }
 
 QScrollArea { border: none; background: transparent; }
