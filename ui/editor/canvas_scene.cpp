@@ -105,7 +105,7 @@ void CanvasScene::syncWires() {
       if (isNew) wire = std::make_unique<WireItem>(m_style);
       const QPointF output = outputOf(child);
       std::vector<QPointF> bends;
-      // A stack stands for several wires.
+      // The wire of a stack is that of several nodes.
       if (m_core.stacks().of(child) == nullptr) {
         for (const document::Point& bend : document.at(child).bends)
           bends.push_back(output + QPointF(bend.x, bend.y));
