@@ -45,7 +45,10 @@ StatusModel makeStatusModel(const ViewInput& input) {
   const std::vector<ListedRun> runs = listRuns(input, false);
   const auto isShown = [&](const ListedRun& run) { return run.isOwn && progress.runs.contains(run.run); };
   const auto shown = std::find_if(runs.rbegin(), runs.rend(), isShown);
-  if (shown == runs.rend()) return status;
+  if (shown == runs.rend()) {
+    status.anyKept = std::any_of(runs.begin(), runs.end(), [](const ListedRun& each) { return each.isOwn; });
+    return status;
+  }
   const trace::RunState& run = progress.runs.at(shown->run);
   status.run = shown->run;
   status.outcome = run.outcome;
@@ -92,7 +95,9 @@ QString statusText(const StatusModel& status) {
   if (status.run == 0) {
     // If an older state from before the first run is shown, something has run after all.
     if (parts.isEmpty())
-      parts << (status.anyRan ? tr("This query has not run yet") : tr("Nothing has run yet"));
+      parts << (status.anyKept  ? tr("This query has not run since the start")
+                : status.anyRan ? tr("This query has not run yet")
+                                : tr("Nothing has run yet"));
     return parts.join(kGap);
   }
   QString run = tr("Run %1").arg(status.run) + QLatin1Char(' ');

@@ -117,6 +117,25 @@ class TestStatusModel : public QObject {
     QCOMPARE(makeStatusModel(both.input()).blocksInUse, all);
   }
 
+  /// Runs of an earlier session are in the lists, so it is not said that nothing ran.
+  void keptRunsAreKnown() {
+    test::RunRecorder recorder;
+    recorder.run(test::exampleDocument("rag.json"));
+    const test::Recorded earlier = recorder.recorded();
+    const test::Recorded now = test::RunRecorder().recorded();
+    ViewInput input = now.input();
+    const QString nothing = statusText(makeStatusModel(input));
+    RunHistory history;
+    const std::shared_ptr<const TraceStore> trace = earlier.input().trace;
+    history.begin({.run = 1, .trace = trace}, *trace->newest().progress().runs.at(1).queryJson);
+    input.records = history.records();
+    input.paths = earlier.input().paths;
+    const StatusModel status = makeStatusModel(input);
+    QCOMPARE(status.run, RunId(0));
+    QVERIFY(status.anyKept);
+    QVERIFY(statusText(status) != nothing);
+  }
+
   /// What the first run leaves in the cache makes the second one warm.
   void baseOfAComparison() {
     test::RunRecorder recorder;

@@ -18,11 +18,13 @@ QString ElidedCombo::shown() const {
   initStyleOption(&option);
   const QRect field =
       style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
-  return fontMetrics().elidedText(currentText(), Qt::ElideRight, field.width() - kSides);
+  const QString text = currentIndex() < 0 ? placeholderText() : currentText();
+  return fontMetrics().elidedText(text, Qt::ElideRight, field.width() - kSides);
 }
 
 bool ElidedCombo::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip || shown() == currentText()) return QComboBox::event(event);
+  if (event->type() != QEvent::ToolTip || currentIndex() < 0 || shown() == currentText())
+    return QComboBox::event(event);
   QStringList lines{currentText()};
   if (!toolTip().isEmpty() && toolTip() != currentText()) lines += toolTip();
   QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), lines.join(QLatin1Char('\n')), this);

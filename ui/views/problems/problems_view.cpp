@@ -127,7 +127,7 @@ class ProblemDelegate : public QStyledItemDelegate {
     constexpr int kGap = 4 * kSpace;
     constexpr int kLeft = 8 * kSpace + kSeverityWidth;
     constexpr int kFewest = 20 * kSpace;  // pixels of text, however narrow the dock is
-    constexpr int kLeastBeside = 180;     // pixels of text beside a button
+    constexpr int kLeastBeside = 150;     // pixels of text beside a button
     constexpr int kMost = 10'000;         // pixels of height that no sentence takes
     const QFontMetrics normal(m_theme.interfaceFont());
     const QFontMetrics small(m_theme.smallFont());

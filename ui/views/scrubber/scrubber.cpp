@@ -62,6 +62,7 @@ Scrubber::Scrubber(QWidget* parent)
   layout->addWidget(m_speed);
   m_runs = new ElidedCombo(this);
   m_runs->setAccessibleName(tr("Run in view"));
+  m_runs->setPlaceholderText(tr("Choose an earlier run"));
   m_runs->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_runs->setMinimumContentsLength(24);
   m_runs->setMinimumWidth(kLeastRuns);
