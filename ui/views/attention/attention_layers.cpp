@@ -123,26 +123,31 @@ void AttentionCells::drawMask(QCPPainter* painter) const {
 void AttentionCells::drawRules(QCPPainter* painter) const {
   const AttentionModel& model = m_plot.model();
   const auto rows = static_cast<std::int32_t>(model.rows.size());
-  painter->setPen(QPen(m_plot.theme().color(Role::Surface), 3));
+  // Hundreds of segments have a pixel or two each: their rules would cover all cells.
+  const auto rule = [&](const QLineF& line, double room, double widest) {
+    const double width = std::min(widest, std::floor(room / 3));
+    if (width < 1) return;
+    painter->setPen(QPen(m_plot.theme().color(Role::Surface), width));
+    painter->drawLine(line);
+  };
   for (const AttentionSegment& segment : model.segments) {
     if (segment.columns > 0 && segment.firstColumn > 0) {
       const QRectF column = m_plot.cellRect({0, rows, segment.firstColumn, segment.columns});
-      painter->drawLine(column.topLeft(), column.bottomLeft());
+      rule({column.topLeft(), column.bottomLeft()}, column.width(), 3);
     }
     if (segment.rows > 0 && segment.firstRow > 0) {
       const QRectF row = m_plot.cellRect({segment.firstRow, segment.rows, 0, model.columns});
-      painter->drawLine(row.topLeft(), row.topRight());
+      rule({row.topLeft(), row.topRight()}, row.height(), 3);
     }
   }
   // Parts of one segment are told apart by thinner lines.
-  painter->setPen(QPen(m_plot.theme().color(Role::Surface), 2));
   for (const AttentionPart& part : model.parts) {
     const QRectF area = m_plot.stretchRect(part.firstRow, part.rows, part.firstColumn, part.columns);
     const QRectF whole = m_plot.stretchRect(0, rows, 0, model.columns);
     if (part.columns > 0 && part.firstColumn > 0)
-      painter->drawLine(QLineF(area.left(), whole.top(), area.left(), whole.bottom()));
+      rule({area.left(), whole.top(), area.left(), whole.bottom()}, area.width(), 2);
     if (part.rows > 0 && part.firstRow > 0)
-      painter->drawLine(QLineF(whole.left(), area.top(), whole.right(), area.top()));
+      rule({whole.left(), area.top(), whole.right(), area.top()}, area.height(), 2);
   }
 }
 

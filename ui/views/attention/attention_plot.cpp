@@ -178,6 +178,8 @@ AttentionPlot::NamesAbove AttentionPlot::namesAbove(const QSize& size, int left)
 }
 
 std::vector<ColumnName> AttentionPlot::columnNames() const {
+  constexpr double kUprightLine = 12;  // pixels
+  constexpr double kCrowded = 5;       // pixels of a column
   const QRectF inner = axisRect()->rect();
   std::vector<ColumnName> shown;
   std::vector<NameRoom> names;
@@ -212,7 +214,13 @@ std::vector<ColumnName> AttentionPlot::columnNames() const {
   }
   const QFontMetrics metrics(nameFont(m_theme));
   const std::vector<QString> texts = shortNames(names, metrics);
+  // Upright names need about a line's height each. Where columns are far narrower, only some have their
+  // names.
+  const bool isCrowded = m_upright && inner.width() < kCrowded * static_cast<double>(shown.size());
+  double taken = -1e9;
   for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (isCrowded && shown[i].columns.center().x() - taken < kUprightLine) continue;
+    taken = shown[i].columns.center().x();
     shown[i].text = texts[i];
     const double beyond = metrics.horizontalAdvance(texts[i]) - shown[i].place.width();
     if (m_upright || beyond <= 0) continue;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace spanscope::ui {
@@ -104,6 +105,30 @@ int ShareBars::headHeight(int width) const {
   return kSentence + (noteStandsBeside(width) ? 0 : kNote);
 }
 
+/// Upright names need a line's height each. Where bars are narrower, the largest and selected ones have names
+/// first, and others only where there is room.
+void ShareBars::keepApart(std::vector<QString>& texts, int width) const {
+  constexpr int kLine = 12;  // pixels
+  const auto centerOf = [&](std::size_t i) { return barRect(i, {0, 0, width, 100}).center().x(); };
+  std::vector<int> taken;
+  std::vector<bool> isNamed(texts.size(), false);
+  const auto take = [&](std::size_t i) {
+    const int center = centerOf(i);
+    isNamed[i] = std::none_of(taken.begin(), taken.end(),
+                              [center](int other) { return std::abs(other - center) < kLine; });
+    if (isNamed[i]) taken.push_back(center);
+  };
+  for (const bool isFirst : {true, false}) {
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const ShareBar& bar = m_model.bars[i];
+      if ((bar.isTop || bar.selected) == isFirst) take(i);
+    }
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (!isNamed[i]) texts[i].clear();
+  }
+}
+
 ShareBars::Labels ShareBars::labelsFor(int width) const {
   Labels result;
   const QFontMetrics metrics(boldSmall(m_theme));
@@ -121,6 +146,8 @@ ShareBars::Labels ShareBars::labelsFor(int width) const {
   result.texts = shortNames(names, metrics);
   for (const QString& text : result.texts) widest = std::max(widest, metrics.horizontalAdvance(text));
   result.height = widest + 4;
+  // The height does not depend on which names have room, or it would change to and fro with the width.
+  keepApart(result.texts, width);
   return result;
 }
 

@@ -64,6 +64,7 @@ class ShareBars : public QWidget {
     int height = 0;
   };
   Labels labelsFor(int width) const;
+  void keepApart(std::vector<QString>& texts, int width) const;
   void paintNow(QPainter& painter, const QRect& area) const;
   /// The share of a bar as it stands now.
   double shareOf(std::size_t bar) const;

@@ -60,6 +60,64 @@ class TestAttentionMap : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// The rules between hundreds of segments do not cover their cells, nor do names cover each other.
+  void hundredsOfSegmentsAreSeen() {
+    constexpr std::int32_t kSegments = 300;
+    constexpr std::int32_t kRows = 6;
+    AttentionModel model;
+    model.request = 1;
+    model.recorded = true;
+    model.rowSet = AttentionRowSet::Answer;
+    model.columns = kSegments;
+    for (std::int32_t i = 0; i < kSegments; ++i) {
+      const auto number = static_cast<std::uint32_t>(i);
+      const QString name = QStringLiteral("document %1").arg(i + 1);
+      AttentionSegment segment;
+      segment.segment = number;
+      segment.name = name;
+      segment.blocks = 1;
+      segment.firstColumn = i;
+      segment.columns = 1;
+      model.segments.push_back(segment);
+      AttentionPart part;
+      part.segment = number;
+      part.name = name;
+      part.firstColumn = i;
+      part.columns = 1;
+      model.parts.push_back(part);
+    }
+    for (std::int32_t i = 0; i < kRows; ++i) {
+      AttentionRow& row = model.rows.emplace_back();
+      row.answer = i;
+      row.answers = 1;
+      row.source = RowSource::Computed;
+    }
+    model.mass.assign(kSegments * kRows, 0.01F);
+    model.states.assign(kSegments * kRows, CellState::Measured);
+    model.highest = 0.02F;
+    model.lowest = 0.01F;
+    AttentionPlot plot;
+    for (const int width : {380, 1400}) {
+      plot.resize(width, 240);
+      plot.setContent(model, Theme(Scheme::Light), {});
+      plot.layOut(plot.size());
+      plot.fit();
+      const QImage image = plot.toPixmap(width, 240).toImage();
+      const QRect cells = plot.axisRect()->rect();
+      int seen = 0;
+      for (int x = cells.left(); x <= cells.right(); ++x)
+        seen += image.pixelColor(x, cells.center().y()) != Theme(Scheme::Light).color(Role::Surface) ? 1 : 0;
+      QVERIFY2(seen * 10 >= cells.width() * 6,
+               qPrintable(QStringLiteral("%1 of %2").arg(seen).arg(cells.width())));
+      double before = -100;
+      for (const ColumnName& name : plot.columnNames()) {
+        if (name.text.isEmpty()) continue;
+        QVERIFY(!plot.hasUprightNames() || name.columns.center().x() - before >= 10);
+        before = name.columns.center().x();
+      }
+    }
+  }
+
   void aRowIsATokenOfTheAnswer() {
     const AttentionModel model = attentionModel(test::twentyDocuments(), answerOptions());
     QCOMPARE(model.rows.size(), static_cast<std::size_t>(test::kTwentyAnswerTokens));

@@ -297,6 +297,37 @@ class TestAttentionShares : public QObject {
     }
   }
 
+  /// Hundreds of bars have no room for all names. Those that are there are apart, and the largest has one.
+  void namesOfHundredsAreApart() {
+    ShareModel model = shareModel(test::twentyDocuments());
+    const ShareBar one = model.bars.front();
+    model.bars.clear();
+    for (int i = 1; i <= 300; ++i) {
+      ShareBar bar = one;
+      bar.name = QStringLiteral("document %1").arg(i);
+      bar.isTop = i == 151;
+      bar.share = bar.isTop ? 0.4 : 0.002;
+      model.bars.push_back(bar);
+    }
+    ShareBars bars;
+    bars.setContent(model, Theme());
+    for (const int width : {330, 900}) {
+      const std::vector<QString> labels = bars.labels(width);
+      QCOMPARE(labels.size(), std::size_t{300});
+      QVERIFY(labels[150].endsWith(QStringLiteral("151")));
+      int before = -100;
+      int shown = 0;
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i].isEmpty()) continue;
+        const int center = bars.barRect(i, {0, 0, width, 100}).center().x();
+        QVERIFY2(center - before >= 10, qPrintable(labels[i]));
+        before = center;
+        ++shown;
+      }
+      QVERIFY(shown >= width / 40);
+    }
+  }
+
   /// A value beside a higher bar stands at its side and not in it.
   void valuesStandInNoBar() {
     ShareModel model = shareModel(test::twentyDocuments());
