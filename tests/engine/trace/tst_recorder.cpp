@@ -59,6 +59,7 @@ class TestRecorder : public QObject {
   void consumerFollows_data();
   void consumerFollows();
   void fileFromTheStart();
+  void aKilledRecordingHasItsRuns();
   void fileFromTheMiddle();
   void fileThatFails();
   void fileOfARecorderThatGoes();
@@ -349,6 +350,29 @@ void TestRecorder::fileFromTheStart() {
   const std::vector<Event> all = recorder.events();
   QVERIFY(std::equal(file.events.begin(), file.events.end(), all.begin()));
   QVERIFY(!recorder.finishFile().has_value());
+}
+
+/// What a program leaves that is killed after a run.
+void TestRecorder::aKilledRecordingHasItsRuns() {
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  Recorder recorder(small(16));
+  recorder.startFile(directory / "a.trace", {});
+  test::SimulatedEngine engine(recorder, 3, 20);
+  engine.start();
+  for (int i = 0; i < 1000 && countOf<RunFinished>(recorder.events()) == 0; ++i) engine.step();
+  engine.drainRequests();
+  const std::vector<Event> all = recorder.events();
+  const auto last = std::find_if(all.rbegin(), all.rend(), [](const Event& event) {
+    return std::holds_alternative<RunFinished>(event.payload);
+  });
+  QVERIFY(last != all.rend());
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) files.push_back(entry.path());
+  QCOMPARE(files.size(), std::size_t{1});
+  const TraceFile file = readTrace(files.front());
+  QVERIFY(file.events.size() >= static_cast<std::size_t>(std::distance(last, all.rend())));
+  QVERIFY(std::equal(file.events.begin(), file.events.end(), all.begin()));
 }
 
 void TestRecorder::fileFromTheMiddle() {
