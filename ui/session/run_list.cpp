@@ -111,8 +111,8 @@ RunLabels::RunLabels(const std::vector<ListedRun>& among)
     : m_namesDocument(!isShared(among, [](const ListedRun& run) { return run.document(); })),
       m_namesModel(!isShared(among, [](const ListedRun& run) { return run.model; })) {}
 
-QString RunLabels::of(const ListedRun& run) const {
-  QStringList parts{tr("run %1").arg(run.run)};
+QString RunLabels::of(const ListedRun& run, bool isCold) const {
+  QStringList parts{(isCold ? tr("run %1 (cold)") : tr("run %1")).arg(run.run)};
   if (m_namesDocument && !run.document().isEmpty()) parts += run.document();
   if (m_namesModel && !run.model.isEmpty()) parts += run.model;
   parts += run.policyText();

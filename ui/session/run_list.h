@@ -56,7 +56,8 @@ class RunLabels {
  public:
   explicit RunLabels(const std::vector<ListedRun>& among);
 
-  QString of(const ListedRun& run) const;
+  /// `isCold` adds that the run was cold: "run 3 (cold) · spans".
+  QString of(const ListedRun& run, bool isCold = false) const;
 
  private:
   bool m_namesDocument;

@@ -107,7 +107,7 @@ QString endingOf(const std::optional<trace::StepOutcome>& outcome) {
 
 /// The label of a run, whether it was cold, and that it did not end as it should.
 QString titleOf(const RunLabels& labels, const ListedRun& run, bool isCold) {
-  const QString label = isCold ? tr("%1 · cold").arg(labels.of(run)) : labels.of(run);
+  const QString label = labels.of(run, isCold);
   const std::optional<trace::RunOutcome>& outcome = run.state().outcome;
   return outcome && *outcome != trace::RunOutcome::Finished ? tr("%1 · %2").arg(label, outcomeWord(outcome))
                                                             : label;

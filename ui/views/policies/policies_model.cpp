@@ -95,7 +95,11 @@ std::optional<Figure> memoryOf(const MeasuredPolicy& policy) {
 struct MeasuredColumn {
   FigureColumn shown;
   FigureOf figure;
+  bool isTime = false;
 };
+
+/// A time that was measured once says something only if it is this much shorter than all others.
+constexpr double kClearlyShorter = 1.25;
 
 std::vector<MeasuredColumn> figureColumns(const PolicyComparison& comparison) {
   const QString first = explain(u"ttft");
@@ -104,10 +108,12 @@ std::vector<MeasuredColumn> figureColumns(const PolicyComparison& comparison) {
                              : tr("In the second run, which is the same query once more.");
   return {
       {{tr("Cold"), tr("Time to the first token with an empty cache, one run. %1").arg(first)},
-       [](const MeasuredPolicy& policy) { return firstTokenOf(policy.cold); }},
+       [](const MeasuredPolicy& policy) { return firstTokenOf(policy.cold); },
+       true},
       {{comparison.isReordered ? tr("Swapped") : tr("Warm"),
         tr("Time to the first token. %1 %2").arg(second, first)},
-       [](const MeasuredPolicy& policy) { return firstTokenOf(policy.reordered); }},
+       [](const MeasuredPolicy& policy) { return firstTokenOf(policy.reordered); },
+       true},
       {{tr("Found"), tr("Share of the prompt that the cache gave. %1 %2").arg(second, explain(u"cached"))},
        [](const MeasuredPolicy& policy) {
          return promptShareOf(
@@ -144,7 +150,7 @@ QString policyHelp(const MeasuredPolicy& policy) {
   return lines.join(QLatin1Char('\n'));
 }
 
-/// The best of each column stand out, unless all are alike.
+/// The best of each column stand out, unless all are alike. A time stands out only if it is clearly shorter.
 void fillRows(const PolicyComparison& comparison, PoliciesModel& model) {
   model.columns.push_back({tr("Policy"), {}});
   for (const MeasuredPolicy& policy : comparison.policies)
@@ -158,7 +164,9 @@ void fillRows(const PolicyComparison& comparison, PoliciesModel& model) {
       figures.push_back(column.figure(policy));
       if (figures.back()) costs.push_back(figures.back()->cost);
     }
-    const auto [best, worst] = std::minmax_element(costs.begin(), costs.end());
+    std::sort(costs.begin(), costs.end());
+    const bool isClear = costs.size() > 1 && (column.isTime ? costs[1] >= kClearlyShorter * costs[0]
+                                                            : costs.front() < costs.back());
     for (std::size_t i = 0; i < figures.size(); ++i) {
       const std::optional<Figure>& figure = figures[i];
       if (!figure) {
@@ -166,7 +174,7 @@ void fillRows(const PolicyComparison& comparison, PoliciesModel& model) {
         continue;
       }
       model.rows[i].cells.push_back(
-          {.text = figure->text, .help = figure->help, .isBest = *best < *worst && figure->cost <= *best});
+          {.text = figure->text, .help = figure->help, .isBest = isClear && figure->cost <= costs.front()});
     }
   }
 }

@@ -112,7 +112,8 @@ class TestPoliciesView : public QObject {
       }
       return names.join(QLatin1Char(' '));
     };
-    QCOMPARE(best("Cold"), QStringLiteral("prefix"));
+    // Times that were measured once, and lie within a tenth of each other.
+    QCOMPARE(best("Cold"), QString());
     QCOMPARE(best("Swapped"), QStringLiteral("spans"));
     QCOMPARE(best("Found"), QStringLiteral("spans"));
     QCOMPARE(best("Again"), QStringLiteral("spans prefix"));
