@@ -325,8 +325,10 @@ void MainWindow::makeStatusBar() {
     m_settings.setValue(QLatin1String(kHintSetting), true);
     showInput();
   });
-  connect(bar, &QStatusBar::messageChanged, bar, [bar](const QString& message) {
+  connect(bar, &QStatusBar::messageChanged, bar, [this, bar](const QString& message) {
     if (message.isEmpty()) bar->setToolTip(QString());
+    // Qt hides the label below a message only if the window is visible by then.
+    m_status->setVisible(message.isEmpty());
   });
   // Qt hides it only if the window is visible already. At the start both texts would be there.
   connect(bar, &QStatusBar::messageChanged, m_status,

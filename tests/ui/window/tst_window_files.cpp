@@ -4,6 +4,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
 #include "ui/export/view_export_dialog.h"
+#include "ui/views/common/elided_label.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -53,6 +54,19 @@ class TestWindowFiles : public QObject, private FileWindow {
              qPrintable(here.said().join(QString())));
     QCOMPARE(model().document().size(), before + 2);
     QCOMPARE(model().undoStack().count(), 1);
+  }
+
+  /// What is said before the window is shown covers no label of the status line.
+  void whatIsSaidEarlyHidesWhatIsBelow() {
+    m_window = std::make_unique<MainWindow>(*m_settings, sideFiles(), test::cpuBackends());
+    QVERIFY(m_window->openFile(writeText(QStringLiteral("a.yaml"), "# mine\nuser: Hi\n")));
+    const QStatusBar& line = *m_window->statusBar();
+    QVERIFY(!line.currentMessage().isEmpty());
+    m_window->show();
+    const auto* label = line.findChild<ElidedLabel*>();
+    QVERIFY(label != nullptr);
+    QTRY_VERIFY(!label->isVisible());
+    QVERIFY(!line.currentMessage().isEmpty());
   }
 
   /// Dropped on a query, texts and folders become its documents without a question; what cannot be read is
