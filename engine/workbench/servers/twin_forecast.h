@@ -35,7 +35,7 @@ struct FoundRanges {
   bool operator==(const FoundRanges&) const = default;
 };
 
-/// Copies of a twin, each of which serves the same prompts in another case.
+/// Copies of a twin. Each copy serves the same prompts in another case.
 class TwinCases {
  public:
   /// The copies have what `twin` has had.

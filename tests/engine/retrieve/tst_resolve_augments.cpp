@@ -283,13 +283,12 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
   QCOMPARE(resolved.retrieved[0].documents, std::size_t{3});
   QCOMPARE(
       messages(resolved).join('\n'),
-      QStringLiteral(
-          "found the file \"far/out.txt\" outside of the query's folder (left out), expected "
-          "a file in %1/people\n"
-          "found d.pdf: bytes that are no PDF (left out), expected a PDF\n"
-          "found e.jsonl: line 1: \"{\" (left out), expected a JSON value that ends on its line\n"
-          "found picture.png: a picture (left out), expected text, Markdown, JSON lines, CSV "
-          "or PDF")
+      QStringLiteral("found the file \"far/out.txt\" outside of the query's folder (left out), expected "
+                     "a file in %1/people\n"
+                     "found d.pdf: bytes that are no PDF (left out), expected a PDF\n"
+                     "found e.jsonl: line 1: \"{\" (left out), expected a JSON value that ends on its line\n"
+                     "found picture.png: a picture (left out), expected text, Markdown, JSON lines, CSV "
+                     "or PDF")
           .arg(people.path()));
   for (int i = 0; i < 20; ++i) people.write(("people/z" + std::to_string(i) + ".pdf").c_str(), "x");
   const ResolvedAugments many = resolveAugments(augment(user("lives"), "**", ""), {}, with);
