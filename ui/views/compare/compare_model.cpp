@@ -175,6 +175,10 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
     model.labels.push_back(label);
   }
   if (runs.size() < 2) return model;
+  // Runs of other documents are compared only if they are chosen.
+  const bool isChosen = left != 0 || right != 0;
+  if (!isChosen && std::none_of(runs.begin(), runs.end(), [](const ListedRun& run) { return run.isOwn; }))
+    return model;
   const auto find = [&runs](RunId run) {
     return std::find_if(runs.begin(), runs.end(), [run](const ListedRun& other) { return other.run == run; });
   };

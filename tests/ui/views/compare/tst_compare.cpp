@@ -137,6 +137,19 @@ class TestCompare : public QObject {
     QVERIFY(treeDiff("not json", "{}").empty());
   }
 
+  /// A document that never ran does not show the runs of another as its own.
+  void othersAreComparedOnlyIfChosen() {
+    ViewInput input = m_runs.input();
+    giveRecords(input, {QStringLiteral("spanlet")});
+    input.paths.clear();
+    const CompareModel none = compareModel(input);
+    QCOMPARE(none.left, RunId(0));
+    QVERIFY(none.rows.empty());
+    QCOMPARE(none.runs.size(), std::size_t(2));
+    QVERIFY(!compareModel(input, 1, 2).rows.empty());
+    QVERIFY(!compareModel(input, 1, 0).rows.empty());
+  }
+
   /// Blocks of the same step stand beside each other: computed at first, relocated then.
   void blocksStandBesideEachOther() {
     const CompareModel model = compareModel(m_runs.input(), 1, 2);
