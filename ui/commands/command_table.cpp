@@ -151,7 +151,7 @@ std::vector<CommandInfo> makeTable() {
   add("run.use-adapter", Run, Document, tr("Use the fitting adapter"),
       tr("The bundled adapter that trains the loaded model for block attention, from the next run on"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));
-  add("run.record", Run, Program, tr("Record events…"),
+  add("run.record", Run, Document, tr("Record events…"),
       tr("Record the events of all runs from now on in a trace file"));
   add("run.save-trace", Run, Document, tr("Save run…"),
       tr("Save the events of the run in view as a recording"));

@@ -69,7 +69,7 @@ void MainWindow::makeTraceState() {
   m_traceState->setAutoRaise(true);
   m_traceState->setFocusPolicy(Qt::TabFocus);
   m_traceState->hide();
-  connect(m_traceState, &QToolButton::clicked, this, [this] { perform(QStringLiteral("run.record")); });
+  connect(m_traceState, &QToolButton::clicked, this, &MainWindow::endTrace);
   connect(&m_workspace.engine(), &EngineHost::recordingChanged, this, [this] {
     const QString path = m_workspace.engine().recording().path();
     const QString text = path.isEmpty() ? QString() : tr("● Recording %1").arg(QFileInfo(path).fileName());

@@ -79,7 +79,7 @@ void TestSpanqStop::answersTheFirstInterrupt_data() {
   QTest::addColumn<int>("signal");
   QTest::addColumn<int>("after");
   QTest::newRow("explain") << 20'000 << QStringList{"explain", "--json", "--trees"} << SIGINT << 60;
-  QTest::newRow("explain --predict") << 20'000 << QStringList{"explain", "--predict", "--blocks", "4096"}
+  QTest::newRow("explain --predict") << 60'000 << QStringList{"explain", "--predict", "--blocks", "4096"}
                                      << SIGTERM << 60;
   QTest::newRow("run, while the query is read")
       << 20'000 << QStringList{"run", "--blocks", "4096"} << SIGINT << 20;

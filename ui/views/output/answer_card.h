@@ -29,6 +29,7 @@ class AnswerCard : public QWidget {
   void setCompact(bool isCompact);
   QToolButton& copyButton() { return *m_copy; }
   QToolButton& fidelityButton() { return *m_measure; }
+  QToolButton& moreButton() { return *m_more; }
   QToolButton& policiesButton() { return *m_policies; }
   QToolButton& adapterButton() { return *m_adapter; }
   QToolButton& modelsButton() { return *m_models; }
