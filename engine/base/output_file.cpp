@@ -108,7 +108,10 @@ fs::path newPartName(const fs::path& target) {
 
 struct OutputFile::Impl {
   Impl(fs::path given, const OutputRules& rules)
-      : path(std::move(given)), unfinished(rules.unfinished), keepsBroken(rules.keepsBroken) {
+      : path(std::move(given)),
+        unfinished(rules.unfinished),
+        replacesNewer(rules.replacesNewer),
+        keepsBroken(rules.keepsBroken) {
     struct stat found {};
     const bool exists = ::stat(path.c_str(), &found) == 0;
     if (!exists && errno != ENOENT) refuse(path, errno);
@@ -165,6 +168,7 @@ struct OutputFile::Impl {
       if (descriptor < 0 && (errno != EEXIST || i == kMostTries)) refuse(path, errno);
     }
     isPart = true;
+    isNew = old == nullptr;
     if (unfinished != nullptr) unfinished->add(part);
     if (old == nullptr) return;
     // Whoever may not give a file away keeps it, and then gives no other group what the old one had.
@@ -191,7 +195,13 @@ struct OutputFile::Impl {
       giveUp(errno, "a file that can be brought to the disk");
     if (const int error = close(); error != 0) giveUp(error, kWritable);
     if (!isPart) return;
-    if (::rename(part.c_str(), target.c_str()) != 0) giveUp(errno, "a file that can be replaced");
+    if (isNew && !replacesNewer && ::link(part.c_str(), target.c_str()) == 0) {
+      ::unlink(part.c_str());
+    } else if (isNew && !replacesNewer && isThere()) {
+      giveUp(EEXIST, "a name that no other file has got meanwhile");
+    } else if (::rename(part.c_str(), target.c_str()) != 0) {
+      giveUp(errno, "a file that can be replaced");
+    }
     forget();
   }
 
@@ -207,6 +217,12 @@ struct OutputFile::Impl {
   fs::path part;
 
  private:
+  /// A file system without links is asked whether the name is free.
+  bool isThere() const {
+    struct stat found {};
+    return ::lstat(target.c_str(), &found) == 0;
+  }
+
   [[noreturn]] void giveUp(int error, const char* expected) {
     if (keepsBroken) {
       close();
@@ -228,7 +244,9 @@ struct OutputFile::Impl {
   }
 
   UnfinishedFiles* unfinished;
+  bool replacesNewer;
   bool keepsBroken;
+  bool isNew = false;  ///< there was no file of this name
   int descriptor = -1;
   bool isPart = false;  ///< `part` is there and has not got its name yet
 };

@@ -47,7 +47,12 @@ std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const
   std::int32_t limit = step.maxTokens.value_or(0);
   if (limit <= 0) limit = options.maxTokens;
   if (limit <= 0) limit = model.maxNewTokens;
-  return limit <= 0 ? kReplyLimit : limit;
+  if (limit <= 0) limit = kReplyLimit;
+  // A least number that the step does not contradict is met. The largest value means that no token ends a
+  // reply.
+  const bool isFree = step.maxTokens.value_or(0) <= 0;
+  const bool isLeast = options.minTokens < std::numeric_limits<std::int32_t>::max();
+  return isFree && isLeast ? std::max(limit, options.minTokens) : limit;
 }
 
 PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options,

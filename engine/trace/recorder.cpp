@@ -94,14 +94,15 @@ void Recorder::write(const Event& event) {
   }
 }
 
-void Recorder::flushFile() {
+std::optional<Error> Recorder::flushFile() {
   const std::lock_guard sending(m_sendMutex);
-  if (!m_writer || m_fileError) return;
+  if (!m_writer || m_fileError) return m_fileError;
   try {
     m_writer->flush();
   } catch (const Failure& failure) {
     m_fileError = failure.error();
   }
+  return m_fileError;
 }
 
 void Recorder::enqueue(Event event) {

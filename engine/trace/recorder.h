@@ -93,7 +93,8 @@ class Recorder final : public Sink {
 
   /// Hands everything that was sent to the system, so that it outlives the program. This is done at the end
   /// of each run, too; without either, up to a second of events is lost when the program is killed.
-  void flushFile();
+  /// Returns what went wrong while the file was written, if anything did.
+  std::optional<Error> flushFile();
 
   /// Ends the file and removes it.
   void discardFile();

@@ -153,7 +153,9 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
 EngineHost::EngineHost(compute::Backends backends, QObject* parent)
     : QObject(parent), m_worker(std::make_unique<Worker>(*this, std::move(backends))) {
   m_flushRecording.setInterval(kFlushTime);
-  connect(&m_flushRecording, &QTimer::timeout, this, [this] { m_recording.flush(); });
+  connect(&m_flushRecording, &QTimer::timeout, this, [this] {
+    if (!m_recording.flush()) Q_EMIT recordingFailed();
+  });
 }
 
 EngineHost::~EngineHost() {

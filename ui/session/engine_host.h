@@ -134,6 +134,7 @@ class EngineHost : public QObject {
   void sessionStarted();
   void stateChanged();
   void recordingChanged();  ///< whether something is recorded
+  void recordingFailed();   ///< a file cannot be written any more; finishRecording() says why
   void modelChanged();
   void devicesFound();
   void tokenizerRead(const std::string& directory,

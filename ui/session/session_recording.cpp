@@ -9,6 +9,7 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QUuid>
@@ -73,6 +74,14 @@ QString SessionRecording::open(const std::filesystem::path& path) {
   File file;
   OutputRules rules;
   rules.keepsBroken = true;
+  rules.replacesNewer = false;
+  // A pipe that nobody reads would hold up the engine.
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return QString::fromStdString(Error{
+        .file = path.string(), .place = {}, .found = "a folder, a pipe or a device", .expected = "a file"}
+                                      .message());
+  }
   try {
     file.waiting.emplace(path, rules);
   } catch (const Failure& failure) {
@@ -142,10 +151,11 @@ void SessionRecording::close(File& file) {
     if (const std::optional<Error> error = file.session->finishFile()) {
       const QString problem = QString::fromStdString(error->message());
       const QString kept = keepCutRecording(file.place);
-      note(kept.isEmpty()
-               ? problem
-               : QCoreApplication::translate("SessionRecording", "%1. What was recorded before is in %2")
-                     .arg(problem, QDir::toNativeSeparators(kept)));
+      // Its folder may have been moved.
+      const QString place =
+          kept.isEmpty() ? QFileInfo(file.place.part).fileName() : QDir::toNativeSeparators(kept);
+      note(QCoreApplication::translate("SessionRecording", "%1. What was recorded before is in %2")
+               .arg(problem, place));
     }
   }
   if (!file.place.sideFile.isEmpty()) QFile::remove(file.place.sideFile);
@@ -155,11 +165,11 @@ void SessionRecording::note(const QString& problem) {
   if (m_problem.isEmpty()) m_problem = problem;
 }
 
-void SessionRecording::flush() {
+bool SessionRecording::flush() {
   const std::lock_guard lock(m_mutex);
-  for (const File& file : m_files) {
-    if (file.session != nullptr) file.session->flushFile();
-  }
+  bool isWritten = true;
+  for (const File& file : m_files) isWritten &= file.session == nullptr || !file.session->flushFile();
+  return isWritten;
 }
 
 bool SessionRecording::isOn() const {
@@ -209,7 +219,7 @@ QString keepCutRecording(const CutRecording& cut) {
     } else {
       kept = freePath(cut.path.toStdString(), 1);
       std::filesystem::rename(part, kept, error);
-      if (error) return {};
+      if (error) return cut.part;
     }
   }
   if (!cut.sideFile.isEmpty()) QFile::remove(cut.sideFile);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes the events of sessions into trace files for as long as a person records, and finds the files of a
+// Writes the events of sessions into trace files while the user records, and finds the files of a
 // program that was killed meanwhile.
 #pragma once
 
@@ -24,7 +24,7 @@ struct CutRecording {
   QString sideFile;
 };
 
-/// One trace file holds one session. The first session goes into the file that the person named ("a.trace");
+/// One trace file holds one session. The first session goes into the file that the user named ("a.trace");
 /// each later one, as after a change of the model, and each run on a server goes into a file of its own
 /// beside it ("a-2.trace"). Beside each file, a side file in `sideDirectory` says where the events are until
 /// the file is complete. Any thread may call any function.
@@ -47,11 +47,12 @@ class SessionRecording {
   /// Completes all files. Returns what went wrong with one of them, or an empty text. A file without a
   /// session is removed.
   QString finish();
-  /// Hands what was recorded to the system, so that it outlives the program.
-  void flush();
+  /// Hands what was recorded to the system, so that it outlives the program. Returns whether all files can
+  /// still be written.
+  bool flush();
 
   bool isOn() const;
-  QString path() const;          ///< that the person named; empty: nothing is recorded
+  QString path() const;          ///< that the user named; empty: nothing is recorded
   std::size_t sessions() const;  ///< that were recorded since start()
 
  private:
@@ -77,8 +78,9 @@ class SessionRecording {
 
 /// Finds what earlier programs left behind; leaves out what a running program still records.
 std::vector<CutRecording> findCutRecordings(const QString& sideDirectory);
-/// Gives the events their name; where a file has it, a similar one ("a-2.trace"). Returns the new path; an
-/// empty text if nothing was recorded or the file is gone, and then nothing is left of it.
+/// Gives the events their name; where a file has it, a similar one ("a-2.trace"). Returns where they are
+/// then: the part itself if its folder cannot be written. Returns an empty text if nothing was recorded or
+/// the file is gone.
 QString keepCutRecording(const CutRecording& cut);
 
 }  // namespace spanscope::ui

@@ -366,6 +366,10 @@ class MainWindow : public QMainWindow {
 QSize firstWindowSize(QSize available);
 
 /// The problems of a file as text, one in a line.
+/// Asks where to save. `filters`: as in QFileDialog; a name without an ending gets the one of the chosen
+/// filter before the dialog asks whether to replace a file. Returns an empty text if the user cancels.
+QString chosenSavePath(QWidget* parent, const QString& title, const QString& proposed,
+                       const QString& filters);
 QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file);
 
 }  // namespace spanscope::ui

@@ -371,6 +371,11 @@ void MainWindow::openPalette() {
     const bool isCanvas = m_commands.find(id) == nullptr && m_canvas->commands().find(id) != nullptr;
     return isOffered(info) && (isCanvas ? m_canvas->canPerform(id) : info.scope == CommandScope::Window);
   });
+  // As in the menu: what would stop is called so.
+  for (PaletteEntry& entry : entries) {
+    const CommandHandler* own = m_commands.find(entry.info.id);
+    if (own != nullptr && own->title && hasSubject(entry.info)) entry.info.text = own->title();
+  }
   // A dock that was closed or covered is found by its name.
   const QString show = QStringLiteral("view.dock");
   for (const ViewInfo& view : viewTable()) {

@@ -127,8 +127,13 @@ bool namesBundledModel(const document::Document& document) {
 
 QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file) {
   constexpr std::size_t kMost = 8;
+  // What refuses the file comes first: the list may be cut.
+  std::vector<query::Diagnostic> sorted = diagnostics;
+  std::stable_partition(sorted.begin(), sorted.end(), [](const query::Diagnostic& diagnostic) {
+    return diagnostic.severity == Severity::Error;
+  });
   QStringList lines;
-  for (const query::Diagnostic& diagnostic : diagnostics) {
+  for (const query::Diagnostic& diagnostic : sorted) {
     if (static_cast<std::size_t>(lines.size()) == kMost) {
       lines << QStringLiteral("…");
       break;
@@ -202,7 +207,7 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
   // Before it is read: what is written in between is a change.
   FileStamp stamp = stampOf(whole);
   OpenedFile opened = openDocument(whole);
-  // A PDF can take minutes. It is read beside the window, after the person has chosen to add it.
+  // A PDF can take minutes. It is read beside the window, after the user has chosen to add it.
   if (!opened.document && !isOpenedByName(whole) &&
       (isPdf(whole) || readTextFiles({whole}).problem.isEmpty()))
     return Opening::IsText;

@@ -262,11 +262,10 @@ void MainWindow::openLessonDialog() {
 
 void MainWindow::saveLessonPageDialog() {
   const QString name = QFileInfo(m_reader->course()->file().path).completeBaseName();
-  QString path = QFileDialog::getSaveFileName(
-      this, tr("Save the lesson as a page"), m_lastFolder + QLatin1Char('/') + name + QStringLiteral(".html"),
-      tr("Web pages (*.html)"));
+  QString path = chosenSavePath(this, tr("Save the lesson as a page"),
+                                m_lastFolder + QLatin1Char('/') + name + QStringLiteral(".html"),
+                                tr("Web pages (*.html)"));
   if (path.isEmpty()) return;
-  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".html");
   m_lastFolder = QFileInfo(path).absolutePath();
   saveLessonPage(path);
 }

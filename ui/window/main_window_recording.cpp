@@ -308,10 +308,9 @@ void MainWindow::endRecording() {
 }
 
 void MainWindow::saveRecording() {
-  QString path = QFileDialog::getSaveFileName(
-      this, tr("Save the lesson"), m_lastFolder + QStringLiteral("/lesson.md"), tr("Lessons (*.md)"));
+  QString path = chosenSavePath(this, tr("Save the lesson"), m_lastFolder + QStringLiteral("/lesson.md"),
+                                tr("Lessons (*.md)"));
   if (path.isEmpty()) return;
-  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".md");
   m_lastFolder = QFileInfo(path).absolutePath();
   saveRecordingAs(path);
 }

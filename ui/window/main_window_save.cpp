@@ -13,6 +13,7 @@
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <utility>
@@ -52,6 +53,24 @@ QString listed(const QStringList& parts) {
 
 }  // namespace
 
+QString chosenSavePath(QWidget* parent, const QString& title, const QString& proposed,
+                       const QString& filters) {
+  const QFileInfo file(proposed);
+  const bool isFolder = proposed.isEmpty() || file.isDir();
+  QFileDialog dialog(parent, title, isFolder ? proposed : file.path(), filters);
+  dialog.setAcceptMode(QFileDialog::AcceptSave);
+  dialog.setFileMode(QFileDialog::AnyFile);
+  const auto useEnding = [&dialog](const QString& filter) {
+    const QRegularExpressionMatch ending = QRegularExpression(QStringLiteral("\\*\\.(\\w+)")).match(filter);
+    if (ending.hasMatch()) dialog.setDefaultSuffix(ending.captured(1));
+  };
+  useEnding(dialog.selectedNameFilter());
+  QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, useEnding);
+  if (!isFolder) dialog.selectFile(file.fileName());
+  if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return {};
+  return dialog.selectedFiles().constFirst();
+}
+
 bool MainWindow::save(OpenDocument& document, bool askForPath) {
   DocumentModel& model = *document.model;
   if (!settleTyped(document, tr("Save"))) return false;
@@ -59,12 +78,10 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   if (askForPath || path.isEmpty()) {
     const QString proposed = (m_lastFolder.isEmpty() ? QString() : m_lastFolder + QLatin1Char('/')) +
                              QFileInfo(model.title()).completeBaseName() + QStringLiteral(".span");
-    path =
-        QFileDialog::getSaveFileName(this, tr("Save as"), path.isEmpty() ? proposed : path,
-                                     tr("Documents (*.span);;Query alone, JSON (*.json);;Query alone, YAML "
-                                        "(*.yaml *.yml);;Query alone, Lisp (*.lisp)"));
+    path = chosenSavePath(this, tr("Save as"), path.isEmpty() ? proposed : path,
+                          tr("Documents (*.span);;Query alone, JSON (*.json);;Query alone, YAML "
+                             "(*.yaml *.yml);;Query alone, Lisp (*.lisp)"));
     if (path.isEmpty()) return false;
-    if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".span");
   }
   if (path == model.filePath()) {
     m_files.look();
@@ -104,13 +121,17 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   model.setFilePath(QFileInfo(path).absoluteFilePath());
   model.markSaved();
   UnreadText& unread = UnreadText::of(model);
+  const qsizetype apart = savedForm(path, unread.file()) ? 0 : unread.leftOutOfFile().size();
   if (chatText(path, model.document(), unread.file()))
     unread.noteSavedAsChat(model.filePath(), openDocument(path).diagnostics);
   else
     unread.noteSaved(model.filePath(), savedForm(path, unread.file()));
   m_files.accept(document.id);
   remember(model.filePath());
-  say(tr("Saved %1").arg(model.title()));
+  say(apart == 0 ? tr("Saved %1").arg(model.title())
+      : apart == 1
+          ? tr("Saved %1. One part is only in the file that was opened.").arg(model.title())
+          : tr("Saved %1. %2 parts are only in the file that was opened.").arg(model.title()).arg(apart));
   return true;
 }
 
@@ -135,8 +156,8 @@ QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path)
 
   QMessageBox box(
       QMessageBox::Question, tr("Save"),
-      removed.isEmpty()
-          ? tr("%1 holds the query alone. Saved as a document (.span), nothing is lost.").arg(file.fileName())
+      removed.isEmpty() ? tr("%1 holds the query alone. A document (.span) holds layout and settings, too.")
+                              .arg(file.fileName())
       : isOwnFile ? tr("Saving over %1 removes parts that the document does not hold.").arg(file.fileName())
                   : tr("%1 will not have all parts of the file that was opened.").arg(file.fileName()),
       QMessageBox::Cancel, this);
@@ -156,8 +177,7 @@ QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path)
   if (!file.suffix().isEmpty()) other.chop(file.suffix().size() + 1);
   other += QStringLiteral(".span");
   if (isDocument || QFileInfo::exists(other)) {
-    other = QFileDialog::getSaveFileName(this, tr("Save as"), other, tr("Documents (*.span)"));
-    if (!other.isEmpty() && QFileInfo(other).suffix().isEmpty()) other += QStringLiteral(".span");
+    other = chosenSavePath(this, tr("Save as"), other, tr("Documents (*.span)"));
   }
   // The person may have chosen the same name or another query file.
   return other.isEmpty() || other == path ? other : pathWithoutLoss(document, other);

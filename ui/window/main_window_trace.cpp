@@ -17,26 +17,22 @@ void MainWindow::saveTrace() {
     say(tr("This document has no run to save: run it first."));
     return;
   }
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Save run"), m_lastFolder, tr("Recorded runs (*.trace)"));
+  const QString path = chosenSavePath(this, tr("Save run"), m_lastFolder, tr("Recorded runs (*.trace)"));
   if (path.isEmpty()) return;
-  const QString problem =
-      m_workspace.saveTrace(path.endsWith(QLatin1String(".trace")) ? path : path + QStringLiteral(".trace"));
+  const QString problem = m_workspace.saveTrace(path);
   say(problem.isEmpty() ? tr("Saved %1").arg(QFileInfo(path).fileName()) : problem);
 }
 
 void MainWindow::toggleRecording() {
   if (m_workspace.engine().recording().isOn()) return endTrace();
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Record"), m_lastFolder, tr("Recorded runs (*.trace)"));
+  const QString path = chosenSavePath(this, tr("Record"), m_lastFolder, tr("Recorded runs (*.trace)"));
   if (!path.isEmpty()) recordTo(path);
 }
 
 bool MainWindow::recordTo(const QString& path) {
-  const QString file = path.endsWith(QLatin1String(".trace")) ? path : path + QStringLiteral(".trace");
   EngineHost& engine = m_workspace.engine();
-  const QString problem = engine.startRecording(file, m_autosaveDirectory);
-  const QString name = QFileInfo(file).fileName();
+  const QString problem = engine.startRecording(path, m_autosaveDirectory);
+  const QString name = QFileInfo(path).fileName();
   if (!problem.isEmpty())
     complain(problem);
   else if (engine.recording().sessions() == 0)
@@ -70,6 +66,14 @@ void MainWindow::makeTraceState() {
   m_traceState->setFocusPolicy(Qt::TabFocus);
   m_traceState->hide();
   connect(m_traceState, &QToolButton::clicked, this, &MainWindow::endTrace);
+  connect(&m_workspace.engine(), &EngineHost::recordingFailed, this, [this] {
+    const QString name = QFileInfo(m_workspace.engine().recording().path()).fileName();
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Record"),
+                                tr("The recording %1 has ended.").arg(name), QMessageBox::Ok, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText(m_workspace.engine().finishRecording());
+    box->open();
+  });
   connect(&m_workspace.engine(), &EngineHost::recordingChanged, this, [this] {
     const QString path = m_workspace.engine().recording().path();
     const QString text = path.isEmpty() ? QString() : tr("● Recording %1").arg(QFileInfo(path).fileName());

@@ -28,7 +28,8 @@ const Rule kDropEmptyRule = {
     .before = "seq(a, user \"\", plus())",
     .after = "seq(a)",
     .reason =
-        "What gives no tokens says nothing: without it the other rules see what stands under what. A system "
+        "What gives no tokens says nothing: without it the other rules see which node is below which. A "
+        "system "
         "message without text stays: the chat template decides what it means.",
     .matches = matches,
     .rewrite = rewrite,

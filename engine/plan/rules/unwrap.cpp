@@ -32,7 +32,7 @@ const Rule kUnwrapRule = {
     .precondition = "a seq, par or cross of one entry stands in another node",
     .before = "g(seq(a))",
     .after = "g(a)",
-    .reason = "A join of one entry says nothing: without it the other rules see what stands under what.",
+    .reason = "A join of one entry says nothing: without it the other rules see which node is below which.",
     .matches = matches,
     .rewrite = rewrite,
 };

@@ -163,7 +163,10 @@ class Finder {
     const bool hasError = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
       return problem.severity == Severity::Error;
     });
-    if (!hasError && size <= kMostPlannedNodes) plan();
+    if (!hasError && size <= kMostPlannedNodes)
+      plan();
+    else if (!hasError && m_context.fit != nullptr && m_top == m_document.root())
+      checkFit(*m_context.fit, toQuery(m_document, TakeOut::MutedAndFrozen, m_top).paths);
     if (m_top == m_document.root()) checkValues();
     if (m_top != m_document.root()) return;
     for (const NodeId top : m_document.tops()) {

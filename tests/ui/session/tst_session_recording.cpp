@@ -12,6 +12,7 @@
 #include <QTest>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <memory>
@@ -55,6 +56,8 @@ class TestSessionRecording : public QObject {
   void oneThatGoesOnIsNotFound();
   void anEmptyOneIsRemoved();
   void aFullDiskLeavesWhatWasRecordedBefore();
+  void aPipeIsRefused();
+  void twoOfOneNameAreBothKept();
 
  private:
   QString file(const char* name) const { return m_folder->filePath(QLatin1String(name)); }
@@ -189,9 +192,33 @@ void TestSessionRecording::aFullDiskLeavesWhatWasRecordedBefore() {
   sendRun(*session, 2);
   QCOMPARE(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
+  QVERIFY(!recording.flush());
   QVERIFY(!recording.finish().isEmpty());
   QCOMPARE(finishedRuns(file("a.trace")), std::vector<RunId>{1});
   QVERIFY(QDir(side()).entryList(QDir::Files).isEmpty());
+}
+
+void TestSessionRecording::aPipeIsRefused() {
+  const QString pipe = file("pipe.trace");
+  QCOMPARE(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
+  SessionRecording recording;
+  QVERIFY(!recording.start(pipe, side(), nullptr).isEmpty());
+  QVERIFY(!recording.isOn());
+}
+
+void TestSessionRecording::twoOfOneNameAreBothKept() {
+  SessionRecording one;
+  SessionRecording other;
+  const auto first = newSession();
+  const auto second = newSession();
+  QCOMPARE(one.start(file("a.trace"), side(), first), QString());
+  QCOMPARE(other.start(file("a.trace"), side(), second), QString());
+  sendRun(*first, 1);
+  sendRun(*second, 2);
+  QCOMPARE(one.finish(), QString());
+  QVERIFY(!other.finish().isEmpty());
+  QCOMPARE(finishedRuns(file("a.trace")), std::vector<RunId>{1});
+  QCOMPARE(finishedRuns(file("a-2.trace")), std::vector<RunId>{2});
 }
 
 SPANSCOPE_TEST(tst_session_recording, TestSessionRecording, QCoreApplication)

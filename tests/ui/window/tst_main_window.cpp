@@ -477,6 +477,21 @@ class TestMainWindow : public QObject {
     QVERIFY(m_window->workspace().current() == nullptr);
   }
 
+  /// As the menu does: a command that stops something is found by that.
+  void thePaletteNamesWhatACommandDoesNow() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QVERIFY(m_window->recordTo(m_folder->filePath(QStringLiteral("a.trace"))));
+    m_window->perform(QStringLiteral("help.palette"));
+    const auto* palette = m_window->findChild<CommandPalette*>();
+    QVERIFY(palette != nullptr);
+    const PaletteModel& model = palette->model();
+    int row = 0;
+    while (row < model.rowCount() && model.idAt(row) != QLatin1String("run.record")) ++row;
+    QVERIFY(row < model.rowCount());
+    QVERIFY(model.data(model.index(row), Qt::DisplayRole).toString() !=
+            findCommand(QStringLiteral("run.record"))->text);
+  }
+
   void stateOutlivesTheWindow() {
     const QString path = m_folder->filePath(QStringLiteral("kept.json"));
     QVERIFY(QFile::copy(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/chat.json"), path));

@@ -56,6 +56,20 @@ class TestWindowFiles : public QObject, private FileWindow {
     QCOMPARE(model().undoStack().count(), 1);
   }
 
+  /// However many warnings there are: the error is in the list.
+  void whatRefusesAFileComesFirst() {
+    std::vector<query::Diagnostic> diagnostics(20);
+    for (query::Diagnostic& diagnostic : diagnostics) {
+      diagnostic.severity = Severity::Warning;
+      diagnostic.found = "a field";
+    }
+    diagnostics.back().severity = Severity::Error;
+    diagnostics.back().found = "a tool";
+    const QString first =
+        diagnosticsText(diagnostics, QStringLiteral("a.json")).section(QLatin1Char('\n'), 0, 0);
+    QVERIFY(first.contains(QStringLiteral("a tool")));
+  }
+
   /// What is said before the window is shown covers no label of the status line.
   void whatIsSaidEarlyHidesWhatIsBelow() {
     m_window = std::make_unique<MainWindow>(*m_settings, sideFiles(), test::cpuBackends());

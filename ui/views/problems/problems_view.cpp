@@ -323,7 +323,7 @@ void ProblemsView::setRows(std::vector<ProblemRow> rows) {
   m_list->doItemsLayout();
 }
 
-/// The button that fixes a problem; null: only the person can.
+/// The button that fixes a problem; null: the user fixes it by hand.
 QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
   const auto make = [this](const char* id, const QString& text, const QString& help, auto act) {
     auto* button = new QPushButton(text, m_list->viewport());
@@ -349,7 +349,7 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
   }
   if (problem.isOfTemplate) {
     return make("chooseTemplate", tr("Choose a chat template…"),
-                tr("Shows the model's own as it stands, beside those that can be chosen"),
+                tr("Shows the template of the model, and those that can be chosen instead"),
                 [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
   }
   if (problem.poolNeeded > 0) {

@@ -48,10 +48,11 @@ class ProblemsView : public InputView {
   QLabel* m_empty;
   ProblemListModel* m_model;
   QStackedWidget* m_pages;
-  std::vector<QPushButton*> m_fixes;  ///< by row, as its problem can be fixed; null: by the person alone
-  bool m_wasTyped = false;            ///< the first row was that of JSON text that is no query
-  QPointer<UnreadText> m_unread;      ///< of the document; null: none is open
-  QTimer m_later;                     ///< delays the search, because changes come in bursts
+  std::vector<QPushButton*>
+      m_fixes;                    ///< by row, as its problem can be fixed; null: the user fixes it by hand
+  bool m_wasTyped = false;        ///< the first row was that of JSON text that is no query
+  QPointer<UnreadText> m_unread;  ///< of the document; null: none is open
+  QTimer m_later;                 ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;
 };
 

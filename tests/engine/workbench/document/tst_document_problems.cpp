@@ -193,6 +193,20 @@ class TestDocumentProblems : public QObject {
     QVERIFY(ofPool(problems({})).empty());
   }
 
+  /// A query that is too large to be planned here has its room checked all the same.
+  void theRoomOfALargeQuery() {
+    const Document document =
+        documentOf(R"({"g":{"model":"","input":{"plus":[{"repeat":{"n":200,"g":{"model":"","input":{"plus":[)"
+                   R"({"repeat":{"n":200,"g":{"model":"","input":{"user":"a"}}}}]}}}}]}}})");
+    const run::PlanFit fit{
+        .error = errorAt("", "too many blocks", "fewer"), .isCertain = true, .blocksNeeded = 245};
+    ProblemContext context;
+    context.fit = &fit;
+    const std::vector<QueryProblem> problems = problemsOf(document, context);
+    QVERIFY(std::any_of(problems.begin(), problems.end(),
+                        [](const QueryProblem& problem) { return problem.poolNeeded == 245; }));
+  }
+
   /// Texts of the query are no places for arguments.
   void argumentsStandAsTheyAre() {
     const Document document = documentOf(R"({"g":{"model":"%2","input":{"user":"a"}}})");

@@ -241,6 +241,8 @@ void TestServedEngine::repliesCanBeAsLongAsAsked() {
   QCOMPARE(endOf(R"("max_tokens":200,"ignore_eos":true,)"), std::pair(200, std::string("length")));
   const std::string least = std::to_string(own + 5);
   QVERIFY(endOf(R"("max_tokens":200,"min_tokens":)" + least + ",").first > own + 5);
+  // Also beyond the limit that holds where a request has none.
+  QVERIFY(endOf(R"("min_tokens":300,)").first >= 300);
 }
 
 void TestServedEngine::clientsThatGoAwayEndTheirRuns() {
