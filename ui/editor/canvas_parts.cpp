@@ -69,6 +69,8 @@ CanvasParts::CanvasParts(Canvas& canvas)
   m_sayCut.setInterval(kSettled);
   connect(&m_sayCut, &QTimer::timeout, this, [this] {
     if (!m_keepsFit || m_core.document().size() == 0 || !m_canvas.isVisible() || isWhole()) return;
+    if (m_view->fittingZoom(m_scene.contentRect()) >= kLeastWholeZoom) return;
+    m_isCutSaid = true;
     m_core.say(tr("The query is larger than the canvas. Home shows all of it, the overview where you are."));
   });
 }
@@ -289,7 +291,11 @@ void CanvasParts::fitReadable(bool grew) {
   // Cards that could be read do not become signs under the user's hands.
   const double whole = grew && m_view->zoom() >= kTextZoom ? kTextZoom : kLeastWholeZoom;
   m_view->fit(content, m_view->fittingZoom(content) >= whole ? whole : kLeastFitZoom);
-  if (isWhole()) return;
+  if (isWhole()) {
+    // The canvas has become larger: what was said is not true any more.
+    if (std::exchange(m_isCutSaid, false)) m_core.say({});
+    return;
+  }
   // The end of the query, its result, is at the right.
   m_view->bringIntoSight(rectOf(m_core.document().root()));
   m_view->bringIntoSight(focusRect());

@@ -140,6 +140,7 @@ class CanvasParts : public QObject {
   /// Everything stays fitted when the size changes, until the person moves the view.
   bool m_keepsFit = false;
   QTimer m_sayCut;  ///< until it is said that the query is cut off
+  bool m_isCutSaid = false;
   bool m_wasEmpty = true;
   bool m_minimapOn = true;
   struct Drawn {
