@@ -134,6 +134,29 @@ class TestPlotLabels : public QObject {
     runOf("run.experiment:rag;documents=1,2;words=12;policies=spans,prefix;repeats=2");
     QVERIFY(m_window->workspace().input().experiment != nullptr);
   }
+
+  /// Nine policies with and without an empty cache are eighteen lines.
+  void noTwoLinesOfAnExperimentLookAlike() {
+    experiment::LineChart chart;
+    chart.x.ticks = {{.at = 1, .text = "1"}};
+    for (int i = 0; i < 18; ++i)
+      chart.series.push_back({"line " + std::to_string(i), {{.x = 1, .figure = {.value = 1.0 + i}}}});
+    ExperimentPlot plot;
+    plot.setContent(chart, QStringLiteral("lines"), m_window->workspace().input().theme);
+    auto* inner = plot.findChild<QCustomPlot*>();
+    QVERIFY(inner != nullptr);
+    QCOMPARE(inner->graphCount(), 18);
+    for (int i = 0; i < inner->graphCount(); ++i) {
+      const QCPGraph& one = *inner->graph(i);
+      for (int j = 0; j < i; ++j) {
+        const QCPGraph& other = *inner->graph(j);
+        const bool sameColor = one.pen().color() == other.pen().color();
+        const bool sameShape = one.scatterStyle().shape() == other.scatterStyle().shape();
+        QVERIFY2(!(sameColor && sameShape), qPrintable(one.name() + " and " + other.name()));
+      }
+    }
+  }
+
   void cleanupTestCase() {
     m_window = nullptr;
     m_fresh.reset();
@@ -190,6 +213,7 @@ class TestPlotLabels : public QObject {
   /// However many lines an experiment has, the legend leaves the plot its height.
   void aLegendLeavesThePlotItsHeight() {
     experiment::LineChart chart;
+    chart.x.ticks = {{.at = 1, .text = "1"}};
     chart.texts = {.title = {}, .subtitle = {}, .xLabel = "documents", .yLabel = "ms"};
     for (const double at : {1.0, 16.0}) chart.x.ticks.push_back({.at = at, .text = "tick"});
     chart.x.high = 16;

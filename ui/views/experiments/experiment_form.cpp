@@ -127,6 +127,7 @@ void ExperimentForm::fitNumbers(std::optional<std::size_t> ownDocuments) {
 void ExperimentForm::addRow(const experiment::ExperimentField& field, const std::string& value, int row) {
   const QString name = experimentWord(field.name);
   auto* line = new QLineEdit(QString::fromStdString(value), this);
+  line->setCursorPosition(0);  // a long list shows how it begins
   line->setAccessibleName(name);
   line->setAccessibleDescription(experimentWord(field.help));
   line->setToolTip(experimentWord(field.help));

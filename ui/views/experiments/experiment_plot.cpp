@@ -28,7 +28,19 @@ constexpr std::array kInks = {Role::RelocatedInk, Role::ComputedInk, Role::HitIn
 constexpr std::array kMarks = {QCPScatterStyle::ssCircle, QCPScatterStyle::ssSquare,
                                QCPScatterStyle::ssTriangle, QCPScatterStyle::ssDiamond};
 
-QVector<qreal> dashOf(int index) {
+/// Each line of a plot has a look of its own: after the last ink, the inks come again with other marks and
+/// dashes.
+struct LineLook {
+  Role ink;
+  QCPScatterStyle::ScatterShape mark;
+  std::size_t dash;
+};
+LineLook lookOf(std::size_t index) {
+  const std::size_t round = index / kInks.size();
+  return {kInks[index % kInks.size()], kMarks[(index + round) % kMarks.size()], index + 2 * round};
+}
+
+QVector<qreal> dashOf(std::size_t index) {
   switch (index % 4) {
     case 1:
       return {6, 3};
@@ -121,15 +133,14 @@ void ExperimentPlot::resizeEvent(QResizeEvent* event) {
 }
 
 void ExperimentPlot::addLine(const experiment::ChartSeries& line, int index) {
-  const auto look = static_cast<std::size_t>(index);
-  const QColor ink = m_theme->color(kInks[look % kInks.size()]);
+  const LineLook look = lookOf(static_cast<std::size_t>(index));
+  const QColor ink = m_theme->color(look.ink);
   QCPGraph* graph = m_plot->addGraph();
   graph->setName(QString::fromStdString(line.name));
   QPen pen(ink, 1.5);
-  if (const QVector<qreal> dash = dashOf(index); !dash.isEmpty()) pen.setDashPattern(dash);
+  if (const QVector<qreal> dash = dashOf(look.dash); !dash.isEmpty()) pen.setDashPattern(dash);
   graph->setPen(pen);
-  graph->setScatterStyle(
-      {kMarks[look % kMarks.size()], QPen(ink, 1.5), QBrush(m_theme->color(Role::Surface)), kMark});
+  graph->setScatterStyle({look.mark, QPen(ink, 1.5), QBrush(m_theme->color(Role::Surface)), kMark});
   auto* whiskers = new QCPErrorBars(m_plot->xAxis, m_plot->yAxis);
   whiskers->removeFromLegend();
   whiskers->setDataPlottable(graph);
