@@ -270,7 +270,7 @@ class TestManualWindow : public QObject {
 
   void linksOpenExamples() {
     makeMainWindow();
-    m_window->perform(QStringLiteral("help.manual:index.md"));
+    m_window->perform(QStringLiteral("help.manual:ten-minutes.md"));
     QVERIFY(followLink(*manual(), QStringLiteral("example:rag.json")));
     QCOMPARE(m_window->workspace().documents().size(), std::size_t(1));
     QCOMPARE(m_window->workspace().model()->title(), QStringLiteral("rag"));
