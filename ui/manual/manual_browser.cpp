@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/manual/manual_browser.h"
 
-#include "ui/manual/manual_search.h"
 #include "ui/manual/manual_style.h"
 
 #include <QFileInfo>
@@ -59,34 +58,48 @@ void ManualBrowser::showPage(const ManualPage& page) {
 }
 
 void ManualBrowser::render() {
-  setExtraSelections({});
   setMarkdown(m_page.lines.join(QLatin1Char('\n')));
   styleManual(*document(), m_theme, m_zoom);
+  showHighlights();
   verticalScrollBar()->setValue(0);
   moveCursor(QTextCursor::Start);
 }
 
-void ManualBrowser::mark(const QStringList& words, const QString& line) {
+void ManualBrowser::highlight(const QStringList& words) {
+  m_words = words;
+  showHighlights();
+}
+
+void ManualBrowser::showHighlights() {
   QList<QTextEdit::ExtraSelection> places;
   QTextCharFormat look;
   look.setBackground(m_theme.color(Role::AccentFill));
-  for (const QString& word : words) {
+  for (const QString& word : m_words) {
     for (QTextCursor at = document()->find(word); !at.isNull(); at = document()->find(word, at))
       places.append({at, look});
   }
   setExtraSelections(places);
-  if (words.isEmpty()) return;
-  QTextCursor found;
-  // What a table shows in several cells is found by the first of them.
-  for (const QString& part : line.split(QStringLiteral("  "), Qt::SkipEmptyParts)) {
-    found = document()->find(part);
-    if (!found.isNull()) break;
+}
+
+void ManualBrowser::goTo(const ManualHit& hit) {
+  const QString wanted = hit.text.simplified();
+  bool below = false;  // the heading of the hit is above
+  for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
+    const QString text = block.text().simplified();
+    below = below || hit.heading.isEmpty() || text == hit.heading.simplified();
+    // A row of a table is several blocks, one for each cell.
+    if (!below || text.isEmpty() || !wanted.contains(text)) continue;
+    QTextCursor place;
+    for (const QString& word : m_words) {
+      const QTextCursor found = document()->find(word, block.position());
+      if (!found.isNull() && found.block() == block && (place.isNull() || found < place)) place = found;
+    }
+    if (place.isNull()) continue;
+    place.setPosition(place.selectionStart());
+    setTextCursor(place);
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + cursorRect(place).top() - height() / 4);
+    return;
   }
-  if (found.isNull()) found = document()->find(words.front());
-  if (found.isNull()) return;
-  found.setPosition(found.selectionStart());
-  setTextCursor(found);
-  verticalScrollBar()->setValue(verticalScrollBar()->value() + cursorRect(found).top() - height() / 4);
 }
 
 void ManualBrowser::zoom(int steps) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/manual/manual_pages.h"
+#include "ui/manual/manual_search.h"
 #include "ui/theme/theme.h"
 
 #include <QTextBrowser>
@@ -16,9 +16,11 @@ class ManualBrowser : public QTextBrowser {
 
   void setTheme(const Theme& theme);
   void showPage(const ManualPage& page);
-  /// Marks every place of the words, and goes to the place in `line` (as shownLine() gives it). If `line` is
-  /// empty, goes to the first place.
-  void mark(const QStringList& words, const QString& line);
+  /// Highlights every place of the words on this page and on the pages that are shown later. An empty list
+  /// ends that.
+  void highlight(const QStringList& words);
+  /// Scrolls to the first highlighted word of the hit. Its page must be shown.
+  void goTo(const ManualHit& hit);
   /// Makes the text larger or smaller by steps. The size stays from page to page.
   void zoom(int steps);
 
@@ -26,10 +28,12 @@ class ManualBrowser : public QTextBrowser {
 
  private:
   void render();
+  void showHighlights();
 
   QString m_folder;
   Theme m_theme;
   ManualPage m_page;
+  QStringList m_words;  ///< highlighted
   int m_zoom = 0;
 };
 

@@ -9,6 +9,10 @@ void ManualHistory::open(const QString& page) {
   m_now = m_places.size();
 }
 
+void ManualHistory::change(const QString& page) {
+  if (m_now > 0) m_places[m_now - 1] = {.page = page, .scroll = 0};
+}
+
 void ManualHistory::leaveAt(int scroll) {
   if (m_now > 0) m_places[m_now - 1].scroll = scroll;
 }

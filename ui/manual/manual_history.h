@@ -18,6 +18,8 @@ class ManualHistory {
 
   /// Adds a page after the present one, and forgets the pages ahead.
   void open(const QString& page);
+  /// Puts another page in the place of the present one.
+  void change(const QString& page);
   /// Remembers the scroll position of the present page.
   void leaveAt(int scroll);
 

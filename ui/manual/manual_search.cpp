@@ -30,6 +30,39 @@ bool holdsAll(const QString& text, const QStringList& words) {
                      [&text](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
 }
 
+enum class Kind { Prose, Heading, Code };
+
+struct Text {
+  Kind kind = Kind::Prose;
+  QString markdown;
+};
+
+/// Joins the lines of a paragraph or a list item. Headings, table rows and lines of code stay alone.
+std::vector<Text> textsOf(const QStringList& lines) {
+  static const QRegularExpression item(QStringLiteral("^\\s*([-*]|\\d+\\.)\\s"));
+  std::vector<Text> texts;
+  bool code = false;
+  bool goesOn = false;  // the next line of prose continues the last text
+  for (const QString& line : lines) {
+    const bool isHeading = line.startsWith(QLatin1Char('#'));
+    const bool isRow = line.startsWith(QLatin1Char('|'));
+    if (isFence(line)) {
+      code = !code;
+      goesOn = false;
+    } else if (code) {
+      texts.push_back({.kind = Kind::Code, .markdown = line});
+    } else if (line.trimmed().isEmpty()) {
+      goesOn = false;
+    } else if (goesOn && !isHeading && !isRow && !item.match(line).hasMatch()) {
+      texts.back().markdown += QLatin1Char(' ') + line.trimmed();
+    } else {
+      texts.push_back({.kind = isHeading ? Kind::Heading : Kind::Prose, .markdown = line});
+      goesOn = !isHeading && !isRow;
+    }
+  }
+  return texts;
+}
+
 }  // namespace
 
 QStringList searchWords(const QString& typed) {
@@ -64,22 +97,47 @@ std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const 
   std::vector<ManualHit> others;
   if (words.isEmpty()) return headings;
   for (std::size_t page = 0; page < pages.size(); ++page) {
-    bool code = false;
-    int number = 0;
-    for (const QString& line : pages[page].lines) {
-      ++number;
-      if (isFence(line)) {
-        code = !code;
-        continue;
-      }
-      const QString text = code ? line.trimmed() : shownLine(line);
-      if (text.isEmpty() || !holdsAll(text, words)) continue;
-      auto& list = !code && line.startsWith(QLatin1Char('#')) ? headings : others;
-      list.push_back({.page = page, .line = number, .text = text});
+    QString heading;
+    for (const Text& text : textsOf(pages[page].lines)) {
+      const QString shown = text.kind == Kind::Code ? text.markdown.trimmed() : shownLine(text.markdown);
+      if (text.kind == Kind::Heading) heading = shown;
+      if (shown.isEmpty() || !holdsAll(shown, words)) continue;
+      auto& list = text.kind == Kind::Heading ? headings : others;
+      list.push_back({.page = page, .heading = heading, .text = shown});
     }
   }
   headings.insert(headings.end(), others.begin(), others.end());
   return headings;
+}
+
+QString excerptOf(const QString& text, const QStringList& words, qsizetype length) {
+  if (text.size() <= length) return text;
+  qsizetype first = text.size();
+  for (const QString& word : words) {
+    if (const qsizetype at = text.indexOf(word, 0, Qt::CaseInsensitive); at >= 0) first = std::min(first, at);
+  }
+  qsizetype begin = std::clamp<qsizetype>(first - length / 3, 0, text.size() - length);
+  // Begin with a whole word.
+  if (begin > 0) begin = std::min(text.indexOf(QLatin1Char(' '), begin) + 1, first);
+  const QString part = text.mid(begin, length).trimmed();
+  return (begin > 0 ? QStringLiteral("…") : QString()) + part +
+         (begin + length < text.size() ? QStringLiteral("…") : QString());
+}
+
+QString withBoldWords(const QString& text, const QStringList& words) {
+  QStringList patterns;
+  for (const QString& word : words) patterns += QRegularExpression::escape(word);
+  if (patterns.isEmpty()) return text.toHtmlEscaped();
+  const QRegularExpression any(patterns.join(QLatin1Char('|')), QRegularExpression::CaseInsensitiveOption);
+  QString html;
+  qsizetype from = 0;
+  for (auto found = any.globalMatch(text); found.hasNext();) {
+    const QRegularExpressionMatch match = found.next();
+    html += text.mid(from, match.capturedStart() - from).toHtmlEscaped() + QStringLiteral("<b>") +
+            match.captured().toHtmlEscaped() + QStringLiteral("</b>");
+    from = match.capturedEnd();
+  }
+  return html + text.mid(from).toHtmlEscaped();
 }
 
 }  // namespace spanscope::ui

@@ -3,6 +3,7 @@
 
 #include "ui/manual/manual_browser.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -10,9 +11,12 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPainter>
 #include <QScrollBar>
 #include <QShortcut>
 #include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QTextDocument>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QUrl>
@@ -24,9 +28,11 @@ namespace spanscope::ui {
 namespace {
 
 constexpr QSize kSize(1180, 820);
-constexpr int kSideWidth = 240;
+constexpr int kSideWidth = 300;
 constexpr int kPathRole = Qt::UserRole;
-constexpr std::size_t kMostHits = 300;
+constexpr int kHtmlRole = Qt::UserRole + 1;
+constexpr std::size_t kMostHits = 200;
+constexpr qsizetype kExcerptLength = 160;
 
 QToolButton* barButton(const QString& sign, const QString& name, const QString& tip) {
   auto* button = new QToolButton;
@@ -36,6 +42,44 @@ QToolButton* barButton(const QString& sign, const QString& name, const QString& 
   button->setToolTip(tip);
   return button;
 }
+
+/// Draws a hit: its page and heading in bold, below them an excerpt with the words in bold.
+class HitDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem item = option;
+    initStyleOption(&item, index);
+    item.text.clear();
+    item.widget->style()->drawControl(QStyle::CE_ItemViewItem, &item, painter, item.widget);
+    QTextDocument text;
+    fill(text, item, index, item.rect.width());
+    QAbstractTextDocumentLayout::PaintContext context;
+    context.palette = item.palette;
+    painter->save();
+    painter->translate(item.rect.topLeft());
+    text.documentLayout()->draw(painter, context);
+    painter->restore();
+  }
+
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const auto* list = qobject_cast<const QListWidget*>(option.widget);
+    const int width = list == nullptr ? option.rect.width() : list->viewport()->width();
+    QTextDocument text;
+    fill(text, option, index, width);
+    return {width, static_cast<int>(text.size().height())};
+  }
+
+ private:
+  static void fill(QTextDocument& text, const QStyleOptionViewItem& item, const QModelIndex& index,
+                   int width) {
+    text.setDefaultFont(item.font);
+    text.setDocumentMargin(kSpace);
+    text.setHtml(index.data(kHtmlRole).toString());
+    text.setTextWidth(width);
+  }
+};
 
 }  // namespace
 
@@ -73,11 +117,12 @@ ManualWindow::ManualWindow(const QString& folder, QWidget* parent)
 QWidget* ManualWindow::makeSide() {
   m_search = new QLineEdit;
   m_search->setPlaceholderText(tr("Search all pages (Ctrl+F)"));
+  m_search->setToolTip(tr("Find words on all pages; F3 and Shift+F3 show the next and the previous hit"));
   m_search->setAccessibleName(tr("Search all pages"));
   m_search->setClearButtonEnabled(true);
   m_search->installEventFilter(this);
   connect(m_search, &QLineEdit::textChanged, this, &ManualWindow::search);
-  connect(m_search, &QLineEdit::returnPressed, this, [this] { openHit(std::max(0, m_found->currentRow())); });
+  connect(m_search, &QLineEdit::returnPressed, this, [this] { readPage(); });
 
   m_count = new QLabel;
   m_count->setFont(Theme().smallFont());
@@ -95,16 +140,15 @@ QWidget* ManualWindow::makeSide() {
   });
 
   m_found = new QListWidget;
-  m_found->setAccessibleName(tr("Lines that were found"));
-  m_found->setWordWrap(true);
-  m_found->setSpacing(1);
+  m_found->setAccessibleName(tr("Search results"));
   m_found->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_found->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_found->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_found->setResizeMode(QListView::Adjust);
+  m_found->setItemDelegate(new HitDelegate(m_found));
+  m_found->installEventFilter(this);
   m_found->hide();
-  connect(m_found, &QListWidget::itemActivated, this,
-          [this](QListWidgetItem* item) { openHit(m_found->row(item)); });
-  connect(m_found, &QListWidget::itemClicked, this,
-          [this](QListWidgetItem* item) { openHit(m_found->row(item)); });
+  connect(m_found, &QListWidget::currentRowChanged, this, &ManualWindow::showHit);
+  connect(m_found, &QListWidget::itemActivated, this, [this] { readPage(); });
 
   auto* side = new QWidget;
   side->setMinimumWidth(200);
@@ -147,6 +191,8 @@ void ManualWindow::addShortcuts() {
     m_search->setFocus();
     m_search->selectAll();
   });
+  add(QKeySequence(QStringLiteral("F3")), [this] { stepHit(1); });
+  add(QKeySequence(QStringLiteral("Shift+F3")), [this] { stepHit(-1); });
   add(QKeySequence(QStringLiteral("Alt+Left")), [this] { goBack(); });
   add(QKeySequence(QStringLiteral("Alt+Right")), [this] { goForward(); });
   add(QKeySequence(QStringLiteral("F1")), [this] { openPage(QString::fromLatin1(kManualIndex)); });
@@ -167,6 +213,7 @@ void ManualWindow::fillContents() {
     QTreeWidgetItem* item = page.section.isEmpty() ? new QTreeWidgetItem(m_contents, {page.title})
                                                    : new QTreeWidgetItem(section, {page.title});
     item->setData(0, kPathRole, page.path);
+    item->setToolTip(0, page.title);
   }
   m_contents->expandAll();
 }
@@ -209,6 +256,7 @@ void ManualWindow::showPage(const QString& page, int scroll) {
 }
 
 void ManualWindow::leave() {
+  m_walksHits = false;
   m_history.leaveAt(m_browser->verticalScrollBar()->value());
 }
 
@@ -227,36 +275,73 @@ void ManualWindow::goForward() {
 }
 
 void ManualWindow::search(const QString& typed) {
+  const QStringList words = searchWords(typed);
   m_hits = searchManual(m_pages, typed);
   const std::size_t all = m_hits.size();
   if (m_hits.size() > kMostHits) m_hits.resize(kMostHits);
-  const bool searching = !searchWords(typed).isEmpty();
-  m_contents->setVisible(!searching);
-  m_found->setVisible(searching);
-  m_count->setVisible(searching);
-  m_count->setText(all == 0 ? tr("Nothing was found") : all == 1 ? tr("1 line") : tr("%1 lines").arg(all));
+  m_contents->setVisible(words.isEmpty());
+  m_found->setVisible(!words.isEmpty());
+  m_count->setVisible(!words.isEmpty());
+  m_count->setText(all == 0           ? tr("No page contains these words")
+                   : all == 1         ? tr("1 hit")
+                   : all <= kMostHits ? tr("%1 hits").arg(all)
+                                      : tr("First %1 of %2 hits").arg(kMostHits).arg(all));
   m_found->clear();
   for (const ManualHit& hit : m_hits) {
-    auto* item =
-        new QListWidgetItem(tr("%1, line %2\n%3").arg(m_pages[hit.page].title).arg(hit.line).arg(hit.text));
-    item->setData(Qt::AccessibleTextRole, tr("%1: %2").arg(m_pages[hit.page].title, hit.text));
+    const QString title = m_pages[hit.page].title;
+    const QString place = hit.heading.isEmpty() || hit.heading == title || hit.heading == hit.text
+                              ? title
+                              : tr("%1 › %2").arg(title, hit.heading);
+    const QString excerpt = excerptOf(hit.text, words, kExcerptLength);
+    auto* item = new QListWidgetItem(tr("%1\n%2").arg(place, excerpt));
+    item->setData(Qt::AccessibleTextRole, tr("%1: %2").arg(place, excerpt));
+    item->setData(
+        kHtmlRole,
+        QStringLiteral("<b>%1</b><br>%2").arg(place.toHtmlEscaped(), withBoldWords(excerpt, words)));
     m_found->addItem(item);
   }
-  if (!m_hits.empty()) m_found->setCurrentRow(0);
-  if (!searching) m_browser->mark({}, {});
+  m_browser->highlight(words);
 }
 
-void ManualWindow::openHit(int row) {
+/// Shows the page of a hit. All hits of a walk are one place in the history: the last.
+void ManualWindow::showHit(int row) {
   if (row < 0 || std::cmp_greater_equal(row, m_hits.size())) return;
-  const ManualHit hit = m_hits[static_cast<std::size_t>(row)];
-  openPage(m_pages[hit.page].path);
-  m_browser->mark(searchWords(m_search->text()), hit.text);
+  const ManualHit& hit = m_hits[static_cast<std::size_t>(row)];
+  const QString path = m_pages[hit.page].path;
+  if (path != m_page) {
+    if (m_walksHits) {
+      m_history.change(path);
+    } else {
+      leave();
+      m_history.open(path);
+    }
+    m_walksHits = true;
+    showPage(path, -1);
+  }
+  m_browser->goTo(hit);
+}
+
+void ManualWindow::stepHit(int by) {
+  if (m_hits.empty()) return;
+  const int count = m_found->count();
+  const int row = m_found->currentRow();
+  m_found->setCurrentRow(row < 0 ? (by > 0 ? 0 : count - 1) : (row + by + count) % count);
+}
+
+/// Goes from the hits to the page of the current one, or of the first.
+void ManualWindow::readPage() {
+  if (m_hits.empty()) return;
+  if (m_found->currentRow() < 0) m_found->setCurrentRow(0);
+  m_walksHits = false;
+  m_browser->setFocus();
 }
 
 void ManualWindow::follow(const QUrl& link) {
   const QString scheme = link.scheme();
   if (scheme == QLatin1String("dock"))
     Q_EMIT dockWanted(link.path());
+  else if (scheme == QLatin1String("command"))
+    Q_EMIT commandWanted(link.path());
   else if (scheme == QLatin1String("example"))
     Q_EMIT exampleWanted(link.path());
   else if (scheme == QLatin1String("https") || scheme == QLatin1String("http"))
@@ -289,12 +374,20 @@ void ManualWindow::keyPressEvent(QKeyEvent* event) {
 }
 
 bool ManualWindow::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == m_search && event->type() == QEvent::KeyPress) {
-    const auto* key = static_cast<QKeyEvent*>(event);
-    if (key->key() == Qt::Key_Down) {
-      (m_found->isVisible() ? static_cast<QWidget*>(m_found) : m_contents)->setFocus();
-      return true;
+  if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+  const int key = static_cast<QKeyEvent*>(event)->key();
+  if (watched == m_search && key == Qt::Key_Down) {
+    if (!m_found->isVisible()) {
+      m_contents->setFocus();
+    } else if (!m_hits.empty()) {
+      m_found->setFocus();
+      stepHit(m_found->currentRow() < 0 ? 1 : 0);
     }
+    return true;
+  }
+  if (watched == m_found && key == Qt::Key_Up && m_found->currentRow() <= 0) {
+    m_search->setFocus();
+    return true;
   }
   return QWidget::eventFilter(watched, event);
 }

@@ -21,8 +21,10 @@ namespace spanscope::ui {
 
 class ManualBrowser;
 
-/// A window of its own for the manual. The contents or the hits of a search stand on the left, the page on
-/// the right.
+/// The window of the manual: on the left the contents or the hits of a search, on the right the page.
+///
+/// Keys of the search: Ctrl+F goes to the field, Down and Up walk the hits and show the page of each, Return
+/// goes on to the page, F3 and Shift+F3 show the next and the previous hit from anywhere, Escape ends it.
 class ManualWindow : public QWidget {
   Q_OBJECT
  public:
@@ -37,8 +39,9 @@ class ManualWindow : public QWidget {
   const std::vector<ManualPage>& pages() const { return m_pages; }
 
  Q_SIGNALS:
-  /// A link asks for a dock by its id, or for an example by the name of its file.
+  /// A link asks for a dock or a command by its id, or for an example by the name of its file.
   void dockWanted(const QString& id);
+  void commandWanted(const QString& id);
   void exampleWanted(const QString& fileName);
 
  protected:
@@ -55,13 +58,16 @@ class ManualWindow : public QWidget {
   void goBack();
   void goForward();
   void search(const QString& typed);
-  void openHit(int row);
+  void showHit(int row);
+  void stepHit(int by);
+  void readPage();
   void follow(const QUrl& link);
   void refresh();
 
   std::vector<ManualPage> m_pages;
   std::vector<ManualHit> m_hits;
   ManualHistory m_history;
+  bool m_walksHits = false;  ///< the present place of the history is that of a hit
   QString m_page;
   ManualBrowser* m_browser = nullptr;
   QTreeWidget* m_contents = nullptr;

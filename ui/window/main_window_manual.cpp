@@ -2,6 +2,7 @@
 // The manual, opened at the page on what a person is working in.
 #include "engine/base/error.h"
 #include "engine/workbench/resource_paths.h"
+#include "ui/commands/command_table.h"
 #include "ui/manual/manual_window.h"
 #include "ui/window/main_window.h"
 
@@ -36,6 +37,14 @@ void MainWindow::openManual(const QString& page) {
       showDocuments();
       m_docks->reveal(id);
       activateWindow();
+    });
+    connect(m_manual, &ManualWindow::commandWanted, this, [this](const QString& id) {
+      const CommandInfo* info = findCommand(id);
+      // Most commands need a document to act on.
+      if (info != nullptr && !hasSubject(*info)) newDocument();
+      if (info != nullptr && info->subject == CommandSubject::Document) showDocuments();
+      activateWindow();
+      perform(id);
     });
     connect(m_manual, &ManualWindow::exampleWanted, this, [this](const QString& fileName) {
       openExample(fileName);

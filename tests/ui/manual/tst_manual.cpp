@@ -22,6 +22,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <utility>
 
 using namespace spanscope::ui;
 
@@ -98,6 +99,38 @@ QStringList codeOf(const QString& path) {
   return pieces;
 }
 
+/// Paragraphs, list items and table rows of running text, without headings and code.
+QStringList prosePartsOf(const QString& path) {
+  static const QRegularExpression item(QStringLiteral("^\\s*([-*>]|\\d+\\.)\\s"));
+  static const QRegularExpression code(QStringLiteral("`[^`]*`"));
+  QStringList parts;
+  bool goesOn = false;
+  for (const QString& line : proseOf(path)) {
+    const bool isRow = line.startsWith(QLatin1Char('|'));
+    if (line.isEmpty() || line.startsWith(QLatin1Char('#'))) {
+      goesOn = false;
+    } else if (goesOn && !isRow && !item.match(line).hasMatch()) {
+      parts.last() += QLatin1Char(' ') + line.trimmed();
+    } else {
+      parts += line;
+      goesOn = !isRow;
+    }
+  }
+  for (QString& part : parts) part.remove(code);
+  return parts;
+}
+
+/// The pages of the manual that are written by the rules: those that tst_plain_words does not list as
+/// pending.
+void addPlainPages() {
+  QTest::addColumn<QString>("path");
+  const QStringList pending = linesOf(QStringLiteral("tests/ui/words/plain_words_pending.txt"));
+  for (const QString& path : texts()) {
+    if (path.startsWith(QLatin1String("resources/manual/")) && !pending.contains(path))
+      QTest::newRow(qPrintable(path)) << path;
+  }
+}
+
 void addTexts() {
   QTest::addColumn<QString>("path");
   for (const QString& path : texts()) QTest::newRow(qPrintable(path)) << path;
@@ -138,6 +171,8 @@ class TestManual : public QObject {
       if (scheme == QLatin1String("https")) continue;
       if (scheme == QLatin1String("dock")) {
         QVERIFY2(docks.contains(rest), qPrintable(link.target));
+      } else if (scheme == QLatin1String("command")) {
+        QVERIFY2(findCommand(rest) != nullptr, qPrintable(link.target));
       } else if (scheme == QLatin1String("example")) {
         QVERIFY2(QFileInfo::exists(kSource + QStringLiteral("/resources/queries/") + rest),
                  qPrintable(link.target));
@@ -152,6 +187,99 @@ class TestManual : public QObject {
         if (path.startsWith(QLatin1String("resources/manual/")) && !link.isPicture)
           QVERIFY2(target.startsWith(QLatin1String("resources/manual/")), qPrintable(link.target));
       }
+    }
+  }
+
+  /// "[**Run, Servers…**](command:run.servers)" names the menu and the text of the command, or its key.
+  void commandsAreCalledByTheirNames_data() { addTexts(); }
+  void commandsAreCalledByTheirNames() {
+    QFETCH(QString, path);
+    static const QRegularExpression link(QStringLiteral("\\[\\*\\*([^*\\]]+)\\*\\*\\]\\(command:([^)]+)\\)"));
+    const QString text = proseOf(path).join(QLatin1Char(' '));
+    for (auto found = link.globalMatch(text); found.hasNext();) {
+      const QRegularExpressionMatch match = found.next();
+      const CommandInfo* info = findCommand(match.captured(2));
+      QVERIFY2(info != nullptr, qPrintable(match.captured(2)));
+      QStringList names{categoryTitle(info->category) + QStringLiteral(", ") + info->text};
+      for (const QString& key : info->keys) names += key;
+      QVERIFY2(names.contains(match.captured(1)),
+               qPrintable(match.captured(1) + QStringLiteral(" is ") + names.join(QStringLiteral(" or "))));
+    }
+  }
+
+  /// "the [Why dock](docks/why.md)" has the title of the dock.
+  void docksAreCalledByTheirNames_data() { addTexts(); }
+  void docksAreCalledByTheirNames() {
+    QFETCH(QString, path);
+    static const QRegularExpression link(QStringLiteral("\\[([^\\]]+) dock\\]\\(([^)#]+)(#[^)]*)?\\)"));
+    const QString text = proseOf(path).join(QLatin1Char(' '));
+    for (auto found = link.globalMatch(text); found.hasNext();) {
+      const QRegularExpressionMatch match = found.next();
+      if (!match.captured(2).endsWith(QLatin1String(".md"))) continue;
+      const QString id = QFileInfo(match.captured(2)).completeBaseName().section(QLatin1Char(':'), -1);
+      const auto info = std::find_if(viewTable().begin(), viewTable().end(),
+                                     [&id](const ViewInfo& view) { return view.id == id; });
+      QVERIFY2(info != viewTable().end() || id == QLatin1String("canvas"), qPrintable(match.captured()));
+      if (info != viewTable().end()) QCOMPARE(match.captured(1).toLower(), info->title.toLower());
+    }
+  }
+
+  /// A page that is written by the rules begins with the use that a reader has of it.
+  void plainPagesBeginWithTheirUse_data() { addPlainPages(); }
+  void plainPagesBeginWithTheirUse() {
+    QFETCH(QString, path);
+    static const QRegularExpression use(
+        QStringLiteral("^(After this page you can|From this page you|Use this (page|dock) to) "));
+    QString first;
+    for (const QString& line : proseOf(path)) {
+      if (line.startsWith(QLatin1Char('#')) || (line.isEmpty() && first.isEmpty())) continue;
+      if (line.isEmpty()) break;
+      first += line + QLatin1Char(' ');
+    }
+    QVERIFY2(use.match(first).hasMatch(), qPrintable(first));
+  }
+
+  /// The paragraph or row that first has an abbreviation spells it out.
+  void plainPagesSpellAbbreviationsOut_data() { addPlainPages(); }
+  void plainPagesSpellAbbreviationsOut() {
+    QFETCH(QString, path);
+    const QList<std::pair<QString, QString>> abbreviations{
+        {QStringLiteral("TTFT"), QStringLiteral("time to (the )?first token")},
+        {QStringLiteral("ITL"), QStringLiteral("inter-token latency|time between two tokens")},
+        {QStringLiteral("KL"), QStringLiteral("Kullback")},
+        {QStringLiteral("KV"), QStringLiteral("key-value|keys and values")},
+        {QStringLiteral("RAG"), QStringLiteral("retrieval-augmented generation")},
+        {QStringLiteral("LRU"), QStringLiteral("least recently used")},
+        {QStringLiteral("RoPE"), QStringLiteral("rotary position embedding")}};
+    const QStringList texts = prosePartsOf(path);
+    for (const auto& [abbreviation, meaning] : abbreviations) {
+      const QRegularExpression used(QStringLiteral("\\b%1\\b").arg(abbreviation));
+      const auto first = std::find_if(texts.begin(), texts.end(),
+                                      [&used](const QString& text) { return used.match(text).hasMatch(); });
+      if (first == texts.end()) continue;
+      const QString sofar = QStringList(texts.begin(), first + 1).join(QLatin1Char(' '));
+      QVERIFY2(QRegularExpression(meaning, QRegularExpression::CaseInsensitiveOption).match(sofar).hasMatch(),
+               qPrintable(abbreviation + QStringLiteral(": ") + *first));
+    }
+  }
+
+  /// The first place of a glossary word that is not everyday English leads on: a link, or the word in bold
+  /// where the page itself defines it.
+  void plainPagesLinkGlossaryWords_data() { addPlainPages(); }
+  void plainPagesLinkGlossaryWords() {
+    QFETCH(QString, path);
+    if (path.endsWith(QLatin1String("glossary.md"))) return;
+    const QStringList texts = prosePartsOf(path);
+    for (const char* word : {"span quer", "relocated", "block attention", "full prefill", "reuse polic",
+                             "span table", "attention sink", "subquery result", "fidelity", "evicted"}) {
+      const QString term = QString::fromLatin1(word);
+      const auto first = std::find_if(texts.begin(), texts.end(), [&term](const QString& text) {
+        return text.contains(term, Qt::CaseInsensitive);
+      });
+      if (first == texts.end()) continue;
+      const QRegularExpression leads(QStringLiteral("(\\[[^\\]]*|\\*\\*[^*]*)%1").arg(term),
+                                     QRegularExpression::CaseInsensitiveOption);
+      QVERIFY2(leads.match(*first).hasMatch(), qPrintable(term + QStringLiteral(": ") + *first));
     }
   }
 

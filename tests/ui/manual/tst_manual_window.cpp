@@ -126,7 +126,7 @@ class TestManualWindow : public QObject {
              QStringLiteral("cached-relocated-computed"));
   }
 
-  void searchFindsLinesOfAllPages() {
+  void searchFindsTextsOfAllPages() {
     ManualWindow window(kManual);
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
@@ -138,22 +138,93 @@ class TestManualWindow : public QObject {
     QVERIFY(found->isVisible());
     QVERIFY(found->count() > 2);
     QVERIFY(!window.findChild<QTreeWidget*>()->isVisible());
-    for (int row = 0; row < found->count(); ++row) {
-      QVERIFY(found->item(row)->text().contains(QStringLiteral("relocated"), Qt::CaseInsensitive));
-      QVERIFY(found->item(row)->text().contains(QStringLiteral("line ")));
-    }
+    for (int row = 0; row < found->count(); ++row)
+      QVERIFY(found->item(row)->text().contains(QLatin1Char('\n')));
     QTest::keyClick(field, Qt::Key_Return);
+    QVERIFY(browser(window).hasFocus());
     QVERIFY(!browser(window).extraSelections().isEmpty());
     QVERIFY(browser(window).document()->toPlainText().contains(QStringLiteral("relocated")));
+    QTest::keyClick(field, Qt::Key_Escape);
+    QVERIFY(field->text().isEmpty());
+    QVERIFY(browser(window).extraSelections().isEmpty());
+    QVERIFY(window.findChild<QTreeWidget*>()->isVisible());
+    QTest::keyClicks(field, QStringLiteral("qqqqq"));
+    QCOMPARE(found->count(), 0);
+  }
+
+  /// Down, Up, F3 and Shift+F3 walk the hits; each shows its page and its word. Back leads to the page before
+  /// the search.
+  void keysWalkTheHits() {
+    ManualWindow window(kManual);
+    window.resize(1180, 700);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.openPage(QStringLiteral("limits.md"));
+    auto* field = window.findChild<QLineEdit*>();
+    field->setFocus();
+    QTest::keyClicks(field, QStringLiteral("evicted"));
+    QCOMPARE(window.page(), QStringLiteral("limits.md"));
+    auto* found = window.findChild<QListWidget*>();
+    QTest::keyClick(field, Qt::Key_Down);
+    QTRY_VERIFY(found->hasFocus());
+    QCOMPARE(found->currentRow(), 0);
+    for (int row = 0; row < found->count(); ++row) {
+      QCOMPARE(found->currentRow(), row);
+      const QTextCursor place = browser(window).textCursor();
+      QVERIFY2(
+          place.block().text().mid(place.positionInBlock()).startsWith(field->text(), Qt::CaseInsensitive),
+          qPrintable(found->item(row)->text()));
+      QVERIFY(browser(window).viewport()->rect().intersects(browser(window).cursorRect()));
+      if (row % 2 == 0)
+        QTest::keyClick(found, Qt::Key_Down);
+      else
+        QTest::keyClick(&window, Qt::Key_F3);
+    }
+    found->setCurrentRow(1);
+    QTest::keyClick(&window, Qt::Key_F3, Qt::ShiftModifier);
+    QCOMPARE(found->currentRow(), 0);
+    QTest::keyClick(found, Qt::Key_Up);
+    QTRY_VERIFY(field->hasFocus());
     if (const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES"); !folder.isEmpty()) {
       window.setStyleSheet(Theme().styleSheet());
       window.grab().save(folder + QStringLiteral("/manual-search-light.png"));
     }
-    QTest::keyClick(field, Qt::Key_Escape);
-    QVERIFY(field->text().isEmpty());
-    QVERIFY(window.findChild<QTreeWidget*>()->isVisible());
-    QTest::keyClicks(field, QStringLiteral("qqqqq"));
-    QCOMPARE(found->count(), 0);
+    QTest::keyClick(found, Qt::Key_Return);
+    QTRY_VERIFY(browser(window).hasFocus());
+    QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
+    QCOMPARE(window.page(), QStringLiteral("limits.md"));
+    QVERIFY(!browser(window).extraSelections().isEmpty());
+  }
+
+  /// A sentence is found though the file breaks its line; a row of a table and a line of code are found
+  /// alone.
+  void searchJoinsBrokenLines() {
+    const ManualPage page{
+        .path = QStringLiteral("a.md"),
+        .title = QStringLiteral("A"),
+        .section = {},
+        .lines = {QStringLiteral("# A"), QStringLiteral("One *two"), QStringLiteral("three* four."),
+                  QStringLiteral("- five"), QStringLiteral("  six"), QStringLiteral("- seven"), QString(),
+                  QStringLiteral("## B two"), QStringLiteral("| one | two |"),
+                  QStringLiteral("| three | four |"), QStringLiteral("```"), QStringLiteral("$ one"),
+                  QStringLiteral("three"), QStringLiteral("```")}};
+    const auto texts = [&page](const char* words) {
+      QStringList found;
+      for (const ManualHit& hit : searchManual({page}, QString::fromLatin1(words)))
+        found += hit.heading + QLatin1Char('/') + hit.text;
+      return found;
+    };
+    QCOMPARE(texts("four two"), QStringList{QStringLiteral("A/One two three four.")});
+    QCOMPARE(texts("five six"), QStringList{QStringLiteral("A/five six")});
+    QCOMPARE(texts("six seven"), QStringList());
+    QCOMPARE(texts("two"),
+             (QStringList{QStringLiteral("B two/B two"), QStringLiteral("A/One two three four."),
+                          QStringLiteral("B two/one  two")}));
+    QCOMPARE(texts("one three"), QStringList{QStringLiteral("A/One two three four.")});
+    QCOMPARE(excerptOf(QStringLiteral("aaaa bbbb cccc dddd eeee ffff"), {QStringLiteral("dddd")}, 12),
+             QStringLiteral("…dddd eeee ff…"));
+    QCOMPARE(withBoldWords(QStringLiteral("a<B>b"), {QStringLiteral("b")}),
+             QStringLiteral("a&lt;<b>B</b>&gt;<b>b</b>"));
   }
 
   void linesAreShownWithoutMarks_data() {
@@ -266,6 +337,16 @@ class TestManualWindow : public QObject {
     m_window->perform(QStringLiteral("view.measure"));
     QVERIFY(followLink(*manual(), QStringLiteral("dock:pool")));
     QTRY_VERIFY(!pool->visibleRegion().isEmpty());
+  }
+
+  void linksCarryOutCommands() {
+    makeMainWindow();
+    m_window->perform(QStringLiteral("help.manual:ten-minutes.md"));
+    QVERIFY(followLink(*manual(), QStringLiteral("command:view.explain")));
+    QVERIFY(!m_window->isWelcome());
+    QCOMPARE(m_window->workspace().documents().size(), std::size_t(1));
+    const Dock* why = m_window->docks().dock(QStringLiteral("why"));
+    QTRY_VERIFY(why->isVisible());
   }
 
   void linksOpenExamples() {
