@@ -37,6 +37,8 @@ class TestReadme : public QObject {
  private Q_SLOTS:
   void commandsExist_data();
   void commandsExist();
+  void optionsExist_data();
+  void optionsExist();
   void everyExampleIsRunOrMarked();
   void everyCommandIsShown();
   void foldersExist();
@@ -110,6 +112,47 @@ void TestReadme::commandsExist() {
     } else if (word.startsWith("resources/") && !word.contains('*')) {
       QVERIFY2(QFileInfo::exists(kSource + "/" + word), qPrintable(word));
     }
+  }
+}
+
+void TestReadme::optionsExist_data() {
+  QTest::addColumn<QString>("page");
+  for (const QString& page : pages()) QTest::newRow(qPrintable(page)) << page;
+}
+
+/// Code in running text that begins with "--" is an option of spanq, of the window, or of a program named
+/// here.
+void TestReadme::optionsExist() {
+  static const QStringList options = [] {
+    // Every command of spanq writes its options in its page.
+    QStringList all{"--screenshot",         "--lesson-pages", "--theme",    "--size",
+                    "--exit-after-startup", "--build-only",   "--contents", "--into"};
+    // Options of vLLM, SGLang, llama-server and other programs.
+    all += {"--enable-prompt-tokens-details",
+            "--prefix-caching-hash-algo",
+            "--block-size",
+            "--prefix",
+            "--exact-tg",
+            "--preset",
+            "--format"};
+    const QTemporaryDir folder;
+    spanq({"man", "--into", folder.path().toStdString()});
+    const QRegularExpression option(R"(\\-\\-([a-z](?:[a-z0-9]|\\-)*))");
+    QDirIterator pages(folder.path(), QDir::Files);
+    while (pages.hasNext()) {
+      QFile page(pages.next());
+      if (!page.open(QIODevice::ReadOnly)) continue;
+      for (auto found = option.globalMatch(QString::fromUtf8(page.readAll())); found.hasNext();)
+        all += "--" + found.next().captured(1).remove('\\');
+    }
+    return all;
+  }();
+  QVERIFY(options.size() > 50);
+  QFETCH(QString, page);
+  const QRegularExpression code("`[^`\n]*(--[a-z][a-z0-9-]+)[^`\n]*`");
+  for (auto found = code.globalMatch(textOf(page)); found.hasNext();) {
+    const QString name = found.next().captured(1);
+    QVERIFY2(options.contains(name), qPrintable(name));
   }
 }
 
