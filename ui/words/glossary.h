@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Explains every word that a newcomer would not know, in one place. Tool tips use these texts. A test checks
-// that the manual's page of these words says the same.
+// The glossary: the special words of the window with their meanings. Tool tips show these texts. A test checks
+// that the glossary page of the manual has the same texts.
 #pragma once
 
 #include <QString>
