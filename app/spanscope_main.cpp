@@ -12,6 +12,7 @@
 #include "kernels/backends.h"
 #include "ui/document/autosave.h"
 #include "ui/document/ending_signals.h"
+#include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_page_writer.h"
 #include "ui/window/main_window.h"
 #include "ui/window/platform_messages.h"
@@ -278,7 +279,7 @@ int main(int argc, char** argv) {
   QSettings settings;
   MainWindow window(settings, spanscope::ui::autosaveDirectory(), backends());
   keepIndex(window);
-  window.setProgram(QApplication::applicationFilePath());
+  window.lessons().setProgram(QApplication::applicationFilePath());
   window.setServersFile(QString::fromStdString(spanscope::workbench::standardServersFile().string()));
   window.setRecentModelsFile(
       QString::fromStdString(spanscope::workbench::standardRecentModelsFile().string()));

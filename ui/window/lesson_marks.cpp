@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/lesson_marks.h"
 
+#include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/views/common/drawn_parts.h"
-#include "ui/window/main_window.h"
+#include "ui/window/dock_host.h"
+#include "ui/window/page_area.h"
+#include "ui/window/window_stage.h"
+#include "ui/window/workspace.h"
 
 #include <QApplication>
 #include <QEvent>
@@ -187,8 +191,15 @@ QPainterPath arrowBetween(const QRect& word, const QRect& part, int textEnd) {
 
 }  // namespace
 
-LessonMarks::LessonMarks(MainWindow& window, LessonReader& reader)
-    : QObject(&window), m_window(window), m_reader(reader) {
+LessonMarks::LessonMarks(const WindowParts& parts, const WindowStage& stage, LessonReader& reader)
+    : QObject(&parts.window),
+      m_window(parts.window),
+      m_workspace(parts.workspace),
+      m_docks(parts.docks),
+      m_canvas(parts.canvas),
+      m_pages(parts.pages),
+      m_stage(stage),
+      m_reader(reader) {
   m_later.setSingleShot(true);
   m_later.setInterval(kFrame);
   connect(&m_later, &QTimer::timeout, this, &LessonMarks::refresh);
@@ -210,9 +221,9 @@ std::optional<LessonMarks::Drawn> LessonMarks::drawnIn(Dock& dock, const Selecti
   Drawn drawn{.dock = &dock, .places = {}, .sight = {}};
   const QWidget* inside = nullptr;
   if (dock.id() == QLatin1String("canvas")) {
-    const QRect place = m_window.canvas().placeOf(part.currentNode());
+    const QRect place = m_canvas.placeOf(part.currentNode());
     if (place.isNull() || part.block || part.token) return std::nullopt;
-    inside = &m_window.canvas();
+    inside = &m_canvas;
     drawn.places = {place};
   } else {
     const auto* view = dynamic_cast<const DrawnParts*>(dock.view());
@@ -228,22 +239,23 @@ std::optional<LessonMarks::Drawn> LessonMarks::drawnIn(Dock& dock, const Selecti
 
 std::optional<LessonMarks::Drawn> LessonMarks::drawnAt(const lesson::Target& target) const {
   if (target.kind == lesson::Target::Kind::Dock) {
-    Dock* dock = m_window.docks().dock(QString::fromStdString(target.dock));
+    Dock* dock = m_docks.dock(QString::fromStdString(target.dock));
     if (dock == nullptr) return std::nullopt;
     const bool isSeen = dock->isVisible() && !dock->visibleRegion().isEmpty();
     return Drawn{
         .dock = dock, .places = {globally(*dock, dock->rect())}, .sight = isSeen ? sightOf(*dock) : QRect()};
   }
   const LessonCourse* course = m_reader.course();
-  const std::optional<Selection> part =
-      course == nullptr || !m_window.isLessonInView() ? std::nullopt : course->selectionFor(target);
+  const std::optional<Selection> part = course == nullptr || !m_stage.isInView() || m_pages.isWelcome()
+                                            ? std::nullopt
+                                            : course->selectionFor(target);
   if (!part) return std::nullopt;
   std::vector<QString> ids{course->dock(), QStringLiteral("canvas"), QStringLiteral("tokens"),
                            QStringLiteral("block-table")};
   if (target.kind == lesson::Target::Kind::Block) std::swap(ids[2], ids[3]);
   std::optional<Drawn> best;
   for (const QString& id : ids) {
-    Dock* dock = m_window.docks().dock(id);
+    Dock* dock = m_docks.dock(id);
     std::optional<Drawn> drawn = dock == nullptr ? std::nullopt : drawnIn(*dock, *part);
     if (!drawn) continue;
     if (!drawn->sight.isNull()) return drawn;
@@ -262,7 +274,7 @@ QRect LessonMarks::goalOf(const Drawn& drawn) const {
                     std::clamp(place.center().y(), drawn.sight.top(), drawn.sight.bottom()));
     return {at, QSize(1, 1)};
   }
-  for (const QTabBar* tabs : m_window.docks().findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+  for (const QTabBar* tabs : m_docks.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
     for (int i = 0; tabs->isVisible() && i < tabs->count(); ++i) {
       if (tabs->tabText(i) == drawn.dock->windowTitle()) return globally(*tabs, tabs->tabRect(i));
     }
@@ -315,7 +327,7 @@ void LessonMarks::refresh() {
   }
   m_goal = m_words.empty() ? std::nullopt : goal;
 
-  const Theme theme = m_window.workspace().input().theme;
+  const Theme theme = m_workspace.input().theme;
   QPainterPath arrow;
   if (m_goal) {
     const int textEnd = m_reader.mapTo(&m_window, QPoint(m_reader.width(), 0)).x();
@@ -359,22 +371,21 @@ bool LessonMarks::eventFilter(QObject* watched, QEvent* event) {
 
 void LessonMarks::bring(const lesson::Target& target) {
   const std::optional<Drawn> drawn = drawnAt(target);
-  DockHost& docks = m_window.docks();
   Dock* dock = drawn ? drawn->dock : nullptr;
   if (dock == nullptr &&
       (target.kind == lesson::Target::Kind::Block || target.kind == lesson::Target::Kind::Token)) {
     // Its view was not made yet.
-    dock = docks.dock(target.kind == lesson::Target::Kind::Block ? QStringLiteral("block-table")
-                                                                 : QStringLiteral("tokens"));
+    dock = m_docks.dock(target.kind == lesson::Target::Kind::Block ? QStringLiteral("block-table")
+                                                                   : QStringLiteral("tokens"));
   }
   if (dock == nullptr) return;
-  docks.bring(dock->id());
+  m_docks.bring(dock->id());
   const LessonCourse* course = m_reader.course();
   const std::optional<Selection> part = course == nullptr ? std::nullopt : course->selectionFor(target);
   QWidget* inside = dock->openView();
   if (dock->id() == QLatin1String("canvas")) {
-    inside = &m_window.canvas();
-    if (part) m_window.canvas().reveal(part->currentNode());
+    inside = &m_canvas;
+    if (part) m_canvas.reveal(part->currentNode());
   } else if (auto* view = dynamic_cast<DrawnParts*>(dock->view()); view != nullptr && part) {
     view->bringIntoSight(*part);
   }

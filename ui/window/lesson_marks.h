@@ -5,6 +5,7 @@
 
 #include "engine/lesson/actions.h"
 #include "ui/theme/theme.h"
+#include "ui/window/window_parts.h"
 
 #include <QObject>
 #include <QPainterPath>
@@ -21,15 +22,15 @@ namespace spanscope::ui {
 
 class Dock;
 class LessonReader;
-class MainWindow;
 class MarkOverlay;
 struct Selection;
+class WindowStage;
 
 class LessonMarks : public QObject {
   Q_OBJECT
  public:
-  /// Both must outlive the marks.
-  LessonMarks(MainWindow& window, LessonReader& reader);
+  /// All must outlive the marks.
+  LessonMarks(const WindowParts& parts, const WindowStage& stage, LessonReader& reader);
   ~LessonMarks() override;
 
   /// Looks again at what is spoken of, and where it is.
@@ -66,7 +67,12 @@ class LessonMarks : public QObject {
   void watch(bool isWatching);
   MarkOverlay& overlayOf(QWidget& window);
 
-  MainWindow& m_window;
+  QMainWindow& m_window;
+  Workspace& m_workspace;
+  DockHost& m_docks;
+  Canvas& m_canvas;
+  const PageArea& m_pages;
+  const WindowStage& m_stage;
   LessonReader& m_reader;
   std::vector<Frame> m_frames;
   std::optional<QRect> m_goal;  ///< of the arrow, in pixels of the main window

@@ -141,7 +141,7 @@ void LessonPageWriter::begin() {
     Q_EMIT finished(QString::fromStdString(wrong->located(m_file.toStdString())));
     return;
   }
-  m_stage = std::make_unique<WindowStage>(m_window);
+  m_stage = std::make_unique<WindowStage>(m_window.parts(), m_window.lessons());
   m_course = std::make_unique<LessonCourse>(std::move(file), *m_stage);
   connect(m_course.get(), &LessonCourse::changed, this, &LessonPageWriter::goOn, Qt::QueuedConnection);
   m_course->begin();

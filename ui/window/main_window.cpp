@@ -5,11 +5,7 @@
 #include "engine/workbench/model_names.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
-#include "ui/document/unread_text.h"
-#include "ui/lessons/lesson_reader.h"
 #include "ui/lessons/lesson_recorder.h"
-#include "ui/lessons/lesson_recorder_panel.h"
-#include "ui/lessons/recording_file.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/benchmark.h"
 #include "ui/session/experiment_run.h"
@@ -17,27 +13,24 @@
 #include "ui/session/policy_comparison.h"
 #include "ui/theme/system_motion.h"
 #include "ui/views/attention/attention_view.h"
-#include "ui/views/common/elided_label.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/experiments/experiments_view.h"
 #include "ui/views/forecast/forecast_view.h"
 #include "ui/views/next_token/next_token_view.h"
-#include "ui/views/problems/problem_list_model.h"
 #include "ui/views/scrubber/scrubber.h"
 #include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
+#include "ui/window/canvas_places.h"
 #include "ui/window/engine_jobs.h"
-#include "ui/window/lesson_marks.h"
-#include "ui/window/lesson_page_job.h"
+#include "ui/window/lesson_controller.h"
+#include "ui/window/lesson_recording.h"
 #include "ui/window/motion_setting.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/requests_panel.h"
-#include "ui/window/run_hint.h"
 #include "ui/window/servers_dialog.h"
-#include "ui/window/status_model.h"
+#include "ui/window/status_line.h"
 #include "ui/window/template_dialog.h"
-#include "ui/words/glossary.h"
 
 #include <QAction>
 #include <QApplication>
@@ -49,7 +42,6 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QSplitter>
-#include <QStatusBar>
 #include <QStyle>
 #include <QVBoxLayout>
 
@@ -60,12 +52,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Whether the person knows where a run is explained.
-constexpr const char* kHintSetting = "hints/explainKnown";
-
-constexpr int kMessageTime = 8000;  // milliseconds a message stays in the status bar
-constexpr int kPause = 150;         // milliseconds after which a person who types has paused
-constexpr int kKeepTabs = 500;      // milliseconds after which a change of tabs is written down
+constexpr int kKeepTabs = 500;  // milliseconds after which a change of tabs is written down
 constexpr QSize kQuestionSize(440, 200);
 constexpr const char* kKeepRuns = "runs/keep";
 constexpr const char* kRunFolder = "/runs";  ///< beside unsaved work
@@ -91,9 +78,6 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   // Before there are widgets: style sheets keep the font that a widget had when it was first styled.
   QApplication::setFont(Theme().interfaceFont());
   setWindowTitle(tr("Spanscope"));
-  m_countProblems.setSingleShot(true);
-  m_countProblems.setInterval(0);
-  connect(&m_countProblems, &QTimer::timeout, this, &MainWindow::countProblems);
   setAcceptDrops(true);
   resize(firstWindowSize(screen()->availableSize()));
 
@@ -102,7 +86,6 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_actions, &CommandActions::triggered, this, &MainWindow::perform);
   m_docks = new DockHost;
   makeDocks();
-  fillMenu();
 
   m_topBar = new TopBar(m_workspace, m_menu.get());
   connect(m_topBar, &TopBar::commandWanted, this, &MainWindow::perform);
@@ -110,7 +93,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
     const auto& documents = m_workspace.documents();
     if (index >= 0 && index < static_cast<int>(documents.size())) {
       m_workspace.setCurrent(documents[static_cast<std::size_t>(index)].get());
-      m_pages->setCurrentIndex(1);
+      m_pages->showDocuments();
       refresh();
     }
   });
@@ -126,9 +109,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_welcome, &WelcomePage::openFile, this, &MainWindow::openFile);
   connect(m_welcome, &WelcomePage::newDocument, this, &MainWindow::newDocument);
   connect(m_welcome, &WelcomePage::openDialog, this, &MainWindow::openDialog);
-  connect(m_welcome, &WelcomePage::learn, this, &MainWindow::learn);
-  m_pages = new QStackedWidget;
-  m_pages->addWidget(m_welcome);
+  connect(m_welcome, &WelcomePage::learn, this, [this] { m_lessons->learn(); });
   m_notice = new NoticeBar;
   connect(m_notice, &NoticeBar::answered, this, &MainWindow::answer);
   connect(&m_files, &DocumentFiles::changed, this, &MainWindow::refresh);
@@ -138,20 +119,20 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   column->setSpacing(0);
   column->addWidget(m_notice);
   column->addWidget(m_docks, 1);
-  m_pages->addWidget(documents);
-  connect(m_docks, &DockHost::settled, this, &MainWindow::fitOnce);
+  connect(m_docks, &DockHost::settled, m_places.get(), &CanvasPlaces::fit);
   // Another layout gives the canvas another shape.
   connect(m_docks, &DockHost::layoutChanged, this, [this] {
-    m_fitWanted = true;
-    showHint(makeStatusModel(m_workspace.input()));
-    if (m_recorder != nullptr) m_recorder->see(seenNow());
+    m_places->fitLater();
+    m_status->refreshHint();
   });
-  m_split = new QSplitter(Qt::Horizontal);
-  m_split->addWidget(m_pages);
+  m_pages = new PageArea(m_welcome, documents);
   auto* rows = new QSplitter(Qt::Vertical);
-  rows->addWidget(m_split);
+  rows->addWidget(m_pages);
   setCentralWidget(rows);
-  makeStatusBar();
+  m_status = new StatusLine(m_settings, m_workspace, *m_docks, *m_pages);
+  setStatusBar(m_status);
+  makeLessons();
+  fillMenu();
   makeRequests();
   makeTraceState();
   rows->addWidget(m_requests);
@@ -173,7 +154,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::documentsChanged, &m_keepTabs, qOverload<>(&QTimer::start));
   connect(&m_workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
   connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
-  connect(&m_workspace, &Workspace::keepingFailed, this, &MainWindow::complain);
+  connect(&m_workspace, &Workspace::keepingFailed, m_status, &StatusLine::complain);
   connect(&m_workspace, &Workspace::loadsMeasured, this, [this] {
     m_settings.setValue(QString::fromLatin1(kLoads), loadTexts(*m_workspace.input().loads));
   });
@@ -217,16 +198,13 @@ MainWindow::~MainWindow() {
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(nullptr);
   }
-  if (m_recorderPanel != nullptr) delete m_recorderPanel;
-  m_recorder.reset();
-  // It asks the stage, which asks the workspace.
-  delete m_marks;
-  delete m_reader;
+  m_lessons.reset();
   m_autosaves.clear();
 }
 
 void MainWindow::makeDocks() {
   m_canvas = new Canvas;
+  m_places = std::make_unique<CanvasPlaces>(*m_canvas);
   m_mouse = {.wheelZooms = m_settings.value(QStringLiteral("canvas/wheel")) == QLatin1String("zoom"),
              .dragPans = m_settings.value(QStringLiteral("canvas/drag")) == QLatin1String("pan"),
              .snaps = m_settings.value(QStringLiteral("canvas/snap")) != QLatin1String("off")};
@@ -305,39 +283,27 @@ View* MainWindow::makeView(const ViewInfo& info) {
   return view;
 }
 
-void MainWindow::makeStatusBar() {
-  auto* bar = new QStatusBar;
-  bar->setObjectName(QStringLiteral("statusBar"));
-  bar->setSizeGripEnabled(false);
-  m_status = new ElidedLabel;
-  m_status->setObjectName(QStringLiteral("runState"));
-  m_status->setAccessibleName(tr("State of the newest run"));
-  m_status->setToolTip(
-      QStringList({tr("The newest run of this document that has begun by the moment in view. Times are "
-                      "medians of its "
-                      "steps; a change is told against the last run of this document on the same model."),
-                   explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
-          .join(QLatin1Char('\n')));
-  m_statusRight = new QLabel;
-  m_hint = new RunHint;
-  connect(m_hint, &RunHint::wanted, this, &MainWindow::explainRun);
-  connect(m_hint, &RunHint::dismissed, this, [this] {
-    m_settings.setValue(QLatin1String(kHintSetting), true);
-    showInput();
-  });
-  connect(bar, &QStatusBar::messageChanged, bar, [this, bar](const QString& message) {
-    if (message.isEmpty()) bar->setToolTip(QString());
-    // Qt hides the label below a message only if the window is visible by then.
-    m_status->setVisible(message.isEmpty());
-  });
-  // Qt hides it only if the window is visible already. At the start both texts would be there.
-  connect(bar, &QStatusBar::messageChanged, m_status,
-          [this](const QString& message) { m_status->setVisible(message.isEmpty()); });
-  bar->addWidget(m_status, 1);
-  bar->addPermanentWidget(m_hint);
-  bar->addPermanentWidget(m_statusRight);
-  bar->setContentsMargins(8, 0, 8, 0);
-  setStatusBar(bar);
+WindowParts MainWindow::parts() {
+  return {.window = *this,
+          .settings = m_settings,
+          .workspace = m_workspace,
+          .docks = *m_docks,
+          .canvas = *m_canvas,
+          .places = *m_places,
+          .pages = *m_pages,
+          .status = *m_status,
+          .lastFolder = m_lastFolder,
+          .autosaveDirectory = m_autosaveDirectory};
+}
+
+void MainWindow::makeLessons() {
+  m_lessons = std::make_unique<LessonController>(parts());
+  m_lessons->addCommands(m_commands);
+  connect(m_lessons.get(), &LessonController::commandWanted, this, &MainWindow::perform);
+  connect(m_lessons.get(), &LessonController::commandsChanged, this, &MainWindow::refreshCommands);
+  connect(m_lessons.get(), &LessonController::changed, this, &MainWindow::refresh);
+  connect(m_lessons.get(), &LessonController::documentOpened, this,
+          [this](OpenDocument& document) { watch(document); });
 }
 
 void MainWindow::fillMenu() {
@@ -349,7 +315,7 @@ void MainWindow::fillMenu() {
       if (linesUp && lineUp == nullptr) lineUp = menu->addMenu(tr("Align and distribute"));
       (linesUp ? lineUp : menu)->addAction(action);
     }
-    if (category == CommandCategory::Learn) fillLearnMenu(*menu);
+    if (category == CommandCategory::Learn) m_lessons->fillMenu(*menu);
     if (category != CommandCategory::View) continue;
     menu->addSeparator();
     QMenu* docks = menu->addMenu(tr("Docks"));
@@ -365,8 +331,7 @@ void MainWindow::setScheme(Scheme scheme) {
   m_palette->setTheme(theme);
   m_workspace.setTheme(theme);
   if (m_manual != nullptr) m_manual->setTheme(theme);
-  if (m_reader != nullptr) m_reader->setTheme(theme);
-  if (m_recorderPanel != nullptr) m_recorderPanel->setTheme(theme);
+  m_lessons->setTheme(theme);
   m_requests->setTheme(theme);
 }
 
@@ -386,7 +351,7 @@ bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::WindowActivate) m_files.look();
   const bool isDone = QMainWindow::event(event);
   // A desktop may take its time to give the window the whole screen.
-  if (event->type() == QEvent::Resize && m_isPresenting) giveWidth(*m_reader, presentedWidth());
+  if (event->type() == QEvent::Resize && m_lessons != nullptr) m_lessons->fitPresented();
   return isDone;
 }
 
@@ -401,7 +366,7 @@ void MainWindow::showReported(Dock& dock) {
 }
 
 void MainWindow::showInput() {
-  forgetComplaint();
+  m_status->forgetComplaint();
   const ViewInput& input = m_workspace.input();
   m_canvas->useServers(m_workspace.knownServers());
   m_canvas->setInput(input);
@@ -409,76 +374,9 @@ void MainWindow::showInput() {
     showReported(*dock);
     if (dock->view() != nullptr) dock->view()->setInput(input);
   }
-  if (m_reader != nullptr) m_reader->setInput(input);
-  if (m_recorder != nullptr) m_recorder->see(seenNow());
   showServing();
-  const StatusModel status = makeStatusModel(input);
-  const OpenDocument* shown = m_workspace.current();
-  const QString activity = m_workspace.engine().activity(shown == nullptr ? EngineJob::kProgram : shown->id);
-  m_status->setText(activity.isEmpty() ? statusText(status) : activity);
-  showHint(status);
-  if (shown != nullptr) {
-    const document::RunSettings& settings = shown->model->document().settings;
-    m_statusRight->setText(problemText() +
-                           tr("     block %1     seed %2").arg(settings.blockSize).arg(settings.seed));
-  } else {
-    m_statusRight->clear();
-  }
+  m_status->refresh();
   refresh();
-}
-
-/// Only where queries are written, and until the person has found the way.
-void MainWindow::showHint(const StatusModel& status) {
-  if (m_settings.value(QLatin1String(kHintSetting)).toBool()) return m_hint->setText({});
-  const QString text = isWelcome() ? QString() : runHintText(status);
-  const bool isSeen = !text.isEmpty() && m_docks->layout() == LayoutId::Explain;
-  if (isSeen) m_settings.setValue(QLatin1String(kHintSetting), true);
-  m_hint->setText(m_docks->layout() == LayoutId::Author ? text : QString());
-}
-
-void MainWindow::explainRun() {
-  m_settings.setValue(QLatin1String(kHintSetting), true);
-  m_docks->setLayout(LayoutId::Explain);
-  if (const RequestId request = m_workspace.input().shownRequest(); request != 0) {
-    Selection selection;
-    selection.request = request;
-    m_workspace.select(selection);
-  }
-  showInput();
-}
-
-QString MainWindow::problemText() {
-  // Called with every frame of a run, in which the document stays what it is.
-  const ViewInput& input = m_workspace.input();
-  const std::optional<QString> path = m_workspace.documentPath();
-  // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
-  if (m_checked != input.document || m_checkedWith != input.tokenizer ||
-      m_checkedCounts != input.tokensCounted || m_checkedDevices != input.devices || m_checkedPath != path ||
-      m_checkedForecast != input.forecast) {
-    m_checkedPath = path;
-    m_checkedForecast = input.forecast;
-    m_checked = input.document;
-    m_checkedWith = input.tokenizer;
-    m_checkedCounts = input.tokensCounted;
-    m_checkedDevices = input.devices;
-    m_countProblems.start();
-  }
-  return m_problems;
-}
-
-void MainWindow::countProblems() {
-  m_countProblems.setInterval(kPause);
-  QString problems = tr("no problems");
-  if (m_checked != nullptr) {
-    std::vector<Problem> found =
-        m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts, m_checkedDevices.get(),
-                      m_checkedPath, document::kNoNode, m_checkedForecast.get());
-    if (DocumentModel* model = m_workspace.model())
-      found = withUnread(UnreadText::of(*model), std::move(found));
-    const std::vector<ProblemRow> rows = problemRows(*m_checked, std::move(found));
-    if (!rows.empty()) problems = problemSummary(rows);
-  }
-  if (std::exchange(m_problems, problems) != problems) showInput();
 }
 
 void MainWindow::toggleKeeping() {
@@ -514,21 +412,12 @@ void MainWindow::tellRecentModels() {
 
 void MainWindow::showCurrent() {
   DocumentModel* model = m_workspace.model();
-  notePlace();
-  m_shown = m_workspace.current() == nullptr ? 0 : m_workspace.current()->id;
-  m_canvas->setModel(model);
-  m_countProblems.setInterval(0);
-  if (const auto place = m_places.find(m_shown); place != m_places.end()) {
-    m_fitWanted = false;
-    m_canvas->setPlace(place->second);
-  } else if (m_shown != 0) {
-    m_fitWanted = true;
-    QTimer::singleShot(0, this, &MainWindow::fitOnce);
-  }
+  m_places->show(m_workspace.current() == nullptr ? 0 : m_workspace.current()->id, model);
+  m_status->countAtOnce();
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(model);
   }
-  if (model == nullptr) m_pages->setCurrentIndex(0);
+  if (model == nullptr) m_pages->showWelcome();
 }
 
 void MainWindow::refresh() {
@@ -537,43 +426,21 @@ void MainWindow::refresh() {
   setWindowTitle(current == nullptr ? tr("Spanscope") : tr("%1[*] — Spanscope").arg(current->model->title()));
   setWindowModified(current != nullptr && current->model->isModified());
   m_notice->setNotice(current == nullptr ? FileNotice() : noticeOf(m_files.situation(current->id)));
-  showPages();
+  m_lessons->showPages();
   refreshCommands();
 }
 
 void MainWindow::showDocuments() {
-  if (m_workspace.current() != nullptr) m_pages->setCurrentIndex(1);
+  if (m_workspace.current() != nullptr) m_pages->showDocuments();
   refresh();
 }
 
 void MainWindow::say(const QString& text) {
-  m_complaint.reset();
-  statusBar()->showMessage(text, kMessageTime);
+  m_status->say(text);
 }
 
 void MainWindow::complain(const QString& text) {
-  m_complaint = complaintNow();
-  // What stands at its right covers the end of a long sentence, which is whole in the tool tip.
-  QStatusBar& bar = *statusBar();
-  const int covered = m_statusRight->width() + (m_hint->isVisible() ? m_hint->width() : 0) + 8 * kSpace;
-  bar.showMessage(bar.isVisible() ? bar.fontMetrics().elidedText(text, Qt::ElideRight, bar.width() - covered)
-                                  : text);
-  bar.setToolTip(text);
-}
-
-void MainWindow::forgetComplaint() {
-  if (!m_complaint || *m_complaint == complaintNow()) return;
-  m_complaint.reset();
-  statusBar()->clearMessage();
-}
-
-MainWindow::Complaint MainWindow::complaintNow() const {
-  const OpenDocument* current = m_workspace.current();
-  if (current == nullptr) return {};
-  return {.tab = current->id,
-          .document = current->model->snapshot(),
-          .path = current->model->filePath(),
-          .typed = UnreadText::of(*current->model).typed()};
+  m_status->complain(text);
 }
 
 void MainWindow::run(bool selectedOnly) {
@@ -585,8 +452,8 @@ void MainWindow::run(bool selectedOnly) {
     say(tr("Select the node whose subtree should run."));
     return;
   }
-  statusBar()->clearMessage();
-  m_ranPart = selectedOnly;
+  m_status->clearMessage();
+  m_lessons->recording().noteStart(selectedOnly);
   const QString problem =
       m_workspace.run(top, [this](const QString& question) { return answerTo(question); });
   if (problem.isEmpty()) {
@@ -616,12 +483,13 @@ void MainWindow::experiment(const QString& wish) {
   if (auto* page = qobject_cast<ExperimentsView*>(m_docks->dock(QStringLiteral("experiments"))->openView())) {
     try {
       page->setWish(experiment::completed(*wanted));
-      if (m_recorder != nullptr) m_recorder->noteExperiment(QString::fromStdString(wanted->experiment));
+      if (LessonRecorder* recorder = m_lessons->recording().recorder())
+        recorder->noteExperiment(QString::fromStdString(wanted->experiment));
     } catch (const Failure&) {
       // Said below.
     }
   }
-  statusBar()->clearMessage();
+  m_status->clearMessage();
   m_workspace.current()->model->endMerge();
   const QString problem =
       startExperiment(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
@@ -634,7 +502,7 @@ void MainWindow::benchmark(const QString& wish) {
   const std::optional<BenchmarkWish> wanted = readBenchmarkWish(wish);
   if (!wanted) return;
   m_workspace.current()->model->endMerge();
-  statusBar()->clearMessage();
+  m_status->clearMessage();
   const QString problem =
       startBenchmark(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
   if (!problem.isEmpty()) complain(problem);
@@ -662,7 +530,7 @@ void MainWindow::comparePolicies(const QString& wish) {
   m_docks->dock(QStringLiteral("policies"))->openView()->setFocus(Qt::OtherFocusReason);
   if (!wanted.starts) return;
   m_workspace.current()->model->endMerge();
-  statusBar()->clearMessage();
+  m_status->clearMessage();
   const QString problem =
       startPolicyComparison(m_workspace,
                             comparedPolicies(m_workspace.current()->model->document().settings.policy,
@@ -715,24 +583,6 @@ bool MainWindow::consentTo(const QString& endpoint) {
   if (box.clickedButton() != send) return false;
   m_settings.setValue(key, known << endpoint);
   return true;
-}
-
-void MainWindow::notePlace() {
-  // Before the query was fitted into it, the canvas looks nowhere.
-  if (m_shown == 0 || m_fitWanted) return;
-  // One that shows everything is fitted again when it comes back: its size need not have been the last one.
-  const CanvasPlace place = m_canvas->place();
-  if (place.isFitted)
-    m_places.erase(m_shown);
-  else
-    m_places[m_shown] = place;
-}
-
-void MainWindow::fitOnce() {
-  if (!m_fitWanted || !m_canvas->isVisible()) return;
-  m_fitWanted = false;
-  // The command would show all of it at the second time, too small to be read.
-  m_canvas->fit();
 }
 
 }  // namespace spanscope::ui

@@ -9,18 +9,17 @@
 #include "ui/document/autosave.h"
 #include "ui/document/document_file.h"
 #include "ui/editor/canvas.h"
-#include "ui/session/problem_finder.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/document_files.h"
+#include "ui/window/page_area.h"
 #include "ui/window/top_bar.h"
 #include "ui/window/welcome_page.h"
+#include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
 
 #include <QHash>
-#include <QLabel>
 #include <QMainWindow>
 #include <QSettings>
-#include <QStackedWidget>
 #include <QTimer>
 
 #include <map>
@@ -30,26 +29,18 @@
 #include <vector>
 
 class QLockFile;
-class QSplitter;
 class QToolButton;
 
 namespace spanscope::ui {
 
 class AttentionView;
+class CanvasPlaces;
 class CommandPalette;
-class LessonMarks;
-class LessonPageJob;
-class LessonReader;
-class LessonRecorder;
-class LessonRecorderPanel;
-class RecordingFile;
+class LessonController;
 class ManualWindow;
 class NoticeBar;
 class RequestsPanel;
-class RunHint;
-struct SeenNow;
-struct StatusModel;
-class WindowStage;
+class StatusLine;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -64,11 +55,6 @@ class MainWindow : public QMainWindow {
   /// of until the window is closed.
   void setRecentModelsFile(const QString& path);
 
-  /// The program itself, which a second time writes pages of lessons. Empty: it cannot.
-  void setProgram(const QString& path) { m_program = path; }
-  /// Writes a page of the open lesson, which takes as long as its runs; the status bar says when it is there.
-  void saveLessonPage(const QString& page);
-
   /// Keeps the servers that the person gave names to in a file, instead of until the window is closed.
   void setServersFile(const QString& path) { m_workspace.setServersFile(path); }
 
@@ -81,23 +67,6 @@ class MainWindow : public QMainWindow {
   /// Opens a copy of a bundled example, without a file of its own.
   bool openExample(const QString& fileName);
   void newDocument();
-  /// Opens a lesson beside the views where the learner left it, or at another step (from 0). What is wrong
-  /// with the file is shown there. Returns whether it is open.
-  bool openLessonFile(const QString& path, std::optional<std::size_t> step = std::nullopt);
-  /// Opens a document of a lesson in a tab of its own.
-  OpenDocument& openLessonQuery(const QString& title, const document::Document& document);
-  /// Shows the page of experiments with this one chosen, and starts nothing.
-  void showExperiment(const QString& name);
-  /// The panel of lessons, hidden or not.
-  LessonReader& lessonReader();
-  /// What is lit of what a lesson speaks of; there once the panel is.
-  LessonMarks& lessonMarks() { return *m_marks; }
-  bool isLessonInView() const;  ///< whether the document in view is the lesson's
-  /// What is recorded as a lesson; nullptr: nothing is.
-  LessonRecorder* recorder() const { return m_recorder.get(); }
-  /// Writes the recorded lesson and its queries, and opens it in the reader, which ends the recording. Where
-  /// it cannot be written or read, the panel says so, and the recording goes on. Returns whether it ended.
-  bool saveRecordingAs(const QString& path);
   /// Records the events of all runs from now on into a trace file. Returns whether it began; where it did
   /// not, the status bar says why.
   bool recordTo(const QString& path);
@@ -122,9 +91,12 @@ class MainWindow : public QMainWindow {
   const CommandHandlers& commands() const { return m_commands; }
 
   Workspace& workspace() { return m_workspace; }
+  LessonController& lessons() { return *m_lessons; }
   DockHost& docks() { return *m_docks; }
   Canvas& canvas() { return *m_canvas; }
-  bool isWelcome() const { return m_pages->currentIndex() == 0; }
+  /// What the window gives to its roles.
+  WindowParts parts();
+  bool isWelcome() const { return m_pages->isWelcome(); }
   /// Leaves the welcome page, if a document is open.
   void showDocuments();
 
@@ -134,50 +106,18 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   bool event(QEvent* event) override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   /// Keeps what the mouse does on the canvas, and tells the canvas.
   void useMouse();
   void makeDocks();
   View* makeView(const ViewInfo& info);
-  void makeStatusBar();
   void fillMenu();
+  void makeLessons();
   void refresh();
   void refreshCommands();
   void addCommands();
-  void addLessonCommands();
-  void fillLearnMenu(QMenu& menu);
-  void showReader();
-  void giveWidth(QWidget& beside, int wide);  ///< to the panel beside the views
-  void showLessons();
-  void learn();  ///< the first lesson for who is new, else all of them
-  void leaveLesson();
-  void openLessonDialog();
-  void saveLessonPageDialog();
-  void present(bool isPresenting);
-  void lightDock();  ///< of which the lesson speaks
-  void showPages();
-  int presentedWidth() const { return width() * 2 / 5; }  ///< of the reader, pixels
-  void record();
-  SeenNow seenNow();
-  RunId newestRun() const;
-  void recordWork(std::uint32_t tab);  ///< that a tab's work has ended
-  /// Asks, if there is a recording. Returns false if it should stay.
-  bool mayLoseRecording();
-  void endRecording();
-  void saveRecording();
-  void showRecorder();  ///< the panel of `m_recorder`, which hears what happens from then on
-  /// Writes the recording into its side file. Returns false if that cannot be.
-  bool keepRecording();
-  /// Offers a recording that was not saved when the program ended.
-  void offerRecording();
   void offerDocuments();
-  /// Goes on with a recording; null: with none. Its runs are made again, one after the other.
-  void continueRecording(std::unique_ptr<LessonRecorder> recorder);
-  void repeatRecorded();
-  void recordedRunEnded(const QString& problem, std::uint32_t tab);
-  void endRepeating(const QString& problem);
   /// Whether the thing on which the command acts is there.
   bool hasSubject(const CommandInfo& info) const;
   /// Whether menus and keys offer the command.
@@ -186,14 +126,7 @@ class MainWindow : public QMainWindow {
   void showReported(Dock& dock);
   void showCurrent();
   void say(const QString& text);
-  /// Shows a text until the next run or message, or until what it speaks of is gone: the document in view has
-  /// another value or place, or is not in view any more.
   void complain(const QString& text);
-  void forgetComplaint();
-  void showHint(const StatusModel& status);
-  void explainRun();  ///< shows where the newest answer came from
-  QString problemText();
-  void countProblems();
   void rememberModel();
   void tellRecentModels();
 
@@ -257,8 +190,6 @@ class MainWindow : public QMainWindow {
   void showUndoHistory();
   /// Opens the manual at a page. If `page` is empty, at the page about the dock that has the focus.
   void openManual(const QString& page);
-  void fitOnce();
-  void notePlace();  ///< remembers the place of the canvas for its tab
   void run(bool selectedOnly);
   /// Runs a benchmark. `wish` is a text of benchmarkWish(); if it is empty, shows the page where a person
   /// sets up a benchmark.
@@ -304,25 +235,10 @@ class MainWindow : public QMainWindow {
   KeyBindings m_keys;
   CommandActions* m_actions = nullptr;
   TopBar* m_topBar = nullptr;
-  QStackedWidget* m_pages = nullptr;
-  QSplitter* m_split = nullptr;                                  ///< the reader of lessons, and the pages
-  LessonReader* m_reader = nullptr;                              ///< nullptr: no lesson was asked for yet
-  std::optional<std::map<QString, QByteArray>> m_layoutsBefore;  ///< the first lesson; nothing: none is open
-  QString m_program;
-  std::unique_ptr<LessonPageJob> m_pageJob;        ///< null: no page is written
-  std::unique_ptr<LessonRecorder> m_recorder;      ///< null: nothing is recorded
-  LessonRecorderPanel* m_recorderPanel = nullptr;  ///< nullptr: nothing is recorded
-  RunId m_lastRecordedRun = 0;
-  std::set<RunId> m_recordedFidelity;
-  std::unique_ptr<RecordingFile> m_recordingFile;  ///< null: nothing is recorded
-  QTimer m_keepRecording;
-  std::uint32_t m_repeatTab = 0;  ///< in which recorded runs are made again
-  std::size_t m_repeated = 0;     ///< entries of the recorder's log that were done again
-  bool m_ranPart = false;         ///< the run that was started last is of a subtree
-  bool m_isPresenting = false;
-  bool m_wasMaximised = false;     ///< the window, before presenting
-  WindowStage* m_stage = nullptr;  ///< nullptr as long as the reader is
-  LessonMarks* m_marks = nullptr;  ///< nullptr as long as the reader is
+  PageArea* m_pages = nullptr;
+  StatusLine* m_status = nullptr;
+  std::unique_ptr<CanvasPlaces> m_places;
+  std::unique_ptr<LessonController> m_lessons;
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
   RequestsPanel* m_requests = nullptr;
@@ -333,43 +249,14 @@ class MainWindow : public QMainWindow {
   CanvasMouse m_mouse;
   CommandPalette* m_palette = nullptr;
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
-  QLabel* m_status = nullptr;
-  RunHint* m_hint = nullptr;
-  QLabel* m_statusRight = nullptr;
-  /// What a complaint in the status bar speaks of.
-  struct Complaint {
-    std::uint32_t tab = 0;
-    std::shared_ptr<const document::Document> document;
-    QString path;
-    std::optional<QString> typed;  ///< JSON text that is no query
-    bool operator==(const Complaint&) const = default;
-  };
-  Complaint complaintNow() const;
-  std::optional<Complaint> m_complaint;  ///< nothing: no complaint is shown
   QString m_lastFolder;
-  QHash<QString, QString> m_answers;                    ///< last answers to the questions of queries
-  std::uint32_t m_shown = 0;                            ///< tab that the canvas shows now
-  std::map<std::uint32_t, CanvasPlace> m_places;        ///< place of the canvas in each tab
-  std::shared_ptr<const document::Document> m_checked;  ///< the document whose problems were counted last
-  std::shared_ptr<const text::Tokenizer> m_checkedWith;
-  std::uint64_t m_checkedCounts = 0;
-  std::shared_ptr<const Forecast> m_checkedForecast;
-  std::optional<QString> m_checkedPath;
-  std::shared_ptr<const std::vector<compute::Device>> m_checkedDevices;
-  ProblemFinder m_finder;
-  QString m_problems;  ///< text with the number of problems of each kind
-  QTimer m_countProblems;
-  bool m_fitWanted = false;  ///< the canvas should show the whole query once the docks have their sizes
+  QHash<QString, QString> m_answers;  ///< last answers to the questions of queries
 };
 
 /// The size of the window at the first start of the program, on a screen with this much room for it.
 QSize firstWindowSize(QSize available);
 
 /// The problems of a file as text, one in a line.
-/// Asks where to save. `filters`: as in QFileDialog; a name without an ending gets the one of the chosen
-/// filter before the dialog asks whether to replace a file. Returns an empty text if the user cancels.
-QString chosenSavePath(QWidget* parent, const QString& title, const QString& proposed,
-                       const QString& filters);
 QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file);
 
 }  // namespace spanscope::ui

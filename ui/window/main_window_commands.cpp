@@ -5,7 +5,6 @@
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
 #include "ui/lessons/lesson_list.h"
-#include "ui/lessons/lesson_recorder.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/model_choices.h"
 #include "ui/session/serving.h"
@@ -16,6 +15,8 @@
 #include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
+#include "ui/window/lesson_controller.h"
+#include "ui/window/lesson_recording.h"
 #include "ui/window/main_window.h"
 #include "ui/window/motion_setting.h"
 #include "ui/window/requests_panel.h"
@@ -24,7 +25,6 @@
 #include <QApplication>
 
 #include <algorithm>
-#include <map>
 
 namespace spanscope::ui {
 namespace {
@@ -68,7 +68,7 @@ void MainWindow::addCommands() {
       "file.open-example", [] { return true; }, [this](const QString& name) { openExample(name); });
   rows.add("file.welcome", [this] {
     m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
-    m_pages->setCurrentIndex(0);
+    m_pages->showWelcome();
   });
   rows.add("file.save", [this] { save(*m_workspace.current(), false); });
   rows.add("file.save-as", [this] { save(*m_workspace.current(), true); });
@@ -281,8 +281,6 @@ void MainWindow::addCommands() {
               : tr("Playing shows one event after another, without motion."));
   });
 
-  addLessonCommands();
-
   rows.add("help.palette", [this] { openPalette(); });
   rows.addWithArgument(
       "help.manual", [] { return true; }, [this](const QString& page) { openManual(page); });
@@ -311,17 +309,7 @@ void MainWindow::perform(const QString& command) {
   const CommandInfo* info = findCommand(commandId(command));
   if (info != nullptr && !hasSubject(*info)) return;
   if (!m_commands.perform(command)) m_canvas->perform(command);
-  if (m_recorder != nullptr) {
-    static const std::map<QString, const char*> zooms{{QStringLiteral("view.zoom-in"), "in"},
-                                                      {QStringLiteral("view.zoom-out"), "out"},
-                                                      {QStringLiteral("view.zoom-reset"), "reset"},
-                                                      {QStringLiteral("view.fit-all"), "all"},
-                                                      {QStringLiteral("view.fit-selection"), "selection"}};
-    const auto zoom = zooms.find(command);
-    if (zoom != zooms.end()) m_recorder->noteZoom(QString::fromLatin1(zoom->second));
-    if (commandId(command) == QLatin1String("view.dock"))
-      m_recorder->noteDock(command.section(QLatin1Char(':'), 1));
-  }
+  m_lessons->recording().noteCommand(command);
   refresh();
 }
 

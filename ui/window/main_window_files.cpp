@@ -18,7 +18,9 @@
 #include "ui/session/model_choices.h"
 #include "ui/window/about_box.h"
 #include "ui/window/canvas_picture.h"
+#include "ui/window/canvas_places.h"
 #include "ui/window/main_window.h"
+#include "ui/window/status_line.h"
 #include "ui/window/window_picture.h"
 
 #include <QAbstractButton>
@@ -186,7 +188,7 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
     const auto trace = m_tracePaths.find(open->id);
     if (open->model->filePath() != whole && (trace == m_tracePaths.end() || trace->second != whole)) continue;
     m_workspace.setCurrent(open.get());
-    m_pages->setCurrentIndex(1);
+    m_pages->showDocuments();
     refresh();
     return Opening::Opened;
   }
@@ -339,20 +341,19 @@ bool MainWindow::openExample(const QString& fileName) {
 }
 
 void MainWindow::watch(OpenDocument& document, FileStamp read) {
-  m_pages->setCurrentIndex(1);
+  m_pages->showDocuments();
   if (document.source->takesRuns()) {
     auto autosave = std::make_unique<Autosave>(*document.model, m_autosaveDirectory);
     connect(autosave.get(), &Autosave::failed, this,
             [this](const Error& error) { say(QString::fromStdString(error.message())); });
     m_autosaves[document.id] = std::move(autosave);
     connect(&UnreadText::of(*document.model), &UnreadText::changed, this, [this] {
-      forgetComplaint();
-      m_countProblems.start();
+      m_status->forgetComplaint();
+      m_status->countSoon();
     });
     m_files.add(document.id, *document.model, std::move(read));
   }
-  m_fitWanted = true;
-  QTimer::singleShot(kSettleTime, this, &MainWindow::fitOnce);
+  m_places->fitLater(kSettleTime);
   refresh();
 }
 
@@ -383,8 +384,7 @@ void MainWindow::closeTab(OpenDocument& document) {
   m_files.remove(document.id);
   m_tracePaths.erase(document.id);
   m_autosaves.erase(document.id);
-  m_places.erase(document.id);
-  if (m_shown == document.id) m_shown = 0;
+  m_places->forget(document.id);
   m_workspace.close(&document);
   showCurrent();
   refresh();

@@ -215,7 +215,7 @@ void MainWindow::noteUnread(OpenDocument& document, const OpenedFile& file) {
 bool MainWindow::mayClose(OpenDocument& document) {
   if (!document.source->takesRuns() || !document.model->isModified()) return true;
   m_workspace.setCurrent(&document);
-  m_pages->setCurrentIndex(1);
+  m_pages->showDocuments();
   QMessageBox box(QMessageBox::Question, tr("Close"),
                   tr("Save the changes to %1?").arg(document.model->title()),
                   QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);

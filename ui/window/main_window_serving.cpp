@@ -84,7 +84,7 @@ void MainWindow::showRequest(std::uint64_t number) {
     return;
   }
   if (shown->isPreview && m_autosaves.count(shown->id) == 0) watch(*shown);
-  m_pages->setCurrentIndex(1);
+  m_pages->showDocuments();
   if (before != nullptr && before != shown) closeTab(*before);
   refresh();
 }

@@ -4,7 +4,10 @@
 #include "ui/document/document_file.h"
 #include "ui/document/unread_text.h"
 #include "ui/editor/canvas_view.h"
+#include "ui/window/canvas_places.h"
 #include "ui/window/checklist_dialog.h"
+#include "ui/window/lesson_controller.h"
+#include "ui/window/lesson_recording.h"
 #include "ui/window/main_window.h"
 
 #include <QCloseEvent>
@@ -16,7 +19,6 @@
 #include <QLockFile>
 #include <QMessageBox>
 #include <QPushButton>
-#include <QTimer>
 
 #include <algorithm>
 #include <utility>
@@ -32,8 +34,6 @@ constexpr QLatin1String kOpen("open");
 /// Of the settings: a line of JSON for each tab. Not a variant of Qt's: where the file was damaged, reading
 /// one writes to standard error.
 constexpr const char* kTabs = "window/tabs";
-
-constexpr int kLaidOut = 200;  // milliseconds after which the docks of a new window have their sizes
 
 bool isEmpty(const document::Document& document) {
   return document.ids().empty() && document.notes.empty() && document.frames.empty();
@@ -74,7 +74,7 @@ bool MainWindow::settleUnsaved() {
     }
     // Seen, as there may be more to ask about it.
     m_workspace.setCurrent(&document);
-    m_pages->setCurrentIndex(1);
+    m_pages->showDocuments();
     if (!save(document, false)) return false;
   }
   return true;
@@ -83,7 +83,7 @@ bool MainWindow::settleUnsaved() {
 void MainWindow::closeEvent(QCloseEvent* event) {
   OpenDocument* shown = m_workspace.current();
   // It comes back at the next start.
-  if (m_recorder != nullptr && !keepRecording() && !mayLoseRecording()) {
+  if (!m_lessons->recording().mayEnd()) {
     event->ignore();
     return;
   }
@@ -98,14 +98,13 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::leave() {
-  keepRecording();
+  m_lessons->recording().keep();
   m_keepTabs.stop();
   keepTabs(true);
   m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
   m_settings.setValue(QStringLiteral("window/folder"), m_lastFolder);
   m_settings.remove(QStringLiteral("layouts"));
-  // Where a lesson put docks is no wish of the person's.
-  for (const auto& [name, state] : m_layoutsBefore ? *m_layoutsBefore : m_docks->layoutStates())
+  for (const auto& [name, state] : m_lessons->layoutStates())
     m_settings.setValue(QStringLiteral("layouts/") + name, state);
   m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
   for (auto& [id, autosave] : m_autosaves) autosave->discard();
@@ -125,7 +124,7 @@ bool MainWindow::ownsSession() {
 
 void MainWindow::keepTabs(bool atEnd) {
   const bool isOwner = ownsSession();
-  notePlace();
+  m_places->note();
   QStringList open;
   for (const auto& document : m_workspace.documents()) {
     // What a client asked is the person's only once it is kept or used.
@@ -147,11 +146,11 @@ void MainWindow::keepTabs(bool atEnd) {
                       {QLatin1String("modified"), model.isModified()},
                       {QLatin1String("current"), document.get() == m_workspace.current()}};
     // While the window is being laid out, the canvas looks at places that nobody has chosen.
-    if (const auto place = m_places.find(document->id); atEnd && place != m_places.end()) {
-      entry.insert(QLatin1String("zoom"), place->second.zoom);
-      entry.insert(QLatin1String("x"), place->second.center.x());
-      entry.insert(QLatin1String("y"), place->second.center.y());
-      entry.insert(QLatin1String("whole"), place->second.isWhole);
+    if (const CanvasPlace* place = m_places->find(document->id); atEnd && place != nullptr) {
+      entry.insert(QLatin1String("zoom"), place->zoom);
+      entry.insert(QLatin1String("x"), place->center.x());
+      entry.insert(QLatin1String("y"), place->center.y());
+      entry.insert(QLatin1String("whole"), place->isWhole);
     }
     open << QString::fromUtf8(QJsonDocument(entry).toJson(QJsonDocument::Compact));
   }
@@ -177,21 +176,15 @@ void MainWindow::restoreSession() {
     place.zoom = std::clamp(kept.value(QLatin1String("zoom")).toDouble(), kLeastZoom, kMostZoom);
     place.center = {kept.value(QLatin1String("x")).toDouble(), kept.value(QLatin1String("y")).toDouble()};
     place.isWhole = kept.value(QLatin1String("whole")).toBool();
-    m_fitWanted = false;
-    m_canvas->setPlace(place);
-    m_places[m_shown] = place;
+    m_places->put(place);
   }
   if (current != nullptr) m_workspace.setCurrent(current);
-  // Once more when the canvas has its size.
-  QTimer::singleShot(kLaidOut, this, [this, shown = m_shown] {
-    const auto place = m_places.find(shown);
-    if (shown == m_shown && place != m_places.end()) m_canvas->setPlace(place->second);
-  });
+  m_places->putAgain();
 }
 
 void MainWindow::offerRecovery() {
   offerDocuments();
-  offerRecording();
+  m_lessons->recording().offer();
   keepCutRecordings();
 }
 

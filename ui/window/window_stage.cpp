@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/window_stage.h"
 
+#include "engine/base/error.h"
 #include "engine/experiment/experiment.h"
 #include "engine/lesson/desk.h"
+#include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
+#include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/views/compare/compare_view.h"
+#include "ui/views/experiments/experiments_view.h"
+#include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
+#include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_server_dialog.h"
-#include "ui/window/main_window.h"
+#include "ui/window/status_line.h"
+#include "ui/window/workspace.h"
 
 #include <QFileInfo>
+#include <QMainWindow>
 
 #include <algorithm>
 #include <filesystem>
@@ -29,8 +37,15 @@ std::string serverOf(const document::Document& document) {
 
 }  // namespace
 
-WindowStage::WindowStage(MainWindow& window) : QObject(&window), m_window(window) {
-  connect(&window.workspace().engine(), &EngineHost::cacheCleared, this, [this] { ++m_emptied; });
+WindowStage::WindowStage(const WindowParts& parts, LessonController& lessons)
+    : QObject(&parts.window),
+      m_window(parts.window),
+      m_workspace(parts.workspace),
+      m_docks(parts.docks),
+      m_canvas(parts.canvas),
+      m_status(parts.status),
+      m_lessons(lessons) {
+  connect(&m_workspace.engine(), &EngineHost::cacheCleared, this, [this] { ++m_emptied; });
 }
 
 void WindowStage::forgetTabs() {
@@ -40,28 +55,27 @@ void WindowStage::forgetTabs() {
 }
 
 document::RunSettings WindowStage::machine() const {
-  const OpenDocument* current = m_window.workspace().current();
+  const OpenDocument* current = m_workspace.current();
   document::RunSettings settings;
   if (current != nullptr && current->source->takesRuns())
     settings = current->model->document().settings;
   else
-    m_window.workspace().useModelInUse(settings);
+    m_workspace.useModelInUse(settings);
   return settings;
 }
 
 bool WindowStage::isInView() const {
-  const OpenDocument* current = m_window.workspace().current();
+  const OpenDocument* current = m_workspace.current();
   return m_tab != 0 && current != nullptr && current->id == m_tab;
 }
 
 void WindowStage::showQuery(const QString& query, const document::Document& document, const QString& change) {
-  Workspace& workspace = m_window.workspace();
+  Workspace& workspace = m_workspace;
   const auto known = m_tabs.find(query);
   OpenDocument* open = known == m_tabs.end() ? nullptr : workspace.find(known->second);
   if (open == nullptr) {
-    open = &m_window.openLessonQuery(QFileInfo(query.section(QLatin1Char(':'), -1)).completeBaseName(),
-                                     document);
-    if (const LessonCourse* course = m_window.lessonReader().course()) {
+    open = &m_lessons.openQuery(QFileInfo(query.section(QLatin1Char(':'), -1)).completeBaseName(), document);
+    if (const LessonCourse* course = m_lessons.reader().course()) {
       // A query of the lesson reads files of the lesson's folder, and no others.
       const std::string name = query.section(QLatin1Char(':'), -1).toStdString();
       const std::filesystem::path folder = course->file().folder.folderOf(query.toStdString());
@@ -73,7 +87,7 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
   }
   m_tab = open->id;
   workspace.setCurrent(open);
-  m_window.showDocuments();
+  m_lessons.showDocuments();
   open->model->endMerge();
   if (const std::string server = serverOf(open->model->document()); server != serverOf(document))
     m_wantedServer = server;
@@ -83,29 +97,29 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
 }
 
 void WindowStage::showLayout(const QString& layout) {
-  m_window.docks().restore();
+  m_docks.restore();
   for (const LayoutId id : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
-    if (layoutName(id) == layout && m_window.docks().layout() != id) m_window.docks().setLayout(id);
+    if (layoutName(id) == layout && m_docks.layout() != id) m_docks.setLayout(id);
   }
 }
 
 void WindowStage::showDock(const QString& id) {
-  m_window.docks().bring(id);
+  m_docks.bring(id);
 }
 
 void WindowStage::select(const Selection& selection) {
   // The learner may have gone to a tab of their own.
-  if (OpenDocument* own = m_window.workspace().find(m_tab); own != nullptr && !isInView()) {
-    m_window.workspace().setCurrent(own);
-    m_window.showDocuments();
+  if (OpenDocument* own = m_workspace.find(m_tab); own != nullptr && !isInView()) {
+    m_workspace.setCurrent(own);
+    m_lessons.showDocuments();
   }
-  m_window.workspace().select(selection);
-  if (selection.block) m_window.docks().offer(QStringLiteral("why"));
-  if (selection.currentNode() != document::kNoNode) m_window.canvas().reveal(selection.currentNode());
+  m_workspace.select(selection);
+  if (selection.block) m_docks.offer(QStringLiteral("why"));
+  if (selection.currentNode() != document::kNoNode) m_canvas.reveal(selection.currentNode());
 }
 
 Selection WindowStage::selection() const {
-  const OpenDocument* current = m_window.workspace().current();
+  const OpenDocument* current = m_workspace.current();
   return current == nullptr ? Selection() : current->selection;
 }
 
@@ -116,13 +130,13 @@ void WindowStage::zoom(const QString& how) {
                                                        {QStringLiteral("selection"), "view.fit-selection"}};
   const auto found = commands.find(how);
   if (found == commands.end())
-    m_window.canvas().fit();
+    m_canvas.fit();
   else
-    m_window.canvas().perform(QString::fromLatin1(found->second));
+    m_canvas.perform(QString::fromLatin1(found->second));
 }
 
 void WindowStage::showRun(RunId run, std::size_t position) {
-  Workspace& workspace = m_window.workspace();
+  Workspace& workspace = m_workspace;
   if (const std::shared_ptr<const TraceStore> trace = traceOf(run)) {
     workspace.showRun(run);
     if (position != trace->endOf(run)) workspace.setPosition(position);
@@ -130,27 +144,36 @@ void WindowStage::showRun(RunId run, std::size_t position) {
 }
 
 void WindowStage::compare(RunId one, RunId other) {
-  m_window.docks().bring(QStringLiteral("compare"));
-  Dock* dock = m_window.docks().dock(QStringLiteral("compare"));
+  m_docks.bring(QStringLiteral("compare"));
+  Dock* dock = m_docks.dock(QStringLiteral("compare"));
   if (auto* view = dock == nullptr ? nullptr : qobject_cast<CompareView*>(dock->openView()))
     view->setRuns(one, other);
 }
 
 void WindowStage::compareLast() {
-  const Dock* dock = m_window.docks().dock(QStringLiteral("compare"));
+  const Dock* dock = m_docks.dock(QStringLiteral("compare"));
   if (auto* view = dock == nullptr ? nullptr : qobject_cast<CompareView*>(dock->view())) view->setRuns(0, 0);
 }
 
 void WindowStage::showExperiment(const QString& name) {
-  m_window.showExperiment(name);
+  m_docks.bring(QStringLiteral("experiments"));
+  auto* page = qobject_cast<ExperimentsView*>(m_docks.dock(QStringLiteral("experiments"))->openView());
+  if (page == nullptr) return;
+  try {
+    experiment::ExperimentWish wish;
+    wish.experiment = name.toStdString();
+    page->setWish(experiment::completed(std::move(wish)));
+  } catch (const Failure& failure) {
+    m_status.say(QString::fromUtf8(failure.what()));
+  }
 }
 
 QString WindowStage::startRun() {
-  Workspace& workspace = m_window.workspace();
+  Workspace& workspace = m_workspace;
   if (workspace.current() == nullptr) return tr("No query is open.");
   workspace.model()->endMerge();
   // The learner may have set this query to a server, but the lesson starts the run.
-  const LessonCourse* course = m_window.lessonReader().course();
+  const LessonCourse* course = m_lessons.reader().course();
   const auto allowed = [&] { return course == nullptr ? std::string() : course->server(); };
   std::string wanted = std::exchange(m_wantedServer, {});
   if (wanted.empty()) wanted = serverOf(workspace.model()->document());
@@ -172,44 +195,44 @@ QString WindowStage::startRun() {
 }
 
 void WindowStage::chooseServer() {
-  LessonCourse* course = m_window.lessonReader().course();
+  LessonCourse* course = m_lessons.reader().course();
   if (course == nullptr || course->isBusy() || !askForServer(course->server())) return;
   course->comeBack();
   forgetWantedServer();
 }
 
 bool WindowStage::askForServer(const std::string& wanted) {
-  Workspace& workspace = m_window.workspace();
+  Workspace& workspace = m_workspace;
   LessonServerDialog dialog(workspace.servers().list(), wanted, workspace.input().theme, &m_window);
   if (dialog.exec() != QDialog::Accepted) return false;
   // The lesson may have ended meanwhile.
-  LessonCourse* course = m_window.lessonReader().course();
+  LessonCourse* course = m_lessons.reader().course();
   if (course == nullptr) return false;
   course->setServer(dialog.server());
   return true;
 }
 
 QString WindowStage::startFidelity(RunId run) {
-  Workspace& workspace = m_window.workspace();
+  Workspace& workspace = m_workspace;
   workspace.showRun(run);
   return ui::startFidelity(workspace, measurableRequests(workspace.input(), run));
 }
 
 void WindowStage::emptyCache() {
-  m_window.workspace().engine().clearCache();
+  m_workspace.engine().clearCache();
 }
 
 EngineMark WindowStage::engineMark() const {
-  const auto& records = *m_window.workspace().history().records();
+  const auto& records = *m_workspace.history().records();
   return {.newest = records.empty() ? 0 : records.back()->run, .emptied = m_emptied};
 }
 
 bool WindowStage::isBusy() const {
-  return m_tab != 0 && m_window.workspace().engine().isBusy(m_tab);
+  return m_tab != 0 && m_workspace.engine().isBusy(m_tab);
 }
 
 std::shared_ptr<const TraceStore> WindowStage::traceOf(RunId run) const {
-  const RunRecord* record = m_window.workspace().history().find(run);
+  const RunRecord* record = m_workspace.history().find(run);
   return record == nullptr ? nullptr : record->trace;
 }
 

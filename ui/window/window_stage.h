@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/lessons/lesson_stage.h"
+#include "ui/window/window_parts.h"
 
 #include <QObject>
 
@@ -10,13 +11,14 @@
 
 namespace spanscope::ui {
 
-class MainWindow;
+class LessonController;
 
 /// Carries out on the window what lessons do.
 class WindowStage : public QObject, public LessonStage {
   Q_OBJECT
  public:
-  explicit WindowStage(MainWindow& window);
+  /// The parts and the lessons must outlive the stage.
+  WindowStage(const WindowParts& parts, LessonController& lessons);
 
   /// The tab whose work a lesson waits for; 0: none.
   std::uint32_t tab() const { return m_tab; }
@@ -52,7 +54,12 @@ class WindowStage : public QObject, public LessonStage {
   /// Gives the open lesson the server that the learner chooses. Returns false where they cancel.
   bool askForServer(const std::string& wanted);
 
-  MainWindow& m_window;
+  QMainWindow& m_window;
+  Workspace& m_workspace;
+  DockHost& m_docks;
+  Canvas& m_canvas;
+  StatusLine& m_status;
+  LessonController& m_lessons;
   std::string m_wantedServer;  ///< that the learner set the lesson's query to, and was not asked about yet
   std::map<QString, std::uint32_t> m_tabs;  ///< by query
   std::uint32_t m_tab = 0;

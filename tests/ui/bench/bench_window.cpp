@@ -8,6 +8,7 @@
 #include "engine/query/json/json.h"
 #include "tests/support/backends.h"
 #include "ui/session/selection.h"
+#include "ui/window/lesson_controller.h"
 #include "ui/window/main_window.h"
 
 #include <QApplication>
@@ -152,7 +153,7 @@ bool typeInto(const char* name, const std::string& query, QSettings& settings, c
         << ".json\"\n---\n\n## 1. One\n\n```do\nopen " << name
         << ".json\n```\n\nHere are [one](node:/g/input/plus/9), [another](node:/g/input/plus/10) and "
            "[a third](node:/g/input/plus/11).\n";
-    if (!window.openLessonFile(lesson)) return false;
+    if (!window.lessons().open(lesson)) return false;
   } else if (!window.openFile(file)) {
     return false;
   }

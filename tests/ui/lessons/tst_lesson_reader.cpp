@@ -12,7 +12,9 @@
 #include "ui/lessons/lesson_text.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/compare/compare_view.h"
+#include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_marks.h"
+#include "ui/window/lesson_recording.h"
 #include "ui/window/lesson_server_dialog.h"
 #include "ui/window/welcome_page.h"
 #include "ui/window/window_stage.h"
@@ -73,7 +75,7 @@ class TestLessonReader : public QObject {
   MainWindow* m_window = nullptr;  ///< its
   int m_questions = 0;             ///< that were answered where a lesson runs
 
-  LessonReader& reader() { return m_window->lessonReader(); }
+  LessonReader& reader() { return m_window->lessons().reader(); }
   LessonCourse& course() { return *reader().course(); }
   void perform(const char* command) { m_window->perform(QString::fromLatin1(command)); }
   bool isIdle() {
@@ -141,7 +143,7 @@ class TestLessonReader : public QObject {
   }
   void everyLessonHoldsInTheWindow() {
     QFETCH(QString, path);
-    QVERIFY(m_window->openLessonFile(path));
+    QVERIFY(m_window->lessons().open(path));
     for (std::size_t step = 0; step < course().steps(); ++step)
       QVERIFY2(goTo(step), qPrintable(course().problem()));
     const lesson::FilledLesson filled = lesson::fill(course().lesson(), course().facts());
@@ -163,7 +165,7 @@ class TestLessonReader : public QObject {
     changed.settings.server = "gpu";
     const document::NodeId top = changed.root();
     workspace.model()->change(QStringLiteral("Server"), [&](document::Document& own) { own = changed; });
-    WindowStage stage(*m_window);
+    WindowStage stage(m_window->parts(), m_window->lessons());
     answerQuestion(std::nullopt);
     QVERIFY(!stage.startRun().isEmpty());
     QCOMPARE(m_questions, 1);
@@ -470,7 +472,7 @@ class TestLessonReader : public QObject {
     perform("learn.lesson:0-first-steps.md#2");
     QVERIFY(isIdle());
     // Three links, one of which is selected as well.
-    LessonMarks& marks = m_window->lessonMarks();
+    LessonMarks& marks = m_window->lessons().marks();
     QTRY_COMPARE(marks.frames().size(), std::size_t{3});
     const document::Document& document = m_window->workspace().model()->document();
     for (const lesson::Target& target : course().spokenOf()) {
@@ -498,7 +500,7 @@ class TestLessonReader : public QObject {
   void aWordLeadsToItsPartByKeys() {
     perform("learn.lesson:0-first-steps.md#2");
     QVERIFY(isIdle());
-    LessonMarks& marks = m_window->lessonMarks();
+    LessonMarks& marks = m_window->lessons().marks();
     QTRY_COMPARE(marks.frames().size(), std::size_t{3});
     QVERIFY(!marks.arrowEnd());
     QList<LessonText*> texts = reader().findChildren<LessonText*>();
@@ -536,9 +538,9 @@ class TestLessonReader : public QObject {
         "```do\nopen example:rag.json\nlayout explain\nrun\ndock pool\n```\n\n"
         "See [a block](block:3), [a token](token:40) and [the pool](dock:pool).\n");
     file.close();
-    QVERIFY(m_window->openLessonFile(path));
+    QVERIFY(m_window->lessons().open(path));
     QVERIFY(isIdle());
-    LessonMarks& marks = m_window->lessonMarks();
+    LessonMarks& marks = m_window->lessons().marks();
     Dock* table = m_window->docks().dock(QStringLiteral("block-table"));
     Dock* tokens = m_window->docks().dock(QStringLiteral("tokens"));
     // The pool covers the block table; the block is framed in it.
@@ -589,9 +591,9 @@ class TestLessonReader : public QObject {
         "```do\nopen example:rag.json\nlayout explain\nrun\nselect token:40\ndock " +
         dock.toUtf8() + "\n```\n\nSee [a token](token:40).\n");
     file.close();
-    QVERIFY(m_window->openLessonFile(path));
+    QVERIFY(m_window->lessons().open(path));
     QVERIFY(isIdle());
-    LessonMarks& marks = m_window->lessonMarks();
+    LessonMarks& marks = m_window->lessons().marks();
     Dock* shown = m_window->docks().dock(dock);
     QTRY_VERIFY(
         std::any_of(marks.frames().begin(), marks.frames().end(), [&](const LessonMarks::Frame& frame) {
@@ -626,12 +628,12 @@ class TestLessonReader : public QObject {
         "---\ntitle: T\nminutes: 5\nafter: a\nqueries: query.json\n---\n\n## 1. One\n\n"
         "```do\nopen query.json\nrun\n```\n\n*{run 1: answer}*\n";
     QVERIFY(write("own/lesson.md", text));
-    QVERIFY(m_window->openLessonFile(m_fresh->path(QStringLiteral("own/lesson.md"))));
+    QVERIFY(m_window->lessons().open(m_fresh->path(QStringLiteral("own/lesson.md"))));
     QVERIFY(isIdle());
     QVERIFY2(course().problem().isEmpty(), qPrintable(course().problem()));
     QCOMPARE(course().facts().size(), std::size_t{1});
     QVERIFY(write("own/query.json", QByteArray(query).replace("NAME", "../outside.txt")));
-    QVERIFY(!m_window->openLessonFile(m_fresh->path(QStringLiteral("own/lesson.md"))));
+    QVERIFY(!m_window->lessons().open(m_fresh->path(QStringLiteral("own/lesson.md"))));
     const auto* problems = reader().findChild<QLabel*>(QStringLiteral("lessonProblems"));
     QVERIFY(problems != nullptr && problems->text().contains(QStringLiteral("outside.txt")));
   }
@@ -645,7 +647,7 @@ class TestLessonReader : public QObject {
         "```do\nopen example:rag.json\nrun\nrun\nrun\ncompare with run 1\n```\n\n"
         "## 2. Two\n\nB.\n\n```do\nrun\n```\n");
     file.close();
-    const bool isOpen = m_window->openLessonFile(file.fileName());
+    const bool isOpen = m_window->lessons().open(file.fileName());
     const auto* problems = reader().findChild<QLabel*>(QStringLiteral("lessonProblems"));
     QVERIFY2(isOpen, problems == nullptr ? "" : qPrintable(problems->text()));
     QVERIFY(goTo(0));
@@ -662,7 +664,7 @@ class TestLessonReader : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     Workspace& workspace = m_window->workspace();
     perform("learn.record");
-    LessonRecorder* recorder = m_window->recorder();
+    LessonRecorder* recorder = m_window->lessons().recording().recorder();
     QVERIFY(recorder != nullptr);
     const auto run = [this] {
       perform("run.run");
@@ -711,8 +713,8 @@ class TestLessonReader : public QObject {
       for (const auto& [request, account] : record->accounts) sum += account;
     }
     const QString path = m_fresh->path(QStringLiteral("My lesson.md"));
-    QVERIFY(m_window->saveRecordingAs(path));
-    QVERIFY(m_window->recorder() == nullptr);
+    QVERIFY(m_window->lessons().recording().saveAs(path));
+    QVERIFY(m_window->lessons().recording().recorder() == nullptr);
     QVERIFY(reader().isVisible() && reader().course() != nullptr);
     QVERIFY(isIdle());
     QVERIFY(reader().width() < m_window->width() / 2);
@@ -732,19 +734,19 @@ class TestLessonReader : public QObject {
   void aRecordingThatCannotBeReadStays() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     perform("learn.record");
-    LessonRecorder* recorder = m_window->recorder();
+    LessonRecorder* recorder = m_window->lessons().recording().recorder();
     QVERIFY(recorder != nullptr);
     const QString path = m_fresh->path(QStringLiteral("lesson.md"));
-    QVERIFY(!m_window->saveRecordingAs(path));
-    QVERIFY(m_window->recorder() == recorder);
+    QVERIFY(!m_window->lessons().recording().saveAs(path));
+    QVERIFY(m_window->lessons().recording().recorder() == recorder);
     const auto* problem = m_window->findChild<QLabel*>(QStringLiteral("lessonRecorderProblem"));
     QVERIFY(problem != nullptr && problem->isVisible());
     QVERIFY2(problem->text().contains(QStringLiteral("a step without text")), qPrintable(problem->text()));
     // No lesson is opened over it.
     perform("learn.lesson:0-first-steps.md");
-    QVERIFY(m_window->recorder() == recorder);
+    QVERIFY(m_window->lessons().recording().recorder() == recorder);
     recorder->setTexts(QStringLiteral("One"), QStringLiteral("Something."), QString());
-    QVERIFY(m_window->saveRecordingAs(path));
+    QVERIFY(m_window->lessons().recording().saveAs(path));
   }
 
   void whoHearsTheWindowIsToldOfSteps() {
@@ -790,12 +792,12 @@ class TestLessonReader : public QObject {
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write("---\ntitle: T\nminutes: 5\nafter: a\n---\n\n## 1. One\n\n```do\njump\n```\n");
     file.close();
-    QVERIFY(!m_window->openLessonFile(path));
+    QVERIFY(!m_window->lessons().open(path));
     QVERIFY(reader().course() == nullptr);
     const auto* problems = reader().findChild<QLabel*>(QStringLiteral("lessonProblems"));
     QVERIFY(problems != nullptr);
     QVERIFY2(problems->text().contains(QStringLiteral("Line 10, column 1")), qPrintable(problems->text()));
-    QVERIFY(!m_window->openLessonFile(m_fresh->path(QStringLiteral("none.md"))));
+    QVERIFY(!m_window->lessons().open(m_fresh->path(QStringLiteral("none.md"))));
   }
 
   void theMenuHasEveryLesson() {

@@ -14,6 +14,8 @@
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/lessons/recording_file.h"
+#include "ui/window/lesson_controller.h"
+#include "ui/window/lesson_recording.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -51,7 +53,7 @@ class TestLessonRecorder : public QObject {
   std::unique_ptr<test::FreshWindow> m_fresh;
 
   MainWindow& window() { return m_fresh->window(); }
-  LessonRecorder& recorder() { return *window().recorder(); }
+  LessonRecorder& recorder() { return *window().lessons().recording().recorder(); }
   LessonRecorderPanel* panel() { return window().findChild<LessonRecorderPanel*>(); }
   bool run() {
     const std::uint32_t before = recorder().runs();
@@ -61,7 +63,7 @@ class TestLessonRecorder : public QObject {
   bool begin() {
     if (!window().openExample(QStringLiteral("rag.json"))) return false;
     window().perform(QStringLiteral("learn.record"));
-    return window().recorder() != nullptr;
+    return window().lessons().recording().recorder() != nullptr;
   }
   template <class Widget>
   Widget* named(const char* name) {
@@ -191,7 +193,7 @@ class TestLessonRecorder : public QObject {
     QVERIFY(!named<QLineEdit>("Answer 1")->isVisible());
 
     const QString path = m_fresh->path(QStringLiteral("mira.md"));
-    QVERIFY(window().saveRecordingAs(path));
+    QVERIFY(window().lessons().recording().saveAs(path));
     QVERIFY(recordings().isEmpty());
     const std::shared_ptr<const LessonFile> file = openLesson(path);
     for (const query::Diagnostic& diagnostic : file->diagnostics)
@@ -288,7 +290,7 @@ class TestLessonRecorder : public QObject {
     const std::size_t tabs = window().workspace().documents().size();
     answerBox("Go on");
     window().offerRecovery();
-    QVERIFY(window().recorder() != nullptr);
+    QVERIFY(window().lessons().recording().recorder() != nullptr);
     QVERIFY(QTest::qWaitFor([this] { return !recorder().isPaused(); }, kWaitForRun));
     QVERIFY2(recorder().unsaid().isEmpty(), qPrintable(recorder().unsaid()));
     QCOMPARE(window().docks().layout(), LayoutId::Explain);
@@ -307,7 +309,7 @@ class TestLessonRecorder : public QObject {
     const trace::PromptAccount third = recorder().factsOf()(3)->account;
     QVERIFY(third == second);
     const QString path = m_fresh->path(QStringLiteral("kept.md"));
-    QVERIFY(window().saveRecordingAs(path));
+    QVERIFY(window().lessons().recording().saveAs(path));
     QVERIFY(recordings().isEmpty());
     const std::shared_ptr<const LessonFile> file = openLesson(path);
     QVERIFY(file->diagnostics.empty());
@@ -324,7 +326,7 @@ class TestLessonRecorder : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(!recordings().isEmpty(), 10'000);
     answerBox("Throw away");
     press(named<QToolButton>("Throw the recording away"));
-    QVERIFY(window().recorder() == nullptr);
+    QVERIFY(window().lessons().recording().recorder() == nullptr);
     QVERIFY(recordings().isEmpty());
   }
 

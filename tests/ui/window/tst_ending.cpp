@@ -13,6 +13,8 @@
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/recording_file.h"
 #include "ui/session/session_recording.h"
+#include "ui/window/lesson_controller.h"
+#include "ui/window/lesson_recording.h"
 #include "ui/window/main_window.h"
 
 #include <QApplication>
@@ -106,10 +108,10 @@ class Driver {
 bool record(MainWindow& window, const QDir& folder) {
   if (!window.recordTo(folder.filePath(QStringLiteral("a.trace")))) return false;
   window.perform(QStringLiteral("learn.record"));
-  if (window.recorder() == nullptr) return false;
+  if (window.lessons().recording().recorder() == nullptr) return false;
   QObject::connect(&window.workspace(), &Workspace::workEnded, &window, [&window](const QString& problem) {
     if (!problem.isEmpty()) return;
-    tell("ran " + std::to_string(window.recorder()->runs()));
+    tell("ran " + std::to_string(window.lessons().recording().recorder()->runs()));
     QTimer::singleShot(20, &window, [&window] { window.perform(QStringLiteral("run.run")); });
   });
   window.perform(QStringLiteral("run.run"));

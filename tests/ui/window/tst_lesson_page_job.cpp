@@ -3,6 +3,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/run_history.h"
+#include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_page_job.h"
 #include "ui/window/workspace.h"
 
@@ -51,16 +52,16 @@ class TestLessonPageJob : public QObject {
     spanscope::test::FreshWindow fresh;
     MainWindow& window = fresh.window();
     QVERIFY(fresh.show());
-    QVERIFY(window.openLessonFile(kLesson));
+    QVERIFY(window.lessons().open(kLesson));
     const QString command = QStringLiteral("learn.save-page");
     QVERIFY(!window.commands().can(command));
-    window.setProgram(QStringLiteral(SPANSCOPE_PROGRAM));
+    window.lessons().setProgram(QStringLiteral(SPANSCOPE_PROGRAM));
     QVERIFY(window.commands().can(command));
     const QString path = m_folder.filePath(QStringLiteral("class.html"));
     // A page of last year is there.
     QVERIFY(writeText(path, "old"));
     const auto runs = window.workspace().history().records()->size();
-    window.saveLessonPage(path);
+    window.lessons().savePage(path);
     QVERIFY(!window.commands().can(command));
     QCOMPARE(textOf(path), QByteArray("old"));
     QTRY_VERIFY_WITH_TIMEOUT(window.commands().can(command), kPagePatience);

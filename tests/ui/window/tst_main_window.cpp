@@ -11,6 +11,7 @@
 #include "ui/views/scrubber/scrubber.h"
 #include "ui/window/dock.h"
 #include "ui/window/document_tabs.h"
+#include "ui/window/lesson_controller.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
@@ -299,8 +300,8 @@ class TestMainWindow : public QObject {
     QTest::keyClicks(palette->field(), QStringLiteral("relocation"));
     QCOMPARE(palette->model().idAt(0), QStringLiteral("learn.lesson:5-relocation.md"));
     QTest::keyClick(palette->field(), Qt::Key_Return);
-    QVERIFY(m_window->lessonReader().course() != nullptr);
-    QVERIFY(m_window->lessonReader().course()->file().path.endsWith(QStringLiteral("5-relocation.md")));
+    QVERIFY(m_window->lessons().reader().course() != nullptr);
+    QVERIFY(m_window->lessons().reader().course()->file().path.endsWith(QStringLiteral("5-relocation.md")));
     m_window->perform(QStringLiteral("learn.leave"));
   }
 

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lessons beside the views.
-#include "engine/base/error.h"
-#include "engine/experiment/experiment.h"
+#include "ui/window/lesson_controller.h"
+
 #include "engine/lesson/lesson_folder.h"
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_reader.h"
-#include "ui/lessons/lesson_recorder.h"
-#include "ui/lessons/lesson_recorder_panel.h"
-#include "ui/views/experiments/experiments_view.h"
+#include "ui/window/canvas_places.h"
+#include "ui/window/dock_host.h"
 #include "ui/window/lesson_marks.h"
 #include "ui/window/lesson_page_job.h"
-#include "ui/window/main_window.h"
+#include "ui/window/lesson_recording.h"
+#include "ui/window/page_area.h"
+#include "ui/window/status_line.h"
 #include "ui/window/window_stage.h"
+#include "ui/window/workspace.h"
 
 #include <QApplication>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QKeyEvent>
+#include <QMainWindow>
 #include <QMenu>
-#include <QSplitter>
-#include <QStatusBar>
+#include <QSettings>
 #include <QTimer>
 
 #include <algorithm>
@@ -37,19 +38,44 @@ constexpr const char* kReaderSetting = "lessons/width";
 
 }  // namespace
 
-LessonReader& MainWindow::lessonReader() {
+LessonController::LessonController(const WindowParts& parts)
+    : m_parts(parts),
+      m_window(parts.window),
+      m_settings(parts.settings),
+      m_workspace(parts.workspace),
+      m_docks(parts.docks),
+      m_canvas(parts.canvas),
+      m_pages(parts.pages),
+      m_status(parts.status),
+      m_recording(std::make_unique<LessonRecording>(parts)) {
+  connect(m_recording.get(), &LessonRecording::beginning, this, [this] {
+    if (m_reader != nullptr && m_reader->isVisible()) leave();
+  });
+  connect(m_recording.get(), &LessonRecording::saved, this, [this](const QString& path) { open(path, 0); });
+  connect(m_recording.get(), &LessonRecording::changed, this, &LessonController::changed);
+  connect(m_recording.get(), &LessonRecording::documentOpened, this, &LessonController::documentOpened);
+}
+
+LessonController::~LessonController() {
+  m_recording.reset();
+  // It asks the stage, which asks the workspace.
+  delete m_marks;
+  delete m_reader;
+}
+
+LessonReader& LessonController::reader() {
   if (m_reader != nullptr) return *m_reader;
-  m_stage = new WindowStage(*this);
+  m_stage = new WindowStage(m_parts, *this);
   m_reader = new LessonReader(m_settings, *m_stage);
   m_reader->setTheme(m_workspace.input().theme);
   m_reader->setInput(m_workspace.input());
   m_reader->hide();
-  connect(m_reader, &LessonReader::commandWanted, this, &MainWindow::perform);
-  m_marks = new LessonMarks(*this, *m_reader);
+  connect(m_reader, &LessonReader::commandWanted, this, &LessonController::commandWanted);
+  m_marks = new LessonMarks(m_parts, *m_stage, *m_reader);
   connect(m_reader, &LessonReader::stepShown, this, [this] {
     lightDock();
     m_marks->refresh();
-    refreshCommands();
+    Q_EMIT commandsChanged();
   });
   connect(&m_workspace, &Workspace::workEnded, m_reader, [this](const QString& problem, std::uint32_t tab) {
     LessonCourse* course = m_reader->course();
@@ -57,170 +83,181 @@ LessonReader& MainWindow::lessonReader() {
     const OpenDocument* own = m_workspace.find(tab);
     course->workEnded(problem.isEmpty() && own != nullptr ? own->failure : problem);
   });
-  m_split->insertWidget(0, m_reader);
-  m_split->setStretchFactor(0, 0);
-  m_split->setStretchFactor(1, 1);
-  m_split->setCollapsible(0, false);
-  m_split->setCollapsible(1, false);
-  connect(m_split, &QSplitter::splitterMoved, this,
+  connect(&m_workspace, &Workspace::inputChanged, m_reader,
+          [this] { m_reader->setInput(m_workspace.input()); });
+  m_pages.addPanel(*m_reader);
+  connect(&m_pages, &QSplitter::splitterMoved, this,
           [this] { m_settings.setValue(QLatin1String(kReaderSetting), m_reader->width()); });
   return *m_reader;
 }
 
-void MainWindow::showReader() {
-  LessonReader& reader = lessonReader();
+void LessonController::showReader() {
+  LessonReader& reader = this->reader();
   if (reader.isVisible()) return;
-  const int usual = std::clamp(width() * 27 / 100, kLeastUsual, kMostUsual);
+  const int usual = std::clamp(m_window.width() * 27 / 100, kLeastUsual, kMostUsual);
   const int wanted = m_settings.value(QLatin1String(kReaderSetting), usual).toInt();
-  const int wide = std::clamp(wanted, reader.minimumWidth(), std::max(reader.minimumWidth(), width() / 2));
+  const int wide =
+      std::clamp(wanted, reader.minimumWidth(), std::max(reader.minimumWidth(), m_window.width() / 2));
   reader.show();
-  giveWidth(reader, wide);
-  m_fitWanted = true;
+  m_pages.giveWidth(reader, wide);
+  m_parts.places.fitLater();
 }
 
-void MainWindow::giveWidth(QWidget& beside, int wide) {
-  QList<int> sizes;
-  for (int i = 0; i < m_split->count(); ++i) {
-    const QWidget* one = m_split->widget(i);
-    sizes.append(one == &beside ? wide : one == m_pages ? std::max(1, width() - wide) : 0);
-  }
-  m_split->setSizes(sizes);
-}
-
-void MainWindow::showLessons() {
-  if (m_recorder != nullptr) return m_recorderPanel->takeFocus();
-  LessonReader& reader = lessonReader();
+void LessonController::showLessons() {
+  if (m_recording->recorder() != nullptr) return m_recording->takeFocus();
+  LessonReader& reader = this->reader();
   const bool wasShown = reader.isVisible();
   if (reader.course() == nullptr)
     reader.showLessons();
-  else if (wasShown && !reader.showsLessons() && reader.isAncestorOf(focusWidget()))
+  else if (wasShown && !reader.showsLessons() && reader.isAncestorOf(m_window.focusWidget()))
     reader.showLessons();
   else
     reader.showStep();
   showReader();
   reader.takeFocus();
-  refresh();
+  Q_EMIT changed();
 }
 
-void MainWindow::learn() {
+void LessonController::learn() {
   const std::vector<ListedLesson> lessons = listedLessons();
   const bool isNew = std::none_of(lessons.begin(), lessons.end(), [this](const ListedLesson& lesson) {
     return lessonProgress(m_settings, lesson.key).steps > 0;
   });
   if (isNew && !lessons.empty())
-    openLessonFile(lessons.front().path);
+    open(lessons.front().path);
   else
     showLessons();
 }
 
-bool MainWindow::openLessonFile(const QString& path, std::optional<std::size_t> step) {
-  if (m_recorder != nullptr) {
-    say(tr("A lesson is being recorded: save it first, or throw it away."));
+bool LessonController::open(const QString& path, std::optional<std::size_t> step) {
+  if (m_recording->recorder() != nullptr) {
+    m_status.say(tr("A lesson is being recorded: save it first, or throw it away."));
     return false;
   }
-  LessonReader& reader = lessonReader();
+  LessonReader& reader = this->reader();
   showReader();
   if (reader.course() != nullptr && reader.course()->isBusy()) {
-    say(tr("The lesson is running something: stop it first."));
+    m_status.say(tr("The lesson is running something: stop it first."));
     return false;
   }
   m_stage->forgetTabs();
-  if (!m_layoutsBefore) m_layoutsBefore = m_docks->layoutStates();
+  if (!m_layoutsBefore) m_layoutsBefore = m_docks.layoutStates();
   const bool isOpen = reader.open(path, step);
   reader.takeFocus();
-  refresh();
+  Q_EMIT changed();
   return isOpen;
 }
 
-bool MainWindow::isLessonInView() const {
-  return m_stage != nullptr && m_stage->isInView() && !isWelcome();
-}
-
-void MainWindow::leaveLesson() {
+void LessonController::leave() {
   present(false);
-  lessonReader().leave();
-  lessonReader().hide();
+  reader().leave();
+  reader().hide();
   m_stage->forgetTabs();
   lightDock();
   m_marks->refresh();
   // Where the lesson put docks is no wish of the person's.
   if (m_layoutsBefore)
-    m_docks->setLayoutStates(*std::exchange(m_layoutsBefore, std::nullopt), m_docks->layout());
-  m_fitWanted = true;
-  if (!isWelcome()) m_canvas->setFocus(Qt::OtherFocusReason);
-  refresh();
+    m_docks.setLayoutStates(*std::exchange(m_layoutsBefore, std::nullopt), m_docks.layout());
+  m_parts.places.fitLater();
+  if (!m_pages.isWelcome()) m_canvas.setFocus(Qt::OtherFocusReason);
+  Q_EMIT changed();
 }
 
-void MainWindow::lightDock() {
+void LessonController::lightDock() {
   const LessonCourse* course = m_reader == nullptr ? nullptr : m_reader->course();
   const QString lit = course == nullptr ? QString() : course->dock();
-  for (Dock* dock : m_docks->docks()) dock->setLit(dock->id() == lit);
+  for (Dock* dock : m_docks.docks()) dock->setLit(dock->id() == lit);
   showPages();
   if (!m_isPresenting) return;
-  Dock* shown = m_docks->dock(lit.isEmpty() ? QStringLiteral("canvas") : lit);
-  if (shown != nullptr && m_docks->maximised() != shown) {
-    m_docks->restore();
-    m_docks->toggleMaximised(shown);
+  Dock* shown = m_docks.dock(lit.isEmpty() ? QStringLiteral("canvas") : lit);
+  if (shown != nullptr && m_docks.maximised() != shown) {
+    m_docks.restore();
+    m_docks.toggleMaximised(shown);
   }
+}
+
+void LessonController::showDocuments() {
+  m_pages.showDocuments();
+  Q_EMIT changed();
+}
+
+int LessonController::presentedWidth() const {
+  return m_window.width() * 2 / 5;
+}
+
+void LessonController::fitPresented() {
+  if (m_isPresenting) m_pages.giveWidth(*m_reader, presentedWidth());
+}
+
+void LessonController::setTheme(const Theme& theme) {
+  if (m_reader != nullptr) m_reader->setTheme(theme);
+  m_recording->setTheme(theme);
+}
+
+std::map<QString, QByteArray> LessonController::layoutStates() const {
+  // Where a lesson put docks is no wish of the user's.
+  return m_layoutsBefore ? *m_layoutsBefore : m_docks.layoutStates();
 }
 
 /// Nobody in a class is to choose an example: a step that is presented before any query is open has the
 /// screen to itself.
-void MainWindow::showPages() {
-  const bool isShown = !m_isPresenting || !isWelcome();
-  if (isShown == !m_pages->isHidden()) return;
-  m_pages->setVisible(isShown);
-  if (isShown && m_isPresenting) giveWidth(*m_reader, presentedWidth());
+void LessonController::showPages() {
+  const bool isShown = !m_isPresenting || !m_pages.isWelcome();
+  if (isShown == !m_pages.pages().isHidden()) return;
+  m_pages.pages().setVisible(isShown);
+  if (isShown && m_isPresenting) m_pages.giveWidth(*m_reader, presentedWidth());
 }
 
-void MainWindow::present(bool isPresenting) {
+void LessonController::present(bool isPresenting) {
   if (m_isPresenting == isPresenting) return;
   m_isPresenting = isPresenting;
   // Between two steps all docks are shown for a moment; the screen stays as large as it is.
-  m_docks->setMinimumSize(isPresenting ? QSize(1, 1) : QSize(0, 0));
-  if (isPresenting) m_docks->keepSizes(true);
-  m_topBar->setVisible(!isPresenting);
-  statusBar()->setVisible(!isPresenting);
+  m_docks.setMinimumSize(isPresenting ? QSize(1, 1) : QSize(0, 0));
+  if (isPresenting) m_docks.keepSizes(true);
+  // The bar of tabs and buttons.
+  m_window.menuWidget()->setVisible(!isPresenting);
+  m_status.setVisible(!isPresenting);
   if (isPresenting) {
-    m_wasMaximised = isMaximized();
+    m_wasMaximised = m_window.isMaximized();
     qApp->installEventFilter(this);
-    showFullScreen();
+    m_window.showFullScreen();
   } else {
     qApp->removeEventFilter(this);
-    m_docks->restore();
+    m_docks.restore();
     if (m_wasMaximised)
-      showMaximized();
+      m_window.showMaximized();
     else
-      showNormal();
+      m_window.showNormal();
   }
   m_reader->setPresenting(isPresenting);
-  m_canvas->setMostFitZoom(isPresenting ? kPresentedZoom : 1);
-  m_fitWanted = true;
+  m_canvas.setMostFitZoom(isPresenting ? kPresentedZoom : 1);
+  m_parts.places.fitLater();
   // The window gets its size from the desktop a little later.
   QTimer::singleShot(kFullScreenTime, this, [this] {
     const int wide =
-        m_isPresenting ? presentedWidth() : std::clamp(width() * 27 / 100, kLeastUsual, kMostUsual);
-    giveWidth(*m_reader, wide);
-    if (!m_isPresenting) m_docks->keepSizes(false);
+        m_isPresenting ? presentedWidth() : std::clamp(m_window.width() * 27 / 100, kLeastUsual, kMostUsual);
+    m_pages.giveWidth(*m_reader, wide);
+    if (!m_isPresenting) m_docks.keepSizes(false);
   });
   lightDock();
-  refresh();
+  Q_EMIT changed();
 }
 
 /// While a lesson is presented, keys of a clicker turn its steps.
-bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+bool LessonController::eventFilter(QObject* watched, QEvent* event) {
   const auto* widget = qobject_cast<QWidget*>(watched);
-  if (!m_isPresenting || event->type() != QEvent::KeyPress || widget == nullptr || widget->window() != this)
-    return QMainWindow::eventFilter(watched, event);
+  if (!m_isPresenting || event->type() != QEvent::KeyPress || widget == nullptr ||
+      widget->window() != &m_window)
+    return false;
   const auto& key = static_cast<QKeyEvent&>(*event);
   if (key.modifiers() != Qt::NoModifier) return false;
   switch (key.key()) {
     case Qt::Key_PageDown:
       // Nobody reads the end of a step that is left before.
-      if (!m_reader->readOn()) perform(QStringLiteral("learn.next"));
+      if (!m_reader->readOn()) Q_EMIT commandWanted(QStringLiteral("learn.next"));
       return true;
     case Qt::Key_PageUp:
-      perform(QStringLiteral("learn.back"));
+      Q_EMIT commandWanted(QStringLiteral("learn.back"));
       return true;
     case Qt::Key_Escape:
       present(false);
@@ -230,71 +267,57 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   }
 }
 
-OpenDocument& MainWindow::openLessonQuery(const QString& title, const document::Document& document) {
+OpenDocument& LessonController::openQuery(const QString& title, const document::Document& document) {
   auto model = std::make_unique<DocumentModel>(document);
   model->setTitle(tr("%1 (lesson)").arg(title));
   OpenDocument& open = m_workspace.open(std::move(model));
   open.isOfLesson = true;
-  watch(open);
+  Q_EMIT documentOpened(open);
   return open;
 }
 
-void MainWindow::showExperiment(const QString& name) {
-  m_docks->bring(QStringLiteral("experiments"));
-  auto* page = qobject_cast<ExperimentsView*>(m_docks->dock(QStringLiteral("experiments"))->openView());
-  if (page == nullptr) return;
-  try {
-    experiment::ExperimentWish wish;
-    wish.experiment = name.toStdString();
-    page->setWish(experiment::completed(std::move(wish)));
-  } catch (const Failure& failure) {
-    say(QString::fromUtf8(failure.what()));
-  }
-}
-
-void MainWindow::openLessonDialog() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a lesson"), m_lastFolder,
+void LessonController::openDialog() {
+  const QString path = QFileDialog::getOpenFileName(&m_window, tr("Open a lesson"), m_parts.lastFolder,
                                                     tr("Lessons (*.md);;All files (*)"));
   if (path.isEmpty()) return;
-  m_lastFolder = QFileInfo(path).absolutePath();
-  openLessonFile(path);
+  m_parts.lastFolder = QFileInfo(path).absolutePath();
+  open(path);
 }
 
-void MainWindow::saveLessonPageDialog() {
+void LessonController::savePageDialog() {
   const QString name = QFileInfo(m_reader->course()->file().path).completeBaseName();
-  QString path = chosenSavePath(this, tr("Save the lesson as a page"),
-                                m_lastFolder + QLatin1Char('/') + name + QStringLiteral(".html"),
+  QString path = chosenSavePath(&m_window, tr("Save the lesson as a page"),
+                                m_parts.lastFolder + QLatin1Char('/') + name + QStringLiteral(".html"),
                                 tr("Web pages (*.html)"));
   if (path.isEmpty()) return;
-  m_lastFolder = QFileInfo(path).absolutePath();
-  saveLessonPage(path);
+  m_parts.lastFolder = QFileInfo(path).absolutePath();
+  savePage(path);
 }
 
-void MainWindow::saveLessonPage(const QString& page) {
+void LessonController::savePage(const QString& page) {
   m_pageJob = std::make_unique<LessonPageJob>(m_program, m_reader->course()->file().path, page);
   connect(m_pageJob.get(), &LessonPageJob::finished, this, [this](const QString& problem) {
     LessonPageJob* const job = m_pageJob.release();
     // Its own signal led here.
     job->deleteLater();
     if (problem.isEmpty())
-      say(tr("The page of the lesson is in %1.").arg(QDir::toNativeSeparators(job->page())));
+      m_status.say(tr("The page of the lesson is in %1.").arg(QDir::toNativeSeparators(job->page())));
     else
-      complain(tr("The page of the lesson was not written: %1").arg(problem));
-    refreshCommands();
+      m_status.complain(tr("The page of the lesson was not written: %1").arg(problem));
+    Q_EMIT commandsChanged();
   });
-  statusBar()->showMessage(tr("Running the lesson once more for its page…"));
+  m_status.showMessage(tr("Running the lesson once more for its page…"));
   m_pageJob->start();
-  refreshCommands();
+  Q_EMIT commandsChanged();
 }
 
-void MainWindow::addLessonCommands() {
-  CommandHandlers& rows = m_commands;
+void LessonController::addCommands(CommandHandlers& rows) {
   const auto course = [this] { return m_reader == nullptr ? nullptr : m_reader->course(); };
   rows.add("learn.lessons", [this] { showLessons(); });
   rows.add(
-      "learn.record", [this] { return m_workspace.current() != nullptr && !isWelcome(); },
-      [this] { record(); });
-  rows.add("learn.open-file", [this] { openLessonDialog(); });
+      "learn.record", [this] { return m_workspace.current() != nullptr && !m_pages.isWelcome(); },
+      [this] { m_recording->start(); });
+  rows.add("learn.open-file", [this] { openDialog(); });
   rows.add(
       "learn.next", [course] { return course() != nullptr && !course()->isBusy(); },
       [this, course] {
@@ -320,13 +343,12 @@ void MainWindow::addLessonCommands() {
   rows.add(
       "learn.save-page",
       [this, course] { return course() != nullptr && m_pageJob == nullptr && !m_program.isEmpty(); },
-      [this] { saveLessonPageDialog(); });
+      [this] { savePageDialog(); });
   rows.add(
       "learn.server", [course] { return course() != nullptr && !course()->isBusy(); },
       [this] { m_stage->chooseServer(); });
   rows.add(
-      "learn.leave", [this] { return m_reader != nullptr && m_reader->isVisible(); },
-      [this] { leaveLesson(); });
+      "learn.leave", [this] { return m_reader != nullptr && m_reader->isVisible(); }, [this] { leave(); });
   // "0-first-steps.md", or "0-first-steps.md#3": from its third step.
   rows.addWithArgument(
       "learn.lesson", [] { return true; },
@@ -338,13 +360,13 @@ void MainWindow::addLessonCommands() {
         const auto found = std::find_if(lessons.begin(), lessons.end(),
                                         [&name](const ListedLesson& one) { return one.key == name; });
         if (found != lessons.end())
-          openLessonFile(found->path, step);
+          open(found->path, step);
         else
-          say(tr("There is no lesson %1.").arg(name));
+          m_status.say(tr("There is no lesson %1.").arg(name));
       });
 }
 
-void MainWindow::fillLearnMenu(QMenu& menu) {
+void LessonController::fillMenu(QMenu& menu) {
   menu.addSeparator();
   // Read when the menu is opened for the first time: starting the program reads no lesson.
   connect(&menu, &QMenu::aboutToShow, &menu, [this, &menu] {
@@ -354,7 +376,7 @@ void MainWindow::fillLearnMenu(QMenu& menu) {
       action->setObjectName(QStringLiteral("lessonAction"));
       action->setParent(&menu);
       connect(action, &QAction::triggered, this,
-              [this, key = lesson.key] { perform(QStringLiteral("learn.lesson:") + key); });
+              [this, key = lesson.key] { Q_EMIT commandWanted(QStringLiteral("learn.lesson:") + key); });
     }
   });
 }

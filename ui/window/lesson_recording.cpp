@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lessons that a person makes by doing what they teach.
+#include "ui/window/lesson_recording.h"
+
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/resource_paths.h"
+#include "ui/commands/command_handlers.h"
 #include "ui/document/document_file.h"
-#include "ui/lessons/lesson_reader.h"
+#include "ui/lessons/lesson_file.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/lessons/recording_file.h"
 #include "ui/views/compare/compare_view.h"
-#include "ui/window/main_window.h"
+#include "ui/window/canvas_places.h"
+#include "ui/window/dock_host.h"
+#include "ui/window/page_area.h"
+#include "ui/window/status_line.h"
+#include "ui/window/workspace.h"
 
 #include <QDir>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLocale>
+#include <QMainWindow>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSaveFile>
-#include <QSplitter>
 
 #include <algorithm>
 #include <filesystem>
@@ -46,9 +52,27 @@ std::string modelInFolder(const std::string& model, const QString& folder) {
 
 }  // namespace
 
-SeenNow MainWindow::seenNow() {
+LessonRecording::LessonRecording(const WindowParts& parts)
+    : m_window(parts.window),
+      m_workspace(parts.workspace),
+      m_docks(parts.docks),
+      m_places(parts.places),
+      m_pages(parts.pages),
+      m_status(parts.status),
+      m_lastFolder(parts.lastFolder),
+      m_autosaveDirectory(parts.autosaveDirectory) {
+  connect(&m_workspace, &Workspace::inputChanged, this, &LessonRecording::see);
+  connect(&m_docks, &DockHost::layoutChanged, this, &LessonRecording::see);
+}
+
+LessonRecording::~LessonRecording() {
+  // It asks the recorder.
+  delete m_recorderPanel;
+}
+
+SeenNow LessonRecording::seenNow() {
   SeenNow now;
-  now.layout = layoutName(m_docks->layout()).toStdString();
+  now.layout = layoutName(m_docks.layout()).toStdString();
   const OpenDocument* current = m_workspace.current();
   if (current == nullptr || !current->source->takesRuns()) return now;
   const ViewInput& input = m_workspace.input();
@@ -65,35 +89,65 @@ SeenNow MainWindow::seenNow() {
   return now;
 }
 
-void MainWindow::record() {
+void LessonRecording::see() {
+  if (m_recorder != nullptr) m_recorder->see(seenNow());
+}
+
+void LessonRecording::noteCommand(const QString& command) {
+  if (m_recorder == nullptr) return;
+  static const std::map<QString, const char*> zooms{{QStringLiteral("view.zoom-in"), "in"},
+                                                    {QStringLiteral("view.zoom-out"), "out"},
+                                                    {QStringLiteral("view.zoom-reset"), "reset"},
+                                                    {QStringLiteral("view.fit-all"), "all"},
+                                                    {QStringLiteral("view.fit-selection"), "selection"}};
+  const auto zoom = zooms.find(command);
+  if (zoom != zooms.end()) m_recorder->noteZoom(QString::fromLatin1(zoom->second));
+  if (commandId(command) == QLatin1String("view.dock"))
+    m_recorder->noteDock(command.section(QLatin1Char(':'), 1));
+}
+
+void LessonRecording::setTheme(const Theme& theme) {
+  if (m_recorderPanel != nullptr) m_recorderPanel->setTheme(theme);
+}
+
+void LessonRecording::takeFocus() {
+  m_recorderPanel->takeFocus();
+}
+
+void LessonRecording::showDocuments() {
+  m_pages.showDocuments();
+  Q_EMIT changed();
+}
+
+void LessonRecording::start() {
   if (m_recorder != nullptr) {
     m_recorderPanel->takeFocus();
     return;
   }
   const OpenDocument* current = m_workspace.current();
-  if (current == nullptr || !current->source->takesRuns() || isWelcome()) {
-    say(tr("Open the query first with which the lesson begins."));
+  if (current == nullptr || !current->source->takesRuns() || m_pages.isWelcome()) {
+    m_status.say(tr("Open the query first with which the lesson begins."));
     return;
   }
   if (m_workspace.engine().isBusy()) {
-    say(tr("A query is running: stop it first."));
+    m_status.say(tr("A query is running: stop it first."));
     return;
   }
-  if (m_reader != nullptr && m_reader->isVisible()) leaveLesson();
+  Q_EMIT beginning();
   // A lesson begins with an empty cache, and so do its figures here.
   m_workspace.engine().clearCache();
   m_recorder = std::make_unique<LessonRecorder>(seenNow());
   showRecorder();
-  say(tr("The cache was emptied: what you do from now on is recorded."));
-  refresh();
+  m_status.say(tr("The cache was emptied: what you do from now on is recorded."));
+  Q_EMIT changed();
 }
 
-void MainWindow::showRecorder() {
+void LessonRecording::showRecorder() {
   m_recorderPanel = new LessonRecorderPanel(*m_recorder);
   m_recorderPanel->setTheme(m_workspace.input().theme);
-  connect(m_recorderPanel, &LessonRecorderPanel::saveWanted, this, &MainWindow::saveRecording);
+  connect(m_recorderPanel, &LessonRecorderPanel::saveWanted, this, &LessonRecording::save);
   connect(m_recorderPanel, &LessonRecorderPanel::throwAwayWanted, this, [this] {
-    if (mayLoseRecording()) endRecording();
+    if (mayLose()) end();
   });
   m_recordedFidelity.clear();
   m_lastRecordedRun = newestRun();
@@ -106,25 +160,25 @@ void MainWindow::showRecorder() {
   });
   connect(&m_workspace.engine(), &EngineHost::cacheCleared, recorder,
           [recorder] { recorder->noteEmptied(); });
-  connect(m_docks, &DockHost::tabChosen, recorder, [recorder](const QString& id) { recorder->noteDock(id); });
-  if (Dock* dock = m_docks->dock(QStringLiteral("compare"))) {
+  connect(&m_docks, &DockHost::tabChosen, recorder,
+          [recorder](const QString& id) { recorder->noteDock(id); });
+  if (Dock* dock = m_docks.dock(QStringLiteral("compare"))) {
     if (const auto* view = qobject_cast<CompareView*>(dock->openView()))
       connect(view, &CompareView::runsChosen, recorder, &LessonRecorder::noteCompared);
   }
-  m_split->insertWidget(0, m_recorderPanel);
-  m_split->setCollapsible(0, false);
-  m_split->setStretchFactor(0, 0);
-  const int wide = std::clamp(width() * 27 / 100, m_recorderPanel->minimumWidth(), kPanelWidth);
-  giveWidth(*m_recorderPanel, wide);
-  m_fitWanted = true;
+  m_pages.addPanel(*m_recorderPanel);
+  const int wide = std::clamp(m_window.width() * 27 / 100, m_recorderPanel->minimumWidth(), kPanelWidth);
+  m_pages.giveWidth(*m_recorderPanel, wide);
+  m_places.fitLater();
   m_recorderPanel->takeFocus();
   m_recordingFile = std::make_unique<RecordingFile>(m_autosaveDirectory);
   m_keepRecording.setSingleShot(true);
   m_keepRecording.setInterval(kKeepTime);
   disconnect(&m_keepRecording, nullptr, this, nullptr);
   connect(&m_keepRecording, &QTimer::timeout, this, [this] {
-    if (!keepRecording())
-      say(tr("The recording cannot be kept in %1.").arg(QDir::toNativeSeparators(m_autosaveDirectory)));
+    if (!keep())
+      m_status.say(
+          tr("The recording cannot be kept in %1.").arg(QDir::toNativeSeparators(m_autosaveDirectory)));
   });
   connect(recorder, &LessonRecorder::edited, this, [this] {
     if (!m_keepRecording.isActive()) m_keepRecording.start();
@@ -132,20 +186,20 @@ void MainWindow::showRecorder() {
   m_keepRecording.start();
 }
 
-bool MainWindow::keepRecording() {
+bool LessonRecording::keep() {
   if (m_recorder == nullptr || m_recordingFile == nullptr) return false;
   m_keepRecording.stop();
   return m_recordingFile->write(m_recorder->saved());
 }
 
-void MainWindow::offerRecording() {
+void LessonRecording::offer() {
   if (m_recorder != nullptr) return;
   for (const RecordingFile::Found& found : RecordingFile::found(m_autosaveDirectory)) {
     std::unique_ptr<LessonRecorder> recorder = LessonRecorder::recovered(found.text);
     if (recorder == nullptr) continue;
     QMessageBox box(QMessageBox::Question, tr("Recover"),
                     tr("A lesson was being recorded when Spanscope ended. Go on with it?"),
-                    QMessageBox::NoButton, this);
+                    QMessageBox::NoButton, &m_window);
     const QString title = QString::fromStdString(recorder->head().title);
     const QString when = QLocale().toString(found.time, QLocale::ShortFormat);
     box.setInformativeText(
@@ -160,15 +214,15 @@ void MainWindow::offerRecording() {
     box.exec();
     if (box.clickedButton() == away) QFile::remove(found.path);
     if (box.clickedButton() != goOn) continue;
-    continueRecording(std::move(recorder));
+    continueWith(std::move(recorder));
     // Its new file has all of it.
-    if (keepRecording()) QFile::remove(found.path);
+    if (keep()) QFile::remove(found.path);
     return;
   }
 }
 
-void MainWindow::continueRecording(std::unique_ptr<LessonRecorder> recorder) {
-  if (m_reader != nullptr && m_reader->isVisible()) leaveLesson();
+void LessonRecording::continueWith(std::unique_ptr<LessonRecorder> recorder) {
+  Q_EMIT beginning();
   m_recorder = std::move(recorder);
   // The tab may have come back by itself.
   OpenDocument* open = nullptr;
@@ -183,23 +237,23 @@ void MainWindow::continueRecording(std::unique_ptr<LessonRecorder> recorder) {
     model->setTitle(m_recorder->documentTitle());
     open = &m_workspace.open(std::move(model));
     open->beside = m_recorder->beside();
-    watch(*open);
+    Q_EMIT documentOpened(*open);
   }
   m_workspace.setCurrent(open);
   showDocuments();
   for (const LayoutId id : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
     const bool isSeen = layoutName(id).toStdString() == m_recorder->layout();
-    if (isSeen && m_docks->layout() != id) m_docks->setLayout(id);
+    if (isSeen && m_docks.layout() != id) m_docks.setLayout(id);
   }
   m_repeatTab = open->id;
   m_repeated = 0;
   m_workspace.engine().clearCache();
   showRecorder();
   repeatRecorded();
-  refresh();
+  Q_EMIT changed();
 }
 
-void MainWindow::repeatRecorded() {
+void LessonRecording::repeatRecorded() {
   const std::vector<std::size_t> log = m_recorder->cacheLog();
   while (m_repeated < log.size() && log[m_repeated] == LessonRecorder::kEmptied) {
     m_workspace.engine().clearCache();
@@ -219,7 +273,7 @@ void MainWindow::repeatRecorded() {
   if (const QString refused = m_workspace.run(); !refused.isEmpty()) endRepeating(refused);
 }
 
-void MainWindow::recordedRunEnded(const QString& problem, std::uint32_t tab) {
+void LessonRecording::recordedRunEnded(const QString& problem, std::uint32_t tab) {
   if (tab != m_repeatTab) return;
   const RunRecord* record = m_workspace.history().find(newestRun());
   const bool isDone = record != nullptr && record->run > m_lastRecordedRun && record->tab == tab &&
@@ -232,7 +286,7 @@ void MainWindow::recordedRunEnded(const QString& problem, std::uint32_t tab) {
   repeatRecorded();
 }
 
-void MainWindow::endRepeating(const QString& problem) {
+void LessonRecording::endRepeating(const QString& problem) {
   m_recorderPanel->showBusy({});
   if (OpenDocument* open = m_workspace.find(m_repeatTab)) {
     m_workspace.setCurrent(open);
@@ -248,12 +302,12 @@ void MainWindow::endRepeating(const QString& problem) {
                                .arg(problem));
 }
 
-RunId MainWindow::newestRun() const {
+RunId LessonRecording::newestRun() const {
   const auto& records = *m_workspace.history().records();
   return records.empty() ? 0 : records.back()->run;
 }
 
-void MainWindow::recordWork(std::uint32_t tab) {
+void LessonRecording::recordWork(std::uint32_t tab) {
   const OpenDocument* current = m_workspace.current();
   if (current == nullptr || current->id != tab) {
     m_recorder->noteUnsaid(tr("What another tab did was not recorded."));
@@ -281,10 +335,14 @@ void MainWindow::recordWork(std::uint32_t tab) {
   }
 }
 
-bool MainWindow::mayLoseRecording() {
+bool LessonRecording::mayEnd() {
+  return m_recorder == nullptr || keep() || mayLose();
+}
+
+bool LessonRecording::mayLose() {
   if (m_recorder == nullptr) return true;
   QMessageBox box(QMessageBox::Question, tr("Recording a lesson"), tr("Throw the recording away?"),
-                  QMessageBox::Cancel, this);
+                  QMessageBox::Cancel, &m_window);
   box.setInformativeText(tr("What you did and wrote is not saved."));
   const QPushButton* away = box.addButton(tr("Throw away"), QMessageBox::DestructiveRole);
   box.setDefaultButton(QMessageBox::Cancel);
@@ -292,7 +350,7 @@ bool MainWindow::mayLoseRecording() {
   return box.clickedButton() == away;
 }
 
-void MainWindow::endRecording() {
+void LessonRecording::end() {
   if (m_recorder == nullptr) return;
   // Its own signal may have led here.
   m_recorderPanel->hide();
@@ -303,19 +361,19 @@ void MainWindow::endRecording() {
   m_recordingFile->discard();
   m_recordingFile.reset();
   m_recorder.reset();
-  m_fitWanted = true;
-  refresh();
+  m_places.fitLater();
+  Q_EMIT changed();
 }
 
-void MainWindow::saveRecording() {
-  QString path = chosenSavePath(this, tr("Save the lesson"), m_lastFolder + QStringLiteral("/lesson.md"),
+void LessonRecording::save() {
+  QString path = chosenSavePath(&m_window, tr("Save the lesson"), m_lastFolder + QStringLiteral("/lesson.md"),
                                 tr("Lessons (*.md)"));
   if (path.isEmpty()) return;
   m_lastFolder = QFileInfo(path).absolutePath();
-  saveRecordingAs(path);
+  saveAs(path);
 }
 
-bool MainWindow::saveRecordingAs(const QString& path) {
+bool LessonRecording::saveAs(const QString& path) {
   const QFileInfo file(path);
   const std::string model = modelInFolder(m_recorder->model(), file.absolutePath());
   // Beside the lesson, under its name, so that no file of somebody's is written over.
@@ -347,10 +405,11 @@ bool MainWindow::saveRecordingAs(const QString& path) {
                                      .arg(problems.mid(0, 4).join(QLatin1Char('\n'))));
     return false;
   }
-  endRecording();
+  end();
   if (model == "any")
-    say(tr("Saved. It runs on the learner's model, since the model lies outside of the lesson's folder."));
-  openLessonFile(path, 0);
+    m_status.say(
+        tr("Saved. It runs on the learner's model, since the model lies outside of the lesson's folder."));
+  Q_EMIT saved(path);
   return true;
 }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/canvas_places.h"
+
+#include <QTimer>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kLaidOut = 200;  // milliseconds after which the docks of a new window have their sizes
+
+}  // namespace
+
+void CanvasPlaces::show(std::uint32_t tab, DocumentModel* model) {
+  note();
+  m_shown = tab;
+  m_canvas.setModel(model);
+  if (const auto place = m_places.find(m_shown); place != m_places.end()) {
+    m_fitWanted = false;
+    m_canvas.setPlace(place->second);
+  } else if (m_shown != 0) {
+    fitLater(0);
+  }
+}
+
+void CanvasPlaces::note() {
+  // Before the query was fitted into it, the canvas looks nowhere.
+  if (m_shown == 0 || m_fitWanted) return;
+  // One that shows everything is fitted again when it comes back: its size need not have been the last one.
+  const CanvasPlace place = m_canvas.place();
+  if (place.isFitted)
+    m_places.erase(m_shown);
+  else
+    m_places[m_shown] = place;
+}
+
+void CanvasPlaces::forget(std::uint32_t tab) {
+  m_places.erase(tab);
+  if (m_shown == tab) m_shown = 0;
+}
+
+const CanvasPlace* CanvasPlaces::find(std::uint32_t tab) const {
+  const auto place = m_places.find(tab);
+  return place == m_places.end() ? nullptr : &place->second;
+}
+
+void CanvasPlaces::put(const CanvasPlace& place) {
+  m_fitWanted = false;
+  m_canvas.setPlace(place);
+  m_places[m_shown] = place;
+}
+
+void CanvasPlaces::putAgain() {
+  QTimer::singleShot(kLaidOut, this, [this, shown = m_shown] {
+    const CanvasPlace* place = find(shown);
+    if (shown == m_shown && place != nullptr) m_canvas.setPlace(*place);
+  });
+}
+
+void CanvasPlaces::fitLater(int milliseconds) {
+  m_fitWanted = true;
+  QTimer::singleShot(milliseconds, this, &CanvasPlaces::fit);
+}
+
+void CanvasPlaces::fit() {
+  if (!m_fitWanted || !m_canvas.isVisible()) return;
+  m_fitWanted = false;
+  // The command would show all of it at the second time, too small to be read.
+  m_canvas.fit();
+}
+
+}  // namespace spanscope::ui
