@@ -29,8 +29,10 @@
 #include "ui/window/notice_bar.h"
 #include "ui/window/requests_panel.h"
 #include "ui/window/servers_dialog.h"
+#include "ui/window/serving_controller.h"
 #include "ui/window/status_line.h"
 #include "ui/window/template_dialog.h"
+#include "ui/window/trace_controller.h"
 
 #include <QAction>
 #include <QApplication>
@@ -54,8 +56,6 @@ namespace {
 
 constexpr int kKeepTabs = 500;  // milliseconds after which a change of tabs is written down
 constexpr QSize kQuestionSize(440, 200);
-constexpr const char* kKeepRuns = "runs/keep";
-constexpr const char* kRunFolder = "/runs";  ///< beside unsaved work
 constexpr const char* kLoads = "measured/loads";
 constexpr const char* kComparedPolicies = "measured/policies";  ///< names
 
@@ -131,11 +131,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   setCentralWidget(rows);
   m_status = new StatusLine(m_settings, m_workspace, *m_docks, *m_pages);
   setStatusBar(m_status);
-  makeLessons();
+  makeRoles();
   fillMenu();
-  makeRequests();
-  makeTraceState();
-  rows->addWidget(m_requests);
+  rows->addWidget(&m_serving->panel());
   rows->setStretchFactor(0, 1);
   rows->setStretchFactor(1, 0);
   rows->setCollapsible(0, false);
@@ -184,8 +182,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   const QVariant compared = m_settings.value(QString::fromLatin1(kComparedPolicies));
   m_workspace.setPoliciesWanted(compared.isValid() ? knownPolicies(compared.toStringList())
                                                    : usualPolicies());
-  if (m_settings.value(QString::fromLatin1(kKeepRuns)).toBool())
-    m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
+  m_traces->restore();
   m_workspace.engine().prepare({});
   m_workspace.engine().findDevices();
   refresh();
@@ -296,7 +293,7 @@ WindowParts MainWindow::parts() {
           .autosaveDirectory = m_autosaveDirectory};
 }
 
-void MainWindow::makeLessons() {
+void MainWindow::makeRoles() {
   m_lessons = std::make_unique<LessonController>(parts());
   m_lessons->addCommands(m_commands);
   connect(m_lessons.get(), &LessonController::commandWanted, this, &MainWindow::perform);
@@ -304,6 +301,18 @@ void MainWindow::makeLessons() {
   connect(m_lessons.get(), &LessonController::changed, this, &MainWindow::refresh);
   connect(m_lessons.get(), &LessonController::documentOpened, this,
           [this](OpenDocument& document) { watch(document); });
+  m_serving = std::make_unique<ServingController>(parts());
+  m_serving->addCommands(m_commands);
+  connect(m_serving.get(), &ServingController::commandWanted, this, &MainWindow::perform);
+  connect(m_serving.get(), &ServingController::changed, this, &MainWindow::refresh);
+  connect(m_serving.get(), &ServingController::documentShown, this, [this](OpenDocument& document) {
+    if (document.isPreview && m_autosaves.count(document.id) == 0) watch(document);
+  });
+  connect(m_serving.get(), &ServingController::closeWanted, this, &MainWindow::closeTab);
+  m_traces = std::make_unique<TraceController>(parts());
+  m_traces->addCommands(m_commands);
+  connect(m_traces.get(), &TraceController::commandsChanged, this, &MainWindow::refreshCommands);
+  connect(m_traces.get(), &TraceController::openWanted, this, &MainWindow::openFiles);
 }
 
 void MainWindow::fillMenu() {
@@ -332,7 +341,7 @@ void MainWindow::setScheme(Scheme scheme) {
   m_workspace.setTheme(theme);
   if (m_manual != nullptr) m_manual->setTheme(theme);
   m_lessons->setTheme(theme);
-  m_requests->setTheme(theme);
+  m_serving->setTheme(theme);
 }
 
 void MainWindow::followSystemScheme() {
@@ -374,22 +383,9 @@ void MainWindow::showInput() {
     showReported(*dock);
     if (dock->view() != nullptr) dock->view()->setInput(input);
   }
-  showServing();
+  m_serving->refresh();
   m_status->refresh();
   refresh();
-}
-
-void MainWindow::toggleKeeping() {
-  const bool keeps = !m_workspace.keepsRuns();
-  if (keeps) {
-    m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
-    say(tr("Runs are kept from now on: at most %1 MiB, the oldest go first.")
-            .arg(RunArchive::kMostBytes >> 20));
-  } else {
-    m_workspace.forgetKeptRuns();
-    say(tr("Runs end with the program; those that were kept are removed."));
-  }
-  m_settings.setValue(QString::fromLatin1(kKeepRuns), keeps);
 }
 
 void MainWindow::rememberModel() {

@@ -39,8 +39,9 @@ class CommandPalette;
 class LessonController;
 class ManualWindow;
 class NoticeBar;
-class RequestsPanel;
+class ServingController;
 class StatusLine;
+class TraceController;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -67,9 +68,6 @@ class MainWindow : public QMainWindow {
   /// Opens a copy of a bundled example, without a file of its own.
   bool openExample(const QString& fileName);
   void newDocument();
-  /// Records the events of all runs from now on into a trace file. Returns whether it began; where it did
-  /// not, the status bar says why.
-  bool recordTo(const QString& path);
   /// Offers unsaved work that an earlier run of the program left behind.
   void offerRecovery();
   /// Opens the documents that were open when the window was last closed.
@@ -92,6 +90,7 @@ class MainWindow : public QMainWindow {
 
   Workspace& workspace() { return m_workspace; }
   LessonController& lessons() { return *m_lessons; }
+  TraceController& traces() { return *m_traces; }
   DockHost& docks() { return *m_docks; }
   Canvas& canvas() { return *m_canvas; }
   /// What the window gives to its roles.
@@ -113,7 +112,7 @@ class MainWindow : public QMainWindow {
   void makeDocks();
   View* makeView(const ViewInfo& info);
   void fillMenu();
-  void makeLessons();
+  void makeRoles();
   void refresh();
   void refreshCommands();
   void addCommands();
@@ -175,12 +174,6 @@ class MainWindow : public QMainWindow {
   void takeDropped(const QStringList& paths);
   void addFilesDialog();
   void addFolderDialog();
-  void saveTrace();
-  void toggleRecording();
-  void endTrace();           ///< of the recording into trace files
-  void makeTraceState();     ///< the button of the status bar that says so
-  void keepCutRecordings();  ///< of a program that was killed while it recorded
-  void toggleKeeping();
   void exportQuery();
   void exportView(const QString& id);
   void openPalette();
@@ -201,14 +194,6 @@ class MainWindow : public QMainWindow {
   void chooseTemplate();
   /// The servers that queries can run on.
   void openServers();
-  void makeRequests();  ///< the panel of what clients ask, and the button of the status bar
-  /// Begins to serve, or ends it.
-  void toggleServing();
-  void showServing();
-  /// Shows a request of a client as a document.
-  void showRequest(std::uint64_t number);
-  /// The same, and the document is the person's own from then on.
-  void keepRequest(std::uint64_t number);
   /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
   void experiment(const QString& wish);
   /// Asks the person a question, and offers the person's last answer to the same question. Returns nothing if
@@ -239,11 +224,10 @@ class MainWindow : public QMainWindow {
   StatusLine* m_status = nullptr;
   std::unique_ptr<CanvasPlaces> m_places;
   std::unique_ptr<LessonController> m_lessons;
+  std::unique_ptr<ServingController> m_serving;
+  std::unique_ptr<TraceController> m_traces;
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
-  RequestsPanel* m_requests = nullptr;
-  QToolButton* m_servingState = nullptr;  ///< in the status bar; hidden while nothing is served
-  QToolButton* m_traceState = nullptr;    ///< in the status bar; hidden while nothing is recorded
   DockHost* m_docks = nullptr;
   Canvas* m_canvas = nullptr;
   CanvasMouse m_mouse;

@@ -7,7 +7,6 @@
 #include "ui/lessons/lesson_list.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/model_choices.h"
-#include "ui/session/serving.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
 #include "ui/views/forecast/forecast_view.h"
@@ -19,7 +18,6 @@
 #include "ui/window/lesson_recording.h"
 #include "ui/window/main_window.h"
 #include "ui/window/motion_setting.h"
-#include "ui/window/requests_panel.h"
 
 #include <QAction>
 #include <QApplication>
@@ -177,31 +175,7 @@ void MainWindow::addCommands() {
   rows.add(
       "run.choose-template", [this] { return m_workspace.model() != nullptr; }, [this] { chooseTemplate(); });
   rows.add("run.servers", [this] { openServers(); });
-  rows.add(
-      "run.serve", [] { return true; }, [this] { toggleServing(); },
-      [this] {
-        return m_workspace.serving().state()->phase == ServingPhase::Off ? tr("Serve this model")
-                                                                         : tr("Stop serving");
-      });
-  rows.add("run.requests", [this] { m_requests->setVisible(m_requests->isHidden()); });
-  rows.addWithArgument(
-      "run.show-request", [] { return true; },
-      [this](const QString& number) { showRequest(number.toULongLong()); });
-  rows.addWithArgument(
-      "run.keep-request", [] { return true; },
-      [this](const QString& number) { keepRequest(number.toULongLong()); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
-  rows.add(
-      "run.record", [] { return true; }, [this] { toggleRecording(); },
-      [this] {
-        return m_workspace.engine().recording().isOn() ? tr("Stop recording") : tr("Record events…");
-      });
-  rows.add("run.save-trace", [this] { saveTrace(); });
-  rows.add(
-      "run.keep", [] { return true; }, [this] { toggleKeeping(); },
-      [this] {
-        return m_workspace.keepsRuns() ? tr("Forget runs when quitting") : tr("Keep runs after quitting");
-      });
   rows.add("run.step-back", [this] { step(-1); });
   rows.add("run.step-forward", [this] { step(1); });
   rows.addWithArgument(

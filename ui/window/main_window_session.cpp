@@ -9,6 +9,7 @@
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
 #include "ui/window/main_window.h"
+#include "ui/window/trace_controller.h"
 
 #include <QCloseEvent>
 #include <QDir>
@@ -185,7 +186,7 @@ void MainWindow::restoreSession() {
 void MainWindow::offerRecovery() {
   offerDocuments();
   m_lessons->recording().offer();
-  keepCutRecordings();
+  m_traces->keepCutRecordings();
 }
 
 void MainWindow::offerDocuments() {

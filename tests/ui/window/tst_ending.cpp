@@ -16,6 +16,7 @@
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
 #include "ui/window/main_window.h"
+#include "ui/window/trace_controller.h"
 
 #include <QApplication>
 #include <QDir>
@@ -106,7 +107,7 @@ class Driver {
 
 /// Records a trace file and a lesson, and runs the query again and again.
 bool record(MainWindow& window, const QDir& folder) {
-  if (!window.recordTo(folder.filePath(QStringLiteral("a.trace")))) return false;
+  if (!window.traces().recordTo(folder.filePath(QStringLiteral("a.trace")))) return false;
   window.perform(QStringLiteral("learn.record"));
   if (window.lessons().recording().recorder() == nullptr) return false;
   QObject::connect(&window.workspace(), &Workspace::workEnded, &window, [&window](const QString& problem) {

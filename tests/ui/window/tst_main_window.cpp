@@ -13,6 +13,7 @@
 #include "ui/window/document_tabs.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/main_window.h"
+#include "ui/window/trace_controller.h"
 
 #include <QAction>
 #include <QComboBox>
@@ -481,7 +482,7 @@ class TestMainWindow : public QObject {
   /// As the menu does: a command that stops something is found by that.
   void thePaletteNamesWhatACommandDoesNow() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
-    QVERIFY(m_window->recordTo(m_folder->filePath(QStringLiteral("a.trace"))));
+    QVERIFY(m_window->traces().recordTo(m_folder->filePath(QStringLiteral("a.trace"))));
     m_window->perform(QStringLiteral("help.palette"));
     const auto* palette = m_window->findChild<CommandPalette*>();
     QVERIFY(palette != nullptr);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of MainWindow that serves other programs and shows what they ask.
-#include "ui/session/serving.h"
-#include "ui/window/main_window.h"
-#include "ui/window/requests_panel.h"
+#include "ui/window/serving_controller.h"
 
-#include <QStatusBar>
+#include "ui/session/serving.h"
+#include "ui/window/page_area.h"
+#include "ui/window/requests_panel.h"
+#include "ui/window/status_line.h"
+#include "ui/window/workspace.h"
+
+#include <QSettings>
 #include <QToolButton>
 
 #include <algorithm>
@@ -27,30 +30,56 @@ ServeSettings serveSettings(const QSettings& settings) {
 
 }  // namespace
 
-void MainWindow::makeRequests() {
-  m_requests = new RequestsPanel;
+ServingController::ServingController(const WindowParts& parts)
+    : m_settings(parts.settings),
+      m_workspace(parts.workspace),
+      m_pages(parts.pages),
+      m_status(parts.status),
+      m_requests(new RequestsPanel),
+      m_servingState(new QToolButton) {
   m_requests->setSettings(serveSettings(m_settings));
   m_requests->hide();
-  connect(m_requests, &RequestsPanel::switchWanted, this, [this] { perform(QStringLiteral("run.serve")); });
+  connect(m_requests, &RequestsPanel::switchWanted, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("run.serve")); });
   connect(m_requests, &RequestsPanel::settingsChosen, this, [this](const ServeSettings& settings) {
     m_settings.setValue(QLatin1String(kServePort), settings.port);
     m_settings.setValue(QLatin1String(kServeTexts), settings.keepsTexts);
   });
-  connect(m_requests, &RequestsPanel::requestWanted, this, &MainWindow::showRequest);
-  connect(m_requests, &RequestsPanel::keepWanted, this, &MainWindow::keepRequest);
+  connect(m_requests, &RequestsPanel::requestWanted, this, &ServingController::showRequest);
+  connect(m_requests, &RequestsPanel::keepWanted, this, &ServingController::keepRequest);
   connect(m_requests, &RequestsPanel::closeWanted, m_requests, &QWidget::hide);
 
-  m_servingState = new QToolButton;
   m_servingState->setObjectName(QStringLiteral("servingState"));
   m_servingState->setAutoRaise(true);
   m_servingState->setFocusPolicy(Qt::TabFocus);
   m_servingState->setToolTip(tr("Shows or hides the requests of other programs"));
   m_servingState->hide();
-  connect(m_servingState, &QToolButton::clicked, this, [this] { perform(QStringLiteral("run.requests")); });
-  statusBar()->insertPermanentWidget(1, m_servingState);
+  connect(m_servingState, &QToolButton::clicked, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("run.requests")); });
+  m_status.insertPermanentWidget(1, m_servingState);
 }
 
-void MainWindow::toggleServing() {
+void ServingController::addCommands(CommandHandlers& rows) {
+  rows.add(
+      "run.serve", [] { return true; }, [this] { toggleServing(); },
+      [this] {
+        return m_workspace.serving().state()->phase == ServingPhase::Off ? tr("Serve this model")
+                                                                         : tr("Stop serving");
+      });
+  rows.add("run.requests", [this] { m_requests->setVisible(m_requests->isHidden()); });
+  rows.addWithArgument(
+      "run.show-request", [] { return true; },
+      [this](const QString& number) { showRequest(number.toULongLong()); });
+  rows.addWithArgument(
+      "run.keep-request", [] { return true; },
+      [this](const QString& number) { keepRequest(number.toULongLong()); });
+}
+
+void ServingController::setTheme(const Theme& theme) {
+  m_requests->setTheme(theme);
+}
+
+void ServingController::toggleServing() {
   Serving& serving = m_workspace.serving();
   if (serving.state()->phase == ServingPhase::Off) {
     // It tells how it goes, also where it fails.
@@ -59,10 +88,10 @@ void MainWindow::toggleServing() {
   } else {
     serving.stop();
   }
-  showServing();
+  refresh();
 }
 
-void MainWindow::showServing() {
+void ServingController::refresh() {
   const std::shared_ptr<const ServingState>& state = m_workspace.serving().state();
   const OpenDocument* current = m_workspace.current();
   m_requests->setState(state, current == nullptr ? 0 : current->served);
@@ -72,7 +101,7 @@ void MainWindow::showServing() {
   m_servingState->setVisible(!text.isEmpty());
 }
 
-void MainWindow::showRequest(std::uint64_t number) {
+void ServingController::showRequest(std::uint64_t number) {
   const auto& documents = m_workspace.documents();
   const auto preview =
       std::find_if(documents.begin(), documents.end(), [](const auto& each) { return each->isPreview; });
@@ -80,27 +109,28 @@ void MainWindow::showRequest(std::uint64_t number) {
   if (before != nullptr && (before->served == number || m_workspace.isUsed(*before))) before = nullptr;
   OpenDocument* const shown = m_workspace.showServed(number);
   if (shown == nullptr) {
-    say(tr("Request %1 is not listed any more.").arg(number));
+    m_status.say(tr("Request %1 is not listed any more.").arg(number));
     return;
   }
-  if (shown->isPreview && m_autosaves.count(shown->id) == 0) watch(*shown);
-  m_pages->showDocuments();
-  if (before != nullptr && before != shown) closeTab(*before);
-  refresh();
+  Q_EMIT documentShown(*shown);
+  m_pages.showDocuments();
+  if (before != nullptr && before != shown) Q_EMIT closeWanted(*before);
+  Q_EMIT changed();
 }
 
-void MainWindow::keepRequest(std::uint64_t number) {
+void ServingController::keepRequest(std::uint64_t number) {
   showRequest(number);
   OpenDocument* const shown = m_workspace.current();
   if (shown == nullptr || shown->served != number) return;
   if (const auto entry = m_workspace.serving().entry(number); entry && !entry->keepsTexts)
-    return say(tr("The texts of request %1 are not kept: there is no query to keep.").arg(number));
-  if (!shown->isPreview) return say(tr("Request %1 is kept already.").arg(number));
+    return m_status.say(tr("The texts of request %1 are not kept: there is no query to keep.").arg(number));
+  if (!shown->isPreview) return m_status.say(tr("Request %1 is kept already.").arg(number));
   shown->isPreview = false;
   // It is asked about before it is lost.
   shown->model->markUnsaved();
-  say(tr("%1 is a document of yours now: it can be edited, run again and saved.").arg(shown->model->title()));
-  refresh();
+  m_status.say(
+      tr("%1 is a document of yours now: it can be edited, run again and saved.").arg(shown->model->title()));
+  Q_EMIT changed();
 }
 
 }  // namespace spanscope::ui

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/trace_controller.h"
+
+#include "ui/window/status_line.h"
+#include "ui/window/workspace.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMainWindow>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSettings>
+#include <QToolButton>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr const char* kKeepRuns = "runs/keep";
+constexpr const char* kRunFolder = "/runs";  ///< beside unsaved work
+
+}  // namespace
+
+TraceController::TraceController(const WindowParts& parts)
+    : m_window(parts.window),
+      m_settings(parts.settings),
+      m_workspace(parts.workspace),
+      m_status(parts.status),
+      m_lastFolder(parts.lastFolder),
+      m_autosaveDirectory(parts.autosaveDirectory),
+      m_traceState(new QToolButton) {
+  m_traceState->setObjectName(QStringLiteral("traceState"));
+  m_traceState->setAutoRaise(true);
+  m_traceState->setFocusPolicy(Qt::TabFocus);
+  m_traceState->hide();
+  connect(m_traceState, &QToolButton::clicked, this, &TraceController::endTrace);
+  connect(&m_workspace.engine(), &EngineHost::recordingFailed, this, [this] {
+    const QString name = QFileInfo(m_workspace.engine().recording().path()).fileName();
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Record"),
+                                tr("The recording %1 has ended.").arg(name), QMessageBox::Ok, &m_window);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText(m_workspace.engine().finishRecording());
+    box->open();
+  });
+  connect(&m_workspace.engine(), &EngineHost::recordingChanged, this, [this] {
+    const QString path = m_workspace.engine().recording().path();
+    const QString text = path.isEmpty() ? QString() : tr("● Recording %1").arg(QFileInfo(path).fileName());
+    m_traceState->setText(text);
+    m_traceState->setAccessibleName(text);
+    m_traceState->setToolTip(
+        tr("All events go into %1. Select this to stop recording.").arg(QDir::toNativeSeparators(path)));
+    m_traceState->setVisible(!text.isEmpty());
+    Q_EMIT commandsChanged();
+  });
+  m_status.insertPermanentWidget(1, m_traceState);
+}
+
+void TraceController::addCommands(CommandHandlers& rows) {
+  rows.add(
+      "run.record", [] { return true; }, [this] { toggleRecording(); },
+      [this] {
+        return m_workspace.engine().recording().isOn() ? tr("Stop recording") : tr("Record events…");
+      });
+  rows.add("run.save-trace", [this] { saveTrace(); });
+  rows.add(
+      "run.keep", [] { return true; }, [this] { toggleKeeping(); },
+      [this] {
+        return m_workspace.keepsRuns() ? tr("Forget runs when quitting") : tr("Keep runs after quitting");
+      });
+}
+
+void TraceController::restore() {
+  if (m_settings.value(QString::fromLatin1(kKeepRuns)).toBool())
+    m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
+}
+
+void TraceController::saveTrace() {
+  if (m_workspace.runToSave() == 0 && m_workspace.current()->source->takesRuns()) {
+    m_status.say(tr("This document has no run to save: run it first."));
+    return;
+  }
+  const QString path = chosenSavePath(&m_window, tr("Save run"), m_lastFolder, tr("Recorded runs (*.trace)"));
+  if (path.isEmpty()) return;
+  const QString problem = m_workspace.saveTrace(path);
+  m_status.say(problem.isEmpty() ? tr("Saved %1").arg(QFileInfo(path).fileName()) : problem);
+}
+
+void TraceController::toggleRecording() {
+  if (m_workspace.engine().recording().isOn()) return endTrace();
+  const QString path = chosenSavePath(&m_window, tr("Record"), m_lastFolder, tr("Recorded runs (*.trace)"));
+  if (!path.isEmpty()) recordTo(path);
+}
+
+bool TraceController::recordTo(const QString& path) {
+  EngineHost& engine = m_workspace.engine();
+  const QString problem = engine.startRecording(path, m_autosaveDirectory);
+  const QString name = QFileInfo(path).fileName();
+  if (!problem.isEmpty())
+    m_status.complain(problem);
+  else if (engine.recording().sessions() == 0)
+    m_status.say(tr("%1 will hold what runs from now on.").arg(name));
+  else
+    m_status.say(tr("%1 holds what happens from now on.").arg(name));
+  return problem.isEmpty();
+}
+
+void TraceController::endTrace() {
+  EngineHost& engine = m_workspace.engine();
+  const QString name = QFileInfo(engine.recording().path()).fileName();
+  const std::size_t files = engine.recording().sessions();
+  const QString problem = engine.finishRecording();
+  if (!problem.isEmpty())
+    m_status.complain(problem);
+  else if (files == 0)
+    m_status.say(tr("Nothing ran, so nothing was recorded."));
+  else if (files == 1)
+    m_status.say(tr("Recorded %1").arg(name));
+  else
+    m_status.say(tr("Recorded %1 files, one for each model or server: %2 and those with numbers")
+                     .arg(files)
+                     .arg(name));
+}
+
+void TraceController::toggleKeeping() {
+  const bool keeps = !m_workspace.keepsRuns();
+  if (keeps) {
+    m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
+    m_status.say(tr("Runs are kept from now on: at most %1 MiB, the oldest go first.")
+                     .arg(RunArchive::kMostBytes >> 20));
+  } else {
+    m_workspace.forgetKeptRuns();
+    m_status.say(tr("Runs end with the program; those that were kept are removed."));
+  }
+  m_settings.setValue(QString::fromLatin1(kKeepRuns), keeps);
+}
+
+void TraceController::keepCutRecordings() {
+  QStringList kept;
+  for (const CutRecording& cut : findCutRecordings(m_autosaveDirectory)) {
+    const QString path = keepCutRecording(cut);
+    if (!path.isEmpty()) kept.push_back(path);
+  }
+  if (kept.isEmpty()) return;
+  QMessageBox box(
+      QMessageBox::Information, tr("Recover"),
+      kept.size() == 1
+          ? tr("A recording was going on when Spanscope ended. Its events are kept in a file.")
+          : tr("Recordings were going on when Spanscope ended. Their events are kept in %1 files.")
+                .arg(kept.size()),
+      QMessageBox::Close, &m_window);
+  QStringList shown;
+  for (const QString& path : kept) shown.push_back(QDir::toNativeSeparators(path));
+  box.setInformativeText(shown.join(QLatin1Char('\n')));
+  const QPushButton* open = box.addButton(tr("Open"), QMessageBox::AcceptRole);
+  box.exec();
+  if (box.clickedButton() == open) Q_EMIT openWanted(kept);
+}
+
+}  // namespace spanscope::ui
