@@ -252,9 +252,9 @@ View* MainWindow::makeView(const ViewInfo& info) {
   if (auto* forecast = qobject_cast<ForecastView*>(view)) {
     connect(forecast, &ForecastView::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
     // A view that is opened later knows what servers said before.
-    forecast->useServers(m_workspace.knownServers());
+    forecast->useServers(m_workspace.serverRuns().knownServers());
     connect(&m_workspace, &Workspace::inputChanged, forecast,
-            [this, forecast] { forecast->useServers(m_workspace.knownServers()); });
+            [this, forecast] { forecast->useServers(m_workspace.serverRuns().knownServers()); });
     connect(forecast, &ForecastView::canTellChanged, this, &MainWindow::refreshCommands);
     connect(forecast, &ForecastView::foretold, this, [this](const auto& told) {
       if (!told->problem.empty())
@@ -377,7 +377,7 @@ void MainWindow::showReported(Dock& dock) {
 void MainWindow::showInput() {
   m_status->forgetComplaint();
   const ViewInput& input = m_workspace.input();
-  m_canvas->useServers(m_workspace.knownServers());
+  m_canvas->useServers(m_workspace.serverRuns().knownServers());
   m_canvas->setInput(input);
   for (Dock* dock : m_docks->docks()) {
     showReported(*dock);
@@ -551,15 +551,15 @@ std::optional<QString> MainWindow::answerTo(const QString& question) {
 
 void MainWindow::openServers() {
   const DocumentModel* model = m_workspace.model();
-  ServersDialog dialog(m_workspace.servers(), m_workspace.serverFacts(),
+  ServersDialog dialog(m_workspace.serverRuns().servers(), m_workspace.serverRuns().serverFacts(),
                        model == nullptr ? std::string() : model->document().settings.server,
                        m_workspace.input().theme, this);
   connect(&dialog, &ServersDialog::answered, this,
           [this](const std::string& name, const remote::ServerFacts& facts) {
-            m_workspace.noteServerFacts(name, facts);
+            m_workspace.serverRuns().noteServerFacts(name, facts);
           });
   dialog.exec();
-  m_workspace.readServers();
+  m_workspace.serverRuns().readServers();
   refresh();
 }
 

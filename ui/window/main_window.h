@@ -57,7 +57,7 @@ class MainWindow : public QMainWindow {
   void setRecentModelsFile(const QString& path);
 
   /// Keeps the servers that the person gave names to in a file, instead of until the window is closed.
-  void setServersFile(const QString& path) { m_workspace.setServersFile(path); }
+  void setServersFile(const QString& path) { m_workspace.serverRuns().setServersFile(path); }
 
   /// Opens a document, a query or a recorded run in a tab, or goes to the tab that has it. If something is
   /// wrong with the file, the window says so. Returns whether it is open.

@@ -189,8 +189,8 @@ void MainWindow::addCommands() {
       },
       [this] { viewOf<ForecastView>(*m_docks, "forecast")->tell(); });
   rows.add(
-      "run.remove-foretold", [this] { return m_workspace.isForetold(m_workspace.shownRun()); },
-      [this] { m_workspace.removeForetold(m_workspace.shownRun()); });
+      "run.remove-foretold", [this] { return m_workspace.traces().isForetold(m_workspace.shownRun()); },
+      [this] { m_workspace.traces().removeForetold(m_workspace.shownRun()); });
   rows.add("run.older", [this] { m_workspace.showRun(m_workspace.runBeside(-1)); });
   rows.add("run.newer", [this] { m_workspace.showRun(m_workspace.runBeside(1)); });
   rows.add("run.to-end", [this] { m_workspace.setPosition(m_workspace.input().trace->size()); });

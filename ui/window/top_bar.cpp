@@ -56,7 +56,7 @@ QString plain(QString text) {
 
 /// Where a document runs that does not run here.
 QString serverText(const Workspace& workspace, const document::RunSettings& settings) {
-  return plain(workspace.serverTitle(settings.server));
+  return plain(workspace.serverRuns().serverTitle(settings.server));
 }
 
 /// The name of the model that the next run of the current document uses, in memory or not.
@@ -94,7 +94,8 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
     return TopBar::tr("The model of the recorded run: %1").arg(QString::fromStdString(settings.model));
   if (settings.runsOnServer()) {
     const QString name = QString::fromStdString(settings.server);
-    const std::optional<workbench::NamedServer> server = workspace.servers().find(settings.server);
+    const std::optional<workbench::NamedServer> server =
+        workspace.serverRuns().servers().find(settings.server);
     if (!server) return TopBar::tr("The server %1, which is not in the list of servers").arg(name);
     QString tip =
         TopBar::tr("This document runs on the server %1: %2").arg(name, QString::fromStdString(server->url));
@@ -290,14 +291,14 @@ void TopBar::addServers(QMenu& menu) {
   const std::string current = model == nullptr ? std::string() : model->document().settings.server;
   QAction* header = menu.addAction(tr("Servers"));
   header->setEnabled(false);
-  for (const workbench::NamedServer& server : m_workspace.servers().list()) {
+  for (const workbench::NamedServer& server : m_workspace.serverRuns().servers().list()) {
     const QString url = QString::fromStdString(server.url);
     const QString beside = server.model.empty() ? url : QString::fromStdString(server.model);
-    QAction* action =
-        menu.addAction(plain(m_workspace.serverTitle(server.name)) + QLatin1Char('\t') + plain(beside), this,
-                       [this, name = server.name] {
-                         if (DocumentModel* chosen = m_workspace.model()) chooseServer(*chosen, name);
-                       });
+    QAction* action = menu.addAction(
+        plain(m_workspace.serverRuns().serverTitle(server.name)) + QLatin1Char('\t') + plain(beside), this,
+        [this, name = server.name] {
+          if (DocumentModel* chosen = m_workspace.model()) chooseServer(*chosen, name);
+        });
     action->setCheckable(true);
     action->setChecked(model != nullptr && server.name == current);
     action->setEnabled(model != nullptr);

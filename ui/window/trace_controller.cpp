@@ -65,13 +65,14 @@ void TraceController::addCommands(CommandHandlers& rows) {
   rows.add(
       "run.keep", [] { return true; }, [this] { toggleKeeping(); },
       [this] {
-        return m_workspace.keepsRuns() ? tr("Forget runs when quitting") : tr("Keep runs after quitting");
+        return m_workspace.traces().keepsRuns() ? tr("Forget runs when quitting")
+                                                : tr("Keep runs after quitting");
       });
 }
 
 void TraceController::restore() {
   if (m_settings.value(QString::fromLatin1(kKeepRuns)).toBool())
-    m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
+    m_workspace.traces().keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
 }
 
 void TraceController::saveTrace() {
@@ -122,13 +123,13 @@ void TraceController::endTrace() {
 }
 
 void TraceController::toggleKeeping() {
-  const bool keeps = !m_workspace.keepsRuns();
+  const bool keeps = !m_workspace.traces().keepsRuns();
   if (keeps) {
-    m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
+    m_workspace.traces().keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
     m_status.say(tr("Runs are kept from now on: at most %1 MiB, the oldest go first.")
                      .arg(RunArchive::kMostBytes >> 20));
   } else {
-    m_workspace.forgetKeptRuns();
+    m_workspace.traces().forgetKeptRuns();
     m_status.say(tr("Runs end with the program; those that were kept are removed."));
   }
   m_settings.setValue(QString::fromLatin1(kKeepRuns), keeps);

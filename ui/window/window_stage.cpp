@@ -203,7 +203,8 @@ void WindowStage::chooseServer() {
 
 bool WindowStage::askForServer(const std::string& wanted) {
   Workspace& workspace = m_workspace;
-  LessonServerDialog dialog(workspace.servers().list(), wanted, workspace.input().theme, &m_window);
+  LessonServerDialog dialog(workspace.serverRuns().servers().list(), wanted, workspace.input().theme,
+                            &m_window);
   if (dialog.exec() != QDialog::Accepted) return false;
   // The lesson may have ended meanwhile.
   LessonCourse* course = m_lessons.reader().course();

@@ -2,10 +2,16 @@
 #include "ui/window/workspace.h"
 
 #include "engine/base/error.h"
+#include "engine/trace/trace_file.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/pace_book.h"
 #include "engine/workbench/run_options.h"
-#include "ui/window/kept_trace.h"
+#include "ui/session/run_list.h"
+#include "ui/session/run_part.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QFileInfo>
 
 #include <algorithm>
 #include <cstddef>
@@ -28,10 +34,9 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     : QObject(parent),
       m_modelSearch(backends),
       m_engine(std::move(backends)),
-      m_paces(std::make_shared<workbench::PaceBook>()),
-      m_keptBytes(keptBytesOf({})) {
+      m_paces(std::make_shared<workbench::PaceBook>()) {
   m_input.document = std::make_shared<const document::Document>();
-  m_input.trace = m_live->trace();
+  m_input.trace = m_traces.live()->trace();
   m_frame.setInterval(kFrame);
   m_frame.setSingleShot(true);
   m_frame.setTimerType(Qt::PreciseTimer);
@@ -51,10 +56,19 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   });
   connect(&m_engine, &EngineHost::devicesFound, this, &Workspace::invalidate);
   connect(&m_forecasts, &Forecasts::changed, this, &Workspace::invalidate);
-  connect(&m_serving, &Serving::changed, this, &Workspace::invalidate);
+  connect(&m_served.serving(), &Serving::changed, this, &Workspace::invalidate);
+  connect(&m_traces, &RunTraces::changed, this, &Workspace::invalidate);
+  connect(&m_traces, &RunTraces::shown, this, &Workspace::update);
+  connect(&m_traces, &RunTraces::keepingFailed, this, &Workspace::keepingFailed);
+  connect(&m_serverRuns, &ServerRuns::changed, this, [this] {
+    m_input.servers.clear();
+    for (const workbench::NamedServer& server : m_serverRuns.servers().list())
+      m_input.servers.push_back(server.name);
+    invalidate();
+  });
   // Runs of clients end without a job whose end would take their last events.
   connect(&m_engine, &EngineHost::sessionEnds, this, &Workspace::drain);
-  connect(&m_engine, &EngineHost::sessionStarted, this, &Workspace::endSession);
+  connect(&m_engine, &EngineHost::sessionStarted, &m_traces, &RunTraces::endSession);
   connect(&m_engine, &EngineHost::tokenizerRead, this,
           [this](const std::string& directory, const std::shared_ptr<const text::Tokenizer>& tokenizer) {
             m_tokenizers[directory] = tokenizer;
@@ -67,13 +81,9 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
 
 Workspace::~Workspace() {
   m_engine.disconnect(this);
-  m_serving.disconnect(this);
-}
-
-OpenDocument* Workspace::find(std::uint32_t tab) const {
-  const auto found = std::find_if(m_documents.begin(), m_documents.end(),
-                                  [tab](const auto& document) { return document->id == tab; });
-  return found == m_documents.end() ? nullptr : found->get();
+  m_served.serving().disconnect(this);
+  m_serverRuns.disconnect(this);
+  m_traces.disconnect(this);
 }
 
 void Workspace::setCurrent(OpenDocument* document) {
@@ -87,15 +97,34 @@ OpenDocument& Workspace::open(std::unique_ptr<DocumentModel> model) {
   auto document = std::make_unique<OpenDocument>();
   document->id = m_nextId++;
   document->model = std::move(model);
-  document->source = m_live;
+  document->source = m_traces.live();
   connect(document->model.get(), &DocumentModel::changed, this, &Workspace::invalidate);
   connect(document->model.get(), &DocumentModel::stateChanged, this, &Workspace::documentsChanged);
   OpenDocument& result = *document;
-  bindHistory(result);
+  m_traces.bindHistory(result);
   m_documents.push_back(std::move(document));
   Q_EMIT documentsChanged();
   setCurrent(&result);
   return result;
+}
+
+OpenDocument& Workspace::openTrace(const QString& path) {
+  auto store = std::make_shared<TraceStore>(TraceStore::open(path.toStdString()));
+  auto model = std::make_unique<DocumentModel>(documentOf(*store));
+  model->setTitle(QFileInfo(path).fileName());
+  OpenDocument& result = open(std::move(model));
+  result.source = std::make_shared<const FileSource>(std::move(store), result.model->title());
+  bindRuns(result);
+  update();
+  return result;
+}
+
+void Workspace::showRun(RunId run) {
+  if (m_current != nullptr) m_traces.showRun(*m_current, run);
+}
+
+RunId Workspace::addForetold(const workbench::ToldForecast& told) {
+  return m_current == nullptr ? 0 : m_traces.addForetold(*m_current, told);
 }
 
 void Workspace::close(OpenDocument* document) {
@@ -119,7 +148,7 @@ void Workspace::select(const Selection& selection) {
   if (m_current == nullptr || m_current->selection == selection) return;
   // A request of another session, or of a run behind the position, is shown where it is.
   if (selection.request && !m_input.state().progress().requests.contains(*selection.request)) {
-    if (const RunRecord* record = m_history.findByRequest(*selection.request)) showRun(record->run);
+    if (const RunRecord* record = m_traces.history().findByRequest(*selection.request)) showRun(record->run);
   }
   m_current->selection = selection;
   m_current->selected.note(selection);
@@ -159,6 +188,98 @@ void Workspace::setPosition(std::size_t position) {
   m_current->following = m_current->position == m_input.trace->size();
   m_current->chosen = 0;
   update();
+}
+
+RunId Workspace::shownRun() const {
+  if (m_current == nullptr) return 0;
+  if (m_current->chosen != 0) return m_current->chosen;
+  RunId shown = 0;
+  for (const auto& [run, state] : m_input.state().progress().runs) {
+    if (m_current->paths.contains(run)) shown = run;
+  }
+  return shown;
+}
+
+RunId Workspace::runBeside(int steps) const {
+  std::vector<RunId> runs;
+  for (const ListedRun& run : listRuns(m_input, true)) {
+    const bool hasEvents = run.trace || (run.record != nullptr && run.record->hasEvents());
+    if (run.isOwn && hasEvents) runs.push_back(run.run);
+  }
+  const auto now = std::find(runs.begin(), runs.end(), shownRun());
+  if (now == runs.end()) return 0;
+  const std::ptrdiff_t place = std::distance(runs.begin(), now) + steps;
+  return place < 0 || place >= std::ssize(runs) ? 0 : runs[static_cast<std::size_t>(place)];
+}
+
+RunId Workspace::runToSave() const {
+  if (const RunId shown = shownRun(); shown != 0 || m_current == nullptr) return shown;
+  RunId newest = 0;
+  for (const auto& [run, state] : m_input.trace->newest().progress().runs) {
+    if (m_current->paths.contains(run)) newest = run;
+  }
+  return newest;
+}
+
+QString Workspace::saveTrace(const QString& path) const {
+  const RunId run = runToSave();
+  if (run == 0 && (m_current == nullptr || m_current->source->takesRuns()))
+    return tr("This document has no run to save: run it first.");
+  try {
+    trace::writeTrace(path.toStdString(), run == 0 ? m_input.trace->events() : runPart(*m_input.trace, run),
+                      {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
+                       .createdAt = QDateTime::currentMSecsSinceEpoch()});
+  } catch (const Failure& failure) {
+    return QString::fromUtf8(failure.what());
+  }
+  return {};
+}
+
+void Workspace::drain() {
+  m_serverRuns.drain();
+  m_traces.drain();
+}
+
+void Workspace::serve(const ServeSettings& settings) {
+  workbench::RunSettings run;
+  if (m_current != nullptr && m_current->source->takesRuns())
+    run = m_current->model->document().settings;
+  else
+    useModelInUse(run);
+  m_traces.keepAtLeast(run);
+  m_served.serving().start(run, settings);
+  invalidate();
+}
+
+OpenDocument* Workspace::showServed(std::uint64_t number) {
+  const std::optional<ServedEntry> entry = m_served.serving().entry(number);
+  if (!entry) return nullptr;
+  for (const auto& document : m_documents) {
+    if (document->served != number) continue;
+    setCurrent(document.get());
+    return document.get();
+  }
+  // Events of a run that has begun may wait.
+  drain();
+  document::NodePaths paths;
+  document::Document document = m_served.documentOf(*entry, paths);
+  const RunRecord* record = entry->run == 0 ? nullptr : history().find(entry->run);
+  if (record != nullptr) document.settings = record->settings;
+  auto model = std::make_unique<DocumentModel>(std::move(document));
+  model->setTitle(ServedRuns::titleOf(number));
+  OpenDocument& opened = open(std::move(model));
+  opened.served = number;
+  opened.isPreview = true;
+  if (record == nullptr) return &opened;
+  opened.paths[entry->run] = std::move(paths);
+  if (entry->isOver() || record->trace != m_traces.live()->trace()) showRun(entry->run);
+  update();
+  return &opened;
+}
+
+bool Workspace::isUsed(const OpenDocument& preview) const {
+  return preview.model->isModified() || m_engine.isBusy(preview.id) || m_engine.isMeasuring(preview.id) ||
+         !m_served.hasOnlyRunsOfItsRequest(preview);
 }
 
 void Workspace::useModelInUse(document::RunSettings& settings) const {

@@ -4,23 +4,18 @@
 #pragma once
 
 #include "engine/compute/backends.h"
-#include "engine/remote/chat/server_facts.h"
-#include "engine/workbench/document/document_query.h"
 #include "engine/workbench/servers/server_list.h"
-#include "engine/workbench/servers/server_twins.h"
 #include "engine/workbench/service/request_retrieval.h"
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/forecasts.h"
 #include "ui/session/model_search.h"
+#include "ui/session/open_document.h"
 #include "ui/session/problem_finder.h"
-#include "ui/session/run_archive.h"
-#include "ui/session/run_history.h"
 #include "ui/session/run_inputs.h"
-#include "ui/session/selection_history.h"
-#include "ui/session/serving.h"
-#include "ui/session/trace_source.h"
-#include "ui/session/twin_asker.h"
+#include "ui/session/run_traces.h"
+#include "ui/session/served_runs.h"
+#include "ui/session/server_runs.h"
 #include "ui/session/view_input.h"
 
 #include <QObject>
@@ -39,11 +34,8 @@
 
 namespace spanscope::workbench {
 class PaceBook;
-class RemoteRunWork;
 class RunWork;
-struct Benchmark;
 struct ToldForecast;
-struct PolicyComparison;
 }  // namespace spanscope::workbench
 
 namespace spanscope::ui {
@@ -51,34 +43,6 @@ namespace spanscope::ui {
 struct ExperimentEstimate;
 struct ExperimentRun;
 struct LoadComparisons;
-
-/// A tab.
-struct OpenDocument {
-  std::uint32_t id = 0;  ///< of the tab, never used again
-  std::unique_ptr<DocumentModel> model;
-  std::shared_ptr<const TraceSource> source;   ///< whose events are shown; never null
-  RunId chosen = 0;                            ///< run that a person chose to see; 0: the newest
-  std::map<RunId, document::NodePaths> paths;  ///< runs of this document
-  Selection selection;
-  SelectionHistory selected;  ///< before and after it
-  QString beside;             ///< the file beside which its files are read, where it has none of its own
-  std::size_t position = 0;   ///< of the scrubber
-  bool following = true;      ///< the newest event is shown
-  std::uint64_t served = 0;   ///< the request of a client that it shows; 0: none
-  bool isOfLesson = false;    ///< a lesson opened it: without a change of the learner's it is not kept
-  bool isPreview = false;     ///< it gives its place to the next request that is shown, unless it was used
-  QString failure;            ///< why the last run could not start or failed; empty otherwise
-  ReplayState replay;         ///< what is computed again, or measured, of its answers
-  std::shared_ptr<const workbench::Benchmark> benchmark;        ///< the last one of it; null: none
-  std::shared_ptr<const workbench::PolicyComparison> policies;  ///< the last one of it; null: none
-};
-
-/// The query of a document that is to be run, up to where the engine goes on.
-struct PreparedQuery {
-  query::Node query;
-  document::NodePaths paths;
-  std::optional<workbench::RetrievalRequest> retrieval;  ///< of the query, where it has an augment
-};
 
 class Workspace : public QObject {
   Q_OBJECT
@@ -88,10 +52,11 @@ class Workspace : public QObject {
 
   EngineHost& engine() { return m_engine; }
 
-  const std::vector<std::unique_ptr<OpenDocument>>& documents() const { return m_documents; }
+  const OpenDocuments& documents() const { return m_documents; }
   OpenDocument* current() { return m_current; }  ///< nullptr: nothing is open
   const OpenDocument* current() const { return m_current; }
-  OpenDocument* find(std::uint32_t tab) const;  ///< nullptr: it was closed
+  /// nullptr: it was closed.
+  OpenDocument* find(std::uint32_t tab) const { return findDocument(m_documents, tab); }
   DocumentModel* model() { return m_current == nullptr ? nullptr : m_current->model.get(); }
   void setCurrent(OpenDocument* document);
 
@@ -127,21 +92,15 @@ class Workspace : public QObject {
   /// Adds what a twin has told to the runs of the current document, and shows it. Gives its run; 0: there is
   /// no document that could show it.
   RunId addForetold(const workbench::ToldForecast& told);
-  /// Removes a run that was foretold; whoever shows it shows the open session again. False: it is none.
-  bool removeForetold(RunId run);
-  bool isForetold(RunId run) const;
   /// Of the current document's runs whose trace is there, the one that stands so many places before
   /// (negative) or after the one in view; 0: there is none.
   RunId runBeside(int steps) const;
   /// The run of the current document that is in view; 0: none.
   RunId shownRun() const;
-  const RunHistory& history() const { return m_history; }
-  /// Keeps runs in this folder, those so far included. Before the first run, it also takes in what earlier
-  /// programs kept there.
-  void keepRuns(const QString& folder);
-  /// Removes what is kept and keeps no more.
-  void forgetKeptRuns();
-  bool keepsRuns() const { return m_archive != nullptr; }
+  /// The traces of runs, and their archive.
+  RunTraces& traces() { return m_traces; }
+  const RunTraces& traces() const { return m_traces; }
+  const RunHistory& history() const { return m_traces.history(); }
   /// Gives the settings of a new document the model of the current document, else that of the last run. The
   /// model comes with its adapter, chat template and context, and with its usual policy.
   void useModelInUse(document::RunSettings& settings) const;
@@ -176,23 +135,11 @@ class Workspace : public QObject {
   /// Takes the query of the current document, or of the subtree of a node, through every stage before
   /// retrieving. Returns why not, in words; nothing where `prepared` holds it.
   QString prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared);
-  /// The servers that the person gave names to.
-  const workbench::ServerList& servers() const { return m_servers; }
-  workbench::ServerList& servers() { return m_servers; }
-  /// Keeps them in a file from now on.
-  void setServersFile(const QString& path);
-  /// To be called when the list of servers may have changed.
-  void readServers();
-  /// What servers said of themselves since the program began, by their names.
-  const std::map<std::string, remote::ServerFacts>& serverFacts() const { return m_serverFacts; }
-  /// What is known of the servers of the list, for their twins; null: nothing. It is another object whenever
-  /// something has changed, and inputChanged() follows.
-  const std::shared_ptr<const KnownServers>& knownServers() const { return m_knownServers; }
-  void noteServerFacts(const std::string& name, remote::ServerFacts facts);
-  /// "vLLM on gpu-3"; the name alone where it has not been asked yet.
-  QString serverTitle(const std::string& name) const;
+  /// The servers that the user gave names to, and runs on them.
+  ServerRuns& serverRuns() { return m_serverRuns; }
+  const ServerRuns& serverRuns() const { return m_serverRuns; }
   /// What other programs ask of the window's engine.
-  Serving& serving() { return m_serving; }
+  Serving& serving() { return m_served.serving(); }
   /// Begins to serve the model of the current document, or else of the last run.
   void serve(const ServeSettings& settings);
   /// Shows a request of a client as a document with its run: that which shows it already, else a new one,
@@ -229,42 +176,11 @@ class Workspace : public QObject {
   void loadsMeasured();  ///< input().loads has another comparison
 
  private:
-  /// A run that was submitted, until its RunStarted event has come.
-  struct PendingRun {
-    std::shared_ptr<workbench::RunWork> work;
-    RunRecord record;
-  };
-  /// A run on servers, as long as its work goes on.
-  struct ServerRun {
-    std::shared_ptr<workbench::RemoteRunWork> work;
-    RunRecord record;
-    std::shared_ptr<TraceStore> store;
-    std::shared_ptr<const ServerSource> source;
-  };
-  QString runOnServers(PreparedQuery prepared, std::map<NodePath, std::string> serverOf);
-  /// Why it cannot be asked, in words; nothing: it is in the list.
-  QString serverRefusal(const std::string& name) const;
-  /// Numbers behind which a run on servers has its own.
-  void knowServers();
-  RunNumbers reserveForServers(std::uint32_t requests, bool hasOthers);
-  void drainServers();
-  void takeServedStart(const trace::Event& event);
-  /// A document of a request, and the nodes of its query.
-  document::Document documentOf(const ServedEntry& entry, document::NodePaths& paths) const;
-  void takeServerEvent(ServerRun& run, trace::Event event);
   void keepLoads(const ExperimentRun& run);
   void notePace(const workbench::RunWork& work);
   void showMeasuringFacts();
   void invalidate();
   void drain();
-  /// The largest numbers of runs and requests that this program knows.
-  RunNumbers lastNumbers() const;
-  void boundTrace();
-  void boundHistory();
-  void takeStart(const trace::Event& event);
-  void bindHistory(OpenDocument& document) const;
-  void showLive(OpenDocument& document) const;
-  void endSession();
   void showTokenizer();
   void update();
   void showForecast();
@@ -274,32 +190,21 @@ class Workspace : public QObject {
   void readIdentitiesAnew();
   /// Finds the server that a run of the query takes vectors from, if any. Returns why it may not, in words.
   QString findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const;
-  void bindRuns(OpenDocument& document) const;
 
   ModelSearch m_modelSearch;
   EngineHost m_engine;
-  Serving m_serving{m_engine};
-  std::map<RunId, std::uint64_t> m_servedRuns;  ///< runs of clients, with the numbers of their requests
+  OpenDocuments m_documents;
+  RunTraces m_traces{m_engine, m_documents};
+  ServerRuns m_serverRuns{m_engine, m_documents, m_traces};
+  ServedRuns m_served{m_engine, m_documents, m_traces};
   Forecasts m_forecasts{m_engine};
   std::shared_ptr<workbench::PaceBook> m_paces;
   bool m_paceIsOld = true;  ///< the book may know more than MeasuringFacts::pace
   ServerConsent m_consent;
-  std::shared_ptr<LiveSource> m_live = std::make_shared<LiveSource>();
-  std::uint64_t m_keptBytes;  ///< most of it that is kept
-  std::vector<std::unique_ptr<OpenDocument>> m_documents;
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;
 
-  std::vector<PendingRun> m_pending;
-  std::vector<ServerRun> m_serverRuns;
-  workbench::ServerList m_servers;
-  std::map<std::string, remote::ServerFacts> m_serverFacts;
-  std::shared_ptr<const KnownServers> m_knownServers;
-  std::shared_ptr<workbench::ServerTwins> m_twins = std::make_shared<workbench::ServerTwins>();
-  RunNumbers m_given;  ///< the largest numbers that runs on servers were given
-  RunHistory m_history;
-  std::unique_ptr<RunArchive> m_archive;  ///< null: runs end with the program
-  document::RunSettings m_lastSettings;   ///< of the last run
+  document::RunSettings m_lastSettings;  ///< of the last run
   /// Of models that are not loaded; null: asked for.
   std::map<std::string, std::shared_ptr<const text::Tokenizer>> m_tokenizers;
 

@@ -83,17 +83,17 @@ void Workspace::invalidate() {
 
 void Workspace::update() {
   drain();
-  if (m_engine.state() != EngineState::Idle || m_serving.state()->answering > 0) m_frame.start();
+  if (m_engine.state() != EngineState::Idle || m_served.serving().state()->answering > 0) m_frame.start();
   m_input.models.loaded = m_engine.model().directory;
   m_input.models.fittingAdapter = m_engine.model().fittingAdapter;
   m_input.devices = m_engine.devices();
   showTokenizer();
-  m_input.records = m_history.records();
+  m_input.records = m_traces.history().records();
   m_input.listsLater = true;
   if (m_current == nullptr) {
     m_input.document = std::make_shared<const document::Document>();
-    m_input.trace = m_live->trace();
-    m_input.reported = m_live->reports();
+    m_input.trace = m_traces.live()->trace();
+    m_input.reported = m_traces.live()->reports();
     m_input.position = m_input.trace->size();
     m_input.paths.clear();
     m_input.selection = {};
@@ -193,7 +193,7 @@ ReplayState Workspace::replayState() const {
   ReplayState state;
   if (m_current != nullptr) state = m_current->replay;
   state.engineIsBusy = m_current != nullptr && m_engine.isBusy(m_current->id);
-  state.origin = m_current == nullptr ? m_live->origin() : m_current->source->origin();
+  state.origin = m_current == nullptr ? m_traces.live()->origin() : m_current->source->origin();
   return state;
 }
 

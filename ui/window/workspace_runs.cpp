@@ -13,7 +13,6 @@
 #include "ui/session/remote_request.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/run_request.h"
-#include "ui/window/kept_trace.h"
 #include "ui/window/workspace.h"
 
 #include <QDateTime>
@@ -132,7 +131,8 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   const document::Document& document = m_current->model->document();
   std::map<NodePath, std::string> serverOf = serversOf(document, prepared.paths);
   if (goesToServers(document.settings, serverOf))
-    return runOnServers(std::move(prepared), std::move(serverOf));
+    return m_serverRuns.run(*m_current, std::move(prepared), std::move(serverOf),
+                            [this](EngineJob job) { return submit(std::move(job)); });
   RunRequest request;
   request.settings = document.settings;
   request.retrieval = std::move(prepared.retrieval);
@@ -145,17 +145,12 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     request.explain = std::move(planned.explain);
     request.queryJson = std::move(planned.queryJson);
   }
-  if (m_archive) {
-    // How many requests there will be is not known before something was retrieved.
-    constexpr std::uint32_t kMany = 4096;
-    const RunNumbers numbers = m_archive->reserve(
-        lastNumbers(), request.retrieval ? kMany : static_cast<std::uint32_t>(request.plan.steps.size()));
-    request.lastRun = numbers.run;
-    request.lastRequest = numbers.request;
-  } else if (m_given.run != 0) {
-    const RunNumbers numbers = lastNumbers();
-    request.lastRun = numbers.run;
-    request.lastRequest = numbers.request;
+  // How many requests there will be is not known before something was retrieved.
+  constexpr std::uint32_t kMany = 4096;
+  const auto requests = request.retrieval ? kMany : static_cast<std::uint32_t>(request.plan.steps.size());
+  if (const std::optional<RunNumbers> numbers = m_traces.reserve(requests)) {
+    request.lastRun = numbers->run;
+    request.lastRequest = numbers->request;
   }
   const std::shared_ptr<workbench::RunWork> work = runWork(std::move(request));
   const std::uint32_t tab = m_current->id;
@@ -167,28 +162,27 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   job.changed = [this, work, tab](workbench::WorkState state, const QString& failure) {
     if (!workbench::hasEnded(state)) return;
     notePace(*work);
-    std::erase_if(m_pending, [&work](const PendingRun& run) { return run.work == work; });
+    m_traces.forget(work);
     if (OpenDocument* own = find(tab)) own->failure = failure;
   };
   // Before the engine may tell of the run.
-  m_pending.push_back({.work = work,
-                       .record = {.tab = tab,
-                                  .document = m_current->model->title(),
-                                  .path = m_current->model->filePath(),
-                                  .model = QString::fromStdString(workbench::modelNameOf(document.settings)),
-                                  .settings = document.settings,
-                                  .startedAt = QDateTime::currentMSecsSinceEpoch(),
-                                  .paths = std::move(prepared.paths)}});
+  m_traces.expect(work, {.tab = tab,
+                         .document = m_current->model->title(),
+                         .path = m_current->model->filePath(),
+                         .model = QString::fromStdString(workbench::modelNameOf(document.settings)),
+                         .settings = document.settings,
+                         .startedAt = QDateTime::currentMSecsSinceEpoch(),
+                         .paths = std::move(prepared.paths)});
   m_lastSettings = document.settings;
-  m_keptBytes = keptBytesOf(document.settings);
+  m_traces.keepFor(document.settings);
   m_current->failure.clear();
-  if (m_current->source == m_live) {
+  if (m_current->source == m_traces.live()) {
     m_current->chosen = 0;
     m_current->following = true;
     forgetSelection(*m_current);
   }
   QString problem = submit(std::move(job));
-  if (!problem.isEmpty()) m_pending.pop_back();
+  if (!problem.isEmpty()) m_traces.forget(work);
   return problem;
 }
 

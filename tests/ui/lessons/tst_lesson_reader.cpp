@@ -194,8 +194,8 @@ class TestLessonReader : public QObject {
              "data: [DONE]\n\n";
     });
     Workspace& workspace = m_window->workspace();
-    workspace.servers().put({.name = "gpu", .url = server.address()});
-    workspace.readServers();
+    workspace.serverRuns().servers().put({.name = "gpu", .url = server.address()});
+    workspace.serverRuns().readServers();
     perform("learn.lesson:0-first-steps.md");
     QVERIFY(isIdle());
     while (workspace.current() == nullptr) QVERIFY(goTo(course().step() + 1));

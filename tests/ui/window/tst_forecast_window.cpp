@@ -181,7 +181,7 @@ class TestForecastWindow : public QObject {
     QVERIFY(told.wait(kPatience));
     const RunId foretold = workspace().shownRun();
     QVERIFY(foretold > ran);
-    QVERIFY(workspace().isForetold(foretold) && !workspace().isForetold(ran));
+    QVERIFY(workspace().traces().isForetold(foretold) && !workspace().traces().isForetold(ran));
     // It is drawn by what draws all runs.
     const ViewInput& input = workspace().input();
     QCOMPARE(QString::fromStdString(input.state().progress().program), QStringLiteral("vLLM 0.33.0 (twin)"));
@@ -222,12 +222,12 @@ class TestForecastWindow : public QObject {
     QCOMPARE(sent.front().run, ran);
     takeForetoldPictures();
     // Kept runs are those that were run.
-    workspace().keepRuns(m_fresh->path(QStringLiteral("kept")));
+    workspace().traces().keepRuns(m_fresh->path(QStringLiteral("kept")));
     m_window->perform(QStringLiteral("run.remove-foretold"));
     QVERIFY(workspace().history().find(foretold) == nullptr);
     QCOMPARE(listRuns(workspace().input(), true).size(), std::size_t{1});
     QVERIFY(workspace().shownRun() == ran);
-    QVERIFY(!workspace().removeForetold(ran));
+    QVERIFY(!workspace().traces().removeForetold(ran));
     // The next run has a number of its own.
     run();
     QVERIFY(workspace().shownRun() > foretold);
@@ -247,7 +247,7 @@ class TestForecastWindow : public QObject {
     QCOMPARE(progress().requests.begin()->second.cachedTokens, std::int64_t{0});
     // A run takes its place in view.
     run();
-    QVERIFY(!workspace().isForetold(workspace().shownRun()));
+    QVERIFY(!workspace().traces().isForetold(workspace().shownRun()));
     QCOMPARE(workspace().input().replay.origin, TraceOrigin::Session);
   }
 

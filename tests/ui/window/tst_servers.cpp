@@ -140,12 +140,12 @@ class TestServers : public QObject {
   void aRunThereIsShownAsOneHere() {
     Server server(llama(pieces("Lisbon")));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
     workspace.open(judging());
     chooseServer(*workspace.model(), "gpu-3");
     QCOMPARE(runToItsEnd(workspace), QString());
 
-    QCOMPARE(workspace.serverTitle("gpu-3"), QStringLiteral("llama.cpp on gpu-3"));
+    QCOMPARE(workspace.serverRuns().serverTitle("gpu-3"), QStringLiteral("llama.cpp on gpu-3"));
     const std::vector<Answer> answers = answersOf(workspace);
     QCOMPARE(answers.size(), std::size_t{2});
     for (const Answer& answer : answers) {
@@ -201,7 +201,7 @@ class TestServers : public QObject {
       return http(404, "{}");
     });
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
     workspace.open(judging());
     chooseServer(*workspace.model(), "gpu-3");
     QCOMPARE(runToItsEnd(workspace), QString());
@@ -218,7 +218,7 @@ class TestServers : public QObject {
   void embeddedRunsAreBesideIt() {
     Server server(llama(pieces("Lisbon")));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
     workspace.open(judging());
     QCOMPARE(runToItsEnd(workspace), QString());
     const RunId here = workspace.shownRun();
@@ -243,7 +243,7 @@ class TestServers : public QObject {
   void stepsOfAPlanGoWhereTheyAreSent() {
     Server server(llama(pieces("Yes")));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
     workspace.open(judging());
     workspace.model()->change(QStringLiteral("Server"), [](document::Document& document) {
       document::setServer(document, document.root(), "gpu-3");
@@ -280,7 +280,7 @@ class TestServers : public QObject {
   void aServerStaysWithItsNode() {
     Server server(llama(pieces("Yes")));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
     workspace.open(judging());
     DocumentModel& model = *workspace.model();
     const document::NodeId join = model.document().at(model.document().root()).children.front();
@@ -335,7 +335,7 @@ class TestServers : public QObject {
     cut.replace("Connection: close", "Content-Length: 90000");
     Server server(llama(cut));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
     workspace.open(judging());
     chooseServer(*workspace.model(), "gpu-3");
     const QString problem = runToItsEnd(workspace);
@@ -352,7 +352,7 @@ class TestServers : public QObject {
     // It says nothing to a chat.
     Server server(llama({}));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
     workspace.open(judging());
     chooseServer(*workspace.model(), "gpu-3");
     QSignalSpy ended(&workspace, &Workspace::workEnded);
@@ -373,7 +373,8 @@ class TestServers : public QObject {
     chooseServer(*workspace.model(), "gpu-9");
     const QString unknown = workspace.run();
     QVERIFY2(unknown.contains(QStringLiteral("gpu-9")), qPrintable(unknown));
-    workspace.servers().put({.name = "gpu-9", .url = "http://127.0.0.1:" + std::to_string(closedPort())});
+    workspace.serverRuns().servers().put(
+        {.name = "gpu-9", .url = "http://127.0.0.1:" + std::to_string(closedPort())});
     const QString problem = runToItsEnd(workspace);
     QVERIFY2(problem.contains(QStringLiteral("127.0.0.1")), qPrintable(problem));
     // What was in view before stays there.
@@ -385,8 +386,8 @@ class TestServers : public QObject {
   void aModelThatIsNotHereRunsThere() {
     Server server(llama(pieces("Lisbon")));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
-    workspace.readServers();
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().readServers();
     workspace.open(judging());
     workspace.model()->change(QStringLiteral("Model"), [](document::Document& document) {
       document.settings.model = "/nowhere/at/all";
@@ -409,8 +410,8 @@ class TestServers : public QObject {
     std::atomic<int> counted = 0;
     Server server(countingLlama(counted));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
-    workspace.readServers();
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().readServers();
     workspace.open(asking());
     chooseServer(*workspace.model(), "gpu-3");
     TwinAsker twins;
@@ -446,8 +447,8 @@ class TestServers : public QObject {
     std::atomic<int> counted = 0;
     Server server(countingLlama(counted));
     Workspace workspace(test::cpuBackends());
-    workspace.servers().put({.name = "gpu-3", .url = server.address()});
-    workspace.readServers();
+    workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
+    workspace.serverRuns().readServers();
     workspace.open(asking());
     CanvasCore core;
     core.setModel(workspace.model());
@@ -623,11 +624,11 @@ class TestServers : public QObject {
   void aForecastThatIsOpenedLater() {
     test::FreshWindow fresh;
     MainWindow& window = fresh.window();
-    window.workspace().servers().put({.name = "gpu-3", .url = "http://gpu-3:8000"});
-    window.workspace().readServers();
+    window.workspace().serverRuns().servers().put({.name = "gpu-3", .url = "http://gpu-3:8000"});
+    window.workspace().serverRuns().readServers();
     remote::ServerFacts said{.kind = remote::ServerKind::Vllm, .version = "0.1.2", .models = {}, .slots = {}};
     said.cache.blockSize = 32;
-    window.workspace().noteServerFacts("gpu-3", said);
+    window.workspace().serverRuns().noteServerFacts("gpu-3", said);
     QVERIFY(fresh.show());
     QVERIFY(window.openExample(QStringLiteral("rag.json")));
     chooseServer(*window.workspace().model(), "gpu-3");
@@ -649,7 +650,7 @@ class TestServers : public QObject {
   void theMenuOffersThem() {
     test::FreshWindow fresh;
     MainWindow& window = fresh.window();
-    window.workspace().servers().put({.name = "gpu-3", .url = "http://gpu-3:8000"});
+    window.workspace().serverRuns().servers().put({.name = "gpu-3", .url = "http://gpu-3:8000"});
     QVERIFY(fresh.show());
     QVERIFY(window.openExample(QStringLiteral("rag.json")));
     chooseServer(*window.workspace().model(), "gpu-3");

@@ -678,7 +678,7 @@ class TestWorkspace : public QObject {
   void tabsRunAtOnce() {
     const QTemporaryDir folder;
     Workspace workspace{test::cpuBackends()};
-    workspace.keepRuns(folder.path());
+    workspace.traces().keepRuns(folder.path());
     // Hundreds of answers of noise, which end when they are stopped.
     const auto openLong = [&workspace](const QString& title) {
       const query::ParseResult parsed = query::parseJson(
@@ -798,7 +798,7 @@ class TestWorkspace : public QObject {
       Workspace one{test::cpuBackends()};
       Workspace two{test::cpuBackends()};
       for (Workspace* workspace : {&one, &two}) {
-        workspace->keepRuns(folder.path());
+        workspace->traces().keepRuns(folder.path());
         workspace->open(example(QStringLiteral("rag.json")));
       }
       for (Workspace* workspace : {&one, &two, &one, &two}) {
@@ -810,7 +810,7 @@ class TestWorkspace : public QObject {
     QCOMPARE(numbers, std::set<RunId>({1, 2, 3, 4}));
     QCOMPARE(requests.size(), std::size_t(4));
     Workspace next{test::cpuBackends()};
-    next.keepRuns(folder.path());
+    next.traces().keepRuns(folder.path());
     QCOMPARE(next.history().records()->size(), std::size_t(4));
   }
 
@@ -820,7 +820,7 @@ class TestWorkspace : public QObject {
     std::string answer;
     {
       Workspace workspace{test::cpuBackends()};
-      workspace.keepRuns(folder.path());
+      workspace.traces().keepRuns(folder.path());
       workspace.open(example(QStringLiteral("rag.json")));
       workspace.model()->setTitle(QStringLiteral("rag"));
       QCOMPARE(runToEnd(workspace), QString());
@@ -828,7 +828,7 @@ class TestWorkspace : public QObject {
       answer = newestRun(workspace).answer;
     }
     Workspace workspace{test::cpuBackends()};
-    workspace.keepRuns(folder.path());
+    workspace.traces().keepRuns(folder.path());
     auto model = example(QStringLiteral("rag.json"));
     model->setTitle(QStringLiteral("rag"));
     workspace.open(std::move(model));
@@ -843,7 +843,7 @@ class TestWorkspace : public QObject {
     QVERIFY(workspace.input().nodeOf(2, newestRequest(workspace).node) != document::kNoNode);
     QCOMPARE(runToEnd(workspace), QString());
     QCOMPARE(workspace.shownRun(), RunId(3));
-    workspace.forgetKeptRuns();
+    workspace.traces().forgetKeptRuns();
     QVERIFY(QDir(folder.path()).entryList(QDir::Files).isEmpty());
   }
 

@@ -489,11 +489,11 @@ void TestServing::theWindowMayCloseMeanwhile() {
 void TestServing::isNotKeptAfterQuitting() {
   QTemporaryDir folder;
   Workspace workspace(test::cpuBackends());
-  workspace.keepRuns(folder.path());
+  workspace.traces().keepRuns(folder.path());
   const int port = startServing(workspace);
   QCOMPARE(askServed(workspace, port, body("Where does Mira live?")).status, 200);
   QTest::qWait(200);
-  workspace.keepRuns(folder.path());
+  workspace.traces().keepRuns(folder.path());
   QTest::qWait(200);
   for (const QString& name : QDir(folder.path()).entryList(QDir::Files)) {
     QFile file(folder.filePath(name));

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of Workspace that holds traces: what the engine tells, what ended sessions left, which run is
-// shown.
+#include "ui/session/run_traces.h"
+
 #include "engine/base/error.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
-#include "engine/trace/trace_file.h"
+#include "engine/twin/telling/cache_teller.h"
+#include "engine/workbench/servers/twin_forecast.h"
 #include "engine/workbench/service/run_work.h"
 #include "ui/session/example_texts.h"
 #include "ui/session/foretold_runs.h"
-#include "ui/session/run_list.h"
-#include "ui/session/run_part.h"
-#include "ui/window/kept_trace.h"
-#include "ui/window/workspace.h"
 
-#include <QCoreApplication>
 #include <QDateTime>
-#include <QFileInfo>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,10 +23,29 @@
 #include <vector>
 
 namespace spanscope::ui {
+namespace {
+
+/// The most bytes of the live trace.
+std::uint64_t keptBytesOf(const workbench::RunSettings& settings) {
+  return std::uint64_t(settings.keptMebibytes) << 20;
+}
+
+}  // namespace
+
+RunTraces::RunTraces(EngineHost& engine, const OpenDocuments& documents)
+    : m_engine(engine), m_documents(documents), m_keptBytes(keptBytesOf({})) {}
+
+void RunTraces::keepFor(const workbench::RunSettings& settings) {
+  m_keptBytes = keptBytesOf(settings);
+}
+
+void RunTraces::keepAtLeast(const workbench::RunSettings& settings) {
+  m_keptBytes = std::max(m_keptBytes, keptBytesOf(settings));
+}
 
 /// What was drained so far belongs to a session that has ended. Its runs stay, and what shows one goes on
 /// showing it.
-void Workspace::endSession() {
+void RunTraces::endSession() {
   const std::shared_ptr<LiveSource> live = std::exchange(m_live, std::make_shared<LiveSource>());
   const auto ended = std::make_shared<const EndedSource>(live->trace());
   const auto& runs = ended->trace()->newest().progress().runs;
@@ -44,11 +59,11 @@ void Workspace::endSession() {
       showLive(*document);
   }
   boundHistory();
-  invalidate();
+  Q_EMIT changed();
 }
 
 /// Shows the session that is open, as it goes on.
-void Workspace::showLive(OpenDocument& document) const {
+void RunTraces::showLive(OpenDocument& document) const {
   document.source = m_live;
   document.position = 0;
   document.following = true;
@@ -56,32 +71,25 @@ void Workspace::showLive(OpenDocument& document) const {
   forgetSelection(document);
 }
 
-OpenDocument& Workspace::openTrace(const QString& path) {
-  auto store = std::make_shared<TraceStore>(TraceStore::open(path.toStdString()));
+document::Document documentOf(const TraceStore& store) {
   document::Document document;
-  for (const std::size_t index : store->runs()) {
-    const auto& run = std::get<trace::RunStarted>(store->event(index).payload);
+  for (const std::size_t index : store.runs()) {
+    const auto& run = std::get<trace::RunStarted>(store.event(index).payload);
     const query::ParseResult parsed = query::parseJson(run.queryJson);
     if (!parsed.query) continue;
     document = document::fromQuery(*parsed.query);
     // That of a run on servers is none.
     if (policy::findChoice(run.policy)) document.settings.policy = run.policy;
     document.settings.seed = run.seed;
-    if (const trace::LayoutChosen* chosen = store->layoutOf(store->event(index).run))
+    if (const trace::LayoutChosen* chosen = store.layoutOf(store.event(index).run))
       document.settings.layout = chosen->layout;
   }
   // The model that gave these answers, whether it is on this machine or not.
-  document.settings.model = store->newest().progress().model;
-  auto model = std::make_unique<DocumentModel>(std::move(document));
-  model->setTitle(QFileInfo(path).fileName());
-  OpenDocument& result = open(std::move(model));
-  result.source = std::make_shared<const FileSource>(std::move(store), result.model->title());
-  bindRuns(result);
-  update();
-  return result;
+  document.settings.model = store.newest().progress().model;
+  return document;
 }
 
-void Workspace::bindRuns(OpenDocument& document) const {
+void bindRuns(OpenDocument& document) {
   const document::QueryOf now =
       document::toQuery(document.model->document(), document::TakeOut::MutedAndFrozen);
   if (!now.query) return;
@@ -92,7 +100,7 @@ void Workspace::bindRuns(OpenDocument& document) const {
 }
 
 /// Runs of the same file, or of an example of this name that is not open any more, are those of the document.
-void Workspace::bindHistory(OpenDocument& document) const {
+void RunTraces::bindHistory(OpenDocument& document) const {
   const DocumentModel& model = *document.model;
   std::optional<document::QueryOf> now;
   std::string json;
@@ -114,25 +122,25 @@ void Workspace::bindHistory(OpenDocument& document) const {
   }
 }
 
-void Workspace::keepRuns(const QString& folder) {
+void RunTraces::keepRuns(const QString& folder) {
   m_archive = std::make_unique<RunArchive>(folder);
   connect(m_archive.get(), &RunArchive::saved, this, [this](RunId run, const QString& file) {
     m_history.setFile(run, file);
-    invalidate();
+    Q_EMIT changed();
   });
-  connect(m_archive.get(), &RunArchive::failed, this, &Workspace::keepingFailed);
+  connect(m_archive.get(), &RunArchive::failed, this, &RunTraces::keepingFailed);
   const std::shared_ptr<const RunRecords> records = m_history.records();
   for (const auto& record : *records) {
-    if (!m_servedRuns.contains(record->run) && !isForetold(record->run)) m_archive->save(*record);
+    if (!m_ofClients.contains(record->run) && !isForetold(record->run)) m_archive->save(*record);
   }
   if (!m_history.records()->empty()) return;
   for (RunRecord& record : m_archive->load()) m_history.add(std::move(record));
   const RunNumbers last = lastNumbers();
   m_engine.countFrom(last.run, last.request);
-  invalidate();
+  Q_EMIT changed();
 }
 
-RunNumbers Workspace::lastNumbers() const {
+RunNumbers RunTraces::lastNumbers() const {
   RunNumbers last = m_given;
   const auto take = [&last](const trace::Progress& progress) {
     for (const auto& [request, state] : progress.requests) last.request = std::max(last.request, request);
@@ -145,7 +153,7 @@ RunNumbers Workspace::lastNumbers() const {
   return last;
 }
 
-void Workspace::forgetKeptRuns() {
+void RunTraces::forgetKeptRuns() {
   if (!m_archive) return;
   m_archive->clear();
   m_archive.reset();
@@ -153,12 +161,10 @@ void Workspace::forgetKeptRuns() {
   for (const auto& record : *records) {
     if (!record->file.isEmpty()) m_history.setFile(record->run, {});
   }
-  invalidate();
+  Q_EMIT changed();
 }
 
-void Workspace::showRun(RunId run) {
-  if (m_current == nullptr) return;
-  OpenDocument& document = *m_current;
+void RunTraces::showRun(OpenDocument& document, RunId run) {
   std::shared_ptr<const TraceStore> trace = document.source->trace();
   if (document.source->takesRuns()) {
     const RunRecord* record = m_history.find(run);
@@ -189,56 +195,10 @@ void Workspace::showRun(RunId run) {
   if (!document.paths.contains(run) && !state.requests.empty())
     document.selection.request = state.requests.back();
   boundHistory();
-  update();
+  Q_EMIT shown();
 }
 
-RunId Workspace::shownRun() const {
-  if (m_current == nullptr) return 0;
-  if (m_current->chosen != 0) return m_current->chosen;
-  RunId shown = 0;
-  for (const auto& [run, state] : m_input.state().progress().runs) {
-    if (m_current->paths.contains(run)) shown = run;
-  }
-  return shown;
-}
-
-RunId Workspace::runBeside(int steps) const {
-  std::vector<RunId> runs;
-  for (const ListedRun& run : listRuns(m_input, true)) {
-    const bool hasEvents = run.trace || (run.record != nullptr && run.record->hasEvents());
-    if (run.isOwn && hasEvents) runs.push_back(run.run);
-  }
-  const auto now = std::find(runs.begin(), runs.end(), shownRun());
-  if (now == runs.end()) return 0;
-  const std::ptrdiff_t place = std::distance(runs.begin(), now) + steps;
-  return place < 0 || place >= std::ssize(runs) ? 0 : runs[static_cast<std::size_t>(place)];
-}
-
-RunId Workspace::runToSave() const {
-  if (const RunId shown = shownRun(); shown != 0 || m_current == nullptr) return shown;
-  RunId newest = 0;
-  for (const auto& [run, state] : m_input.trace->newest().progress().runs) {
-    if (m_current->paths.contains(run)) newest = run;
-  }
-  return newest;
-}
-
-QString Workspace::saveTrace(const QString& path) const {
-  const RunId run = runToSave();
-  if (run == 0 && (m_current == nullptr || m_current->source->takesRuns()))
-    return tr("This document has no run to save: run it first.");
-  try {
-    trace::writeTrace(path.toStdString(), run == 0 ? m_input.trace->events() : runPart(*m_input.trace, run),
-                      {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
-                       .createdAt = QDateTime::currentMSecsSinceEpoch()});
-  } catch (const Failure& failure) {
-    return QString::fromUtf8(failure.what());
-  }
-  return {};
-}
-
-void Workspace::drain() {
-  drainServers();
+void RunTraces::drain() {
   std::vector<trace::Event> events;
   m_engine.drain(events);
   for (trace::Event& event : events) {
@@ -251,56 +211,101 @@ void Workspace::drain() {
     if (arithmetic != nullptr) m_history.noteArithmetic(measured, event.request, *arithmetic);
     m_live->store().append(std::move(event));
     // What clients asked is theirs: it ends with the program, unless the person keeps it as a document.
-    if (measured != 0 && m_archive && !m_servedRuns.contains(measured)) {
+    if (measured != 0 && m_archive && !m_ofClients.contains(measured)) {
       if (const RunRecord* record = m_history.find(measured)) m_archive->save(*record);
     }
     if (ended == 0) continue;
     m_history.end(ended);
     const RunRecord* record = m_history.find(ended);
-    if (record != nullptr && m_archive && !m_servedRuns.contains(ended)) m_archive->save(*record);
+    if (record != nullptr && m_archive && !m_ofClients.contains(ended)) m_archive->save(*record);
     boundHistory();
   }
   boundTrace();
 }
 
 /// Where a run of the window begins, its document shows it.
-void Workspace::takeStart(const trace::Event& event) {
+void RunTraces::takeStart(const trace::Event& event) {
   const auto* started = std::get_if<trace::RunStarted>(&event.payload);
   if (started == nullptr) return;
   const auto pending = std::find_if(m_pending.begin(), m_pending.end(),
                                     [&event](const PendingRun& run) { return run.work->run() == event.run; });
   if (pending == m_pending.end()) {
-    takeServedStart(event);
+    Q_EMIT otherStarted(event);
     return;
   }
   RunRecord record = std::move(pending->record);
   m_pending.erase(pending);
-  if (OpenDocument* document = find(record.tab)) {
+  if (OpenDocument* document = findDocument(m_documents, record.tab)) {
     document->paths[event.run] = record.paths;
     if (document->source != m_live) showLive(*document);
   }
+  begin(event, std::move(record), false);
+}
+
+void RunTraces::begin(const trace::Event& event, RunRecord record, bool isOfClient) {
+  const std::string& queryJson = std::get<trace::RunStarted>(event.payload).queryJson;
+  if (isOfClient) m_ofClients.insert(event.run);
   record.run = event.run;
   record.trace = m_live->trace();
+  // Without its texts, a request of a client says nothing of what the model was made for.
+  const bool hasTexts = !isOfClient || !queryJson.empty();
   if (const QString& madeFor = m_engine.model().madeFor;
-      !madeFor.isEmpty() && !hasExampleText(started->queryJson))
+      !madeFor.isEmpty() && hasTexts && !hasExampleText(queryJson))
     record.madeFor = madeFor;
   m_live->noteRun(record.settings);
-  m_history.begin(std::move(record), started->queryJson);
+  m_history.begin(std::move(record), queryJson);
+}
+
+void RunTraces::expect(const std::shared_ptr<workbench::RunWork>& work, RunRecord record) {
+  m_pending.push_back({.work = work, .record = std::move(record)});
+}
+
+void RunTraces::forget(const std::shared_ptr<workbench::RunWork>& work) {
+  std::erase_if(m_pending, [&work](const PendingRun& run) { return run.work == work; });
+}
+
+void RunTraces::beginOnServers(const RunRecord& record, const std::string& queryJson) {
+  m_history.begin(record, queryJson);
+}
+
+void RunTraces::endOnServers(RunId run) {
+  m_history.end(run);
+  if (const RunRecord* record = m_history.find(run); record != nullptr && m_archive) m_archive->save(*record);
+  boundHistory();
+}
+
+std::optional<RunNumbers> RunTraces::reserve(std::uint32_t requests) {
+  if (m_archive) return m_archive->reserve(lastNumbers(), requests);
+  if (m_given.run != 0) return lastNumbers();
+  return std::nullopt;
+}
+
+RunNumbers RunTraces::reserveForServers(std::uint32_t requests, bool hasOthers) {
+  constexpr std::uint32_t kMost = 64;
+  const std::uint32_t others = hasOthers ? kMost : 0;
+  RunNumbers last = lastNumbers();
+  // Runs of the engine that have not begun yet take the next ones.
+  last.run += static_cast<RunId>(m_pending.size());
+  if (!m_pending.empty()) last.request += requests;
+  if (m_archive) {
+    last = m_archive->reserve(last, requests);
+    if (others > 0) m_archive->reserve({.run = last.run + others, .request = last.request}, requests);
+  }
+  m_given = {.run = last.run + 1 + others, .request = last.request + requests};
+  return last;
 }
 
 /// Lets the traces of the oldest sessions go where all together take too much; their runs keep their figures.
-void Workspace::boundHistory() {
+void RunTraces::boundHistory() {
   m_history.bound(m_keptBytes, [this](const TraceStore* trace) {
-    return trace == m_live->trace().get() ||
-           std::any_of(m_serverRuns.begin(), m_serverRuns.end(),
-                       [trace](const ServerRun& run) { return run.store.get() == trace; }) ||
+    return trace == m_live->trace().get() || m_held.contains(trace) ||
            std::any_of(m_documents.begin(), m_documents.end(),
                        [trace](const auto& document) { return document->source->trace().get() == trace; });
   });
 }
 
 /// Lets the oldest events go where there are too many, half of them at once: that takes time for what stays.
-void Workspace::boundTrace() {
+void RunTraces::boundTrace() {
   if (m_live->trace()->bytes() <= m_keptBytes) return;
   const std::shared_ptr<const TraceStore> whole = m_live->trace();
   const std::size_t gone = m_live->keepNewest(m_keptBytes / 2);
@@ -312,6 +317,65 @@ void Workspace::boundTrace() {
     document->position -= std::min(document->position, gone);
     forgetSelection(*document);
   }
+}
+
+RunId RunTraces::addForetold(OpenDocument& document, const workbench::ToldForecast& told) {
+  if (!document.source->takesRuns() || told.events.empty()) return 0;
+  RunNumbers last = lastNumbers();
+  // Runs of the engine that have not begun yet take the next ones.
+  last.run += static_cast<RunId>(m_pending.size());
+  std::vector<trace::Event> events = told.events;
+  twin::countFrom(events, last.run, last.request);
+  auto store = std::make_shared<TraceStore>();
+  for (trace::Event& event : events) store->append(std::move(event));
+  const trace::Progress& progress = store->newest().progress();
+  if (progress.runs.empty()) return 0;
+  const RunId run = std::prev(progress.runs.end())->first;
+  m_given = {.run = run, .request = last.request + static_cast<RequestId>(progress.requests.size())};
+  // What was run before has its nodes where it was run in this document.
+  for (std::size_t i = 0; i < told.before.size(); ++i) {
+    const auto paths = document.paths.find(told.before[i]);
+    if (paths != document.paths.end())
+      document.paths[last.run + 1 + static_cast<RunId>(i)] = document::NodePaths(paths->second);
+  }
+  const document::QueryOf now =
+      document::toQuery(document.model->document(), document::TakeOut::MutedAndFrozen);
+  RunRecord record{.run = run,
+                   .tab = 0,
+                   .document = document.model->title(),
+                   .path = {},
+                   .model = QString::fromStdString(checkpoint::Checkpoint(progress.model).name()),
+                   .settings = document.model->document().settings,
+                   .hasSettings = false,
+                   .startedAt = QDateTime::currentMSecsSinceEpoch(),
+                   .paths = now.paths,
+                   .trace = store};
+  record.settings.policy = progress.runs.at(run).policy;
+  document.paths[run] = now.paths;
+  const std::string queryJson = *progress.runs.at(run).queryJson;
+  m_history.begin(std::move(record), queryJson);
+  m_history.end(run);
+  showRun(document, run);
+  return run;
+}
+
+bool RunTraces::isForetold(RunId run) const {
+  const RunRecord* const record = m_history.find(run);
+  return record != nullptr && ui::isForetold(*record);
+}
+
+bool RunTraces::removeForetold(RunId run) {
+  if (!isForetold(run)) return false;
+  const std::shared_ptr<const TraceStore> trace = m_history.find(run)->trace;
+  m_history.remove(run);
+  for (const auto& document : m_documents) {
+    if (trace != nullptr && document->source->trace() == trace) showLive(*document);
+    document->paths.erase(run);
+    if (trace == nullptr) continue;
+    for (const auto& [told, state] : trace->newest().progress().runs) document->paths.erase(told);
+  }
+  Q_EMIT shown();
+  return true;
 }
 
 }  // namespace spanscope::ui

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of Workspace that has servers run: each run on servers is a session of its own, whose events come
-// from the work itself.
+#include "ui/session/server_runs.h"
+
 #include "engine/base/error.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/service/remote_run_work.h"
 #include "ui/session/index_progress.h"
 #include "ui/session/remote_request.h"
-#include "ui/window/kept_trace.h"
-#include "ui/window/workspace.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -39,26 +37,27 @@ document::NodePaths pathsOfOrigins(const document::NodePaths& paths,
 
 }  // namespace
 
-void Workspace::setServersFile(const QString& path) {
+ServerRuns::ServerRuns(EngineHost& engine, const OpenDocuments& documents, RunTraces& traces)
+    : m_engine(engine), m_documents(documents), m_traces(traces) {}
+
+void ServerRuns::setServersFile(const QString& path) {
   m_servers = workbench::ServerList(path.toStdString());
   readServers();
 }
 
-void Workspace::readServers() {
-  m_input.servers.clear();
-  for (const workbench::NamedServer& server : m_servers.list()) m_input.servers.push_back(server.name);
+void ServerRuns::readServers() {
   knowServers();
-  invalidate();
+  Q_EMIT changed();
 }
 
-void Workspace::noteServerFacts(const std::string& name, remote::ServerFacts facts) {
+void ServerRuns::noteServerFacts(const std::string& name, remote::ServerFacts facts) {
   m_serverFacts[name] = std::move(facts);
   knowServers();
-  invalidate();
+  Q_EMIT changed();
 }
 
 /// Notes what is known of the servers of the list.
-void Workspace::knowServers() {
+void ServerRuns::knowServers() {
   auto known = std::make_shared<KnownServers>();
   for (const workbench::NamedServer& server : m_servers.list()) {
     KnownServer& own = (*known)[server.name];
@@ -70,7 +69,7 @@ void Workspace::knowServers() {
   m_knownServers = std::move(known);
 }
 
-QString Workspace::serverTitle(const std::string& name) const {
+QString ServerRuns::serverTitle(const std::string& name) const {
   const QString own = QString::fromStdString(name);
   const auto facts = m_serverFacts.find(name);
   if (facts == m_serverFacts.end()) return own;
@@ -78,7 +77,7 @@ QString Workspace::serverTitle(const std::string& name) const {
 }
 
 /// A document can name a server, but only the person's own list says where that is.
-QString Workspace::serverRefusal(const std::string& name) const {
+QString ServerRuns::serverRefusal(const std::string& name) const {
   const std::optional<workbench::NamedServer> server = m_servers.find(name);
   if (!server) {
     return tr("There is no server of the name “%1”: “Servers…” in the list of models adds one.")
@@ -87,32 +86,17 @@ QString Workspace::serverRefusal(const std::string& name) const {
   return {};
 }
 
-/// Steps of it that the engine answers are runs of the engine's own, which have numbers, too.
-RunNumbers Workspace::reserveForServers(std::uint32_t requests, bool hasOthers) {
-  constexpr std::uint32_t kMost = 64;
-  const std::uint32_t others = hasOthers ? kMost : 0;
-  RunNumbers last = lastNumbers();
-  // Runs of the engine that have not begun yet take the next ones.
-  last.run += static_cast<RunId>(m_pending.size());
-  if (!m_pending.empty()) last.request += requests;
-  if (m_archive) {
-    last = m_archive->reserve(last, requests);
-    if (others > 0) m_archive->reserve({.run = last.run + others, .request = last.request}, requests);
-  }
-  m_given = {.run = last.run + 1 + others, .request = last.request + requests};
-  return last;
-}
-
-QString Workspace::runOnServers(PreparedQuery prepared, std::map<NodePath, std::string> serverOf) {
+QString ServerRuns::run(OpenDocument& opened, PreparedQuery prepared,
+                        std::map<NodePath, std::string> serverOf, const Submit& submit) {
   constexpr std::uint32_t kMostRequests = 4096;
-  const document::Document& document = m_current->model->document();
+  const document::Document& document = opened.model->document();
   for (const std::string& name : askedServers(document.settings, serverOf)) {
     if (QString problem = serverRefusal(name); !problem.isEmpty()) return problem;
   }
   const bool isMixed = !document.settings.runsOnServer() ||
                        std::any_of(serverOf.begin(), serverOf.end(),
                                    [](const auto& server) { return server.second == document::kEmbedded; });
-  const RunNumbers last = reserveForServers(kMostRequests, isMixed);
+  const RunNumbers last = m_traces.reserveForServers(kMostRequests, isMixed);
   workbench::RemoteRunRequest request{
       .settings = document.settings,
       .query = std::move(prepared.query),
@@ -126,7 +110,7 @@ QString Workspace::runOnServers(PreparedQuery prepared, std::map<NodePath, std::
       .run = last.run + 1,
       .lastRequest = last.request};
   const auto work = std::make_shared<workbench::RemoteRunWork>(std::move(request));
-  const std::uint32_t tab = m_current->id;
+  const std::uint32_t tab = opened.id;
   EngineJob job{.work = work, .tab = tab};
   job.isRemote = true;
   job.activity = [work] {
@@ -140,33 +124,41 @@ QString Workspace::runOnServers(PreparedQuery prepared, std::map<NodePath, std::
     if (!found.empty()) knowServers();
     if (!workbench::hasEnded(state)) return;
     m_engine.recording().end(work->recorder());
-    std::erase_if(m_serverRuns, [&work](const ServerRun& run) { return run.work == work; });
-    if (OpenDocument* own = find(tab)) own->failure = failure;
+    end(work);
+    if (OpenDocument* own = findDocument(m_documents, tab)) own->failure = failure;
   };
   auto store = std::make_shared<TraceStore>();
   ServerRun run{.work = work,
                 .record = {.run = work->run(),
                            .tab = tab,
-                           .document = m_current->model->title(),
-                           .path = m_current->model->filePath(),
+                           .document = opened.model->title(),
+                           .path = opened.model->filePath(),
                            .settings = document.settings,
                            .startedAt = QDateTime::currentMSecsSinceEpoch(),
                            .paths = std::move(prepared.paths),
                            .trace = store},
                 .store = store,
                 .source = std::make_shared<const ServerSource>(store)};
+  m_traces.hold(*store);
   m_serverRuns.push_back(std::move(run));
-  m_keptBytes = keptBytesOf(document.settings);
-  m_current->failure.clear();
+  m_traces.keepFor(document.settings);
+  opened.failure.clear();
   m_engine.recording().add(work->recorder());
   QString problem = submit(std::move(job));
   if (problem.isEmpty()) return problem;
   m_engine.recording().end(work->recorder());
-  m_serverRuns.pop_back();
+  end(work);
   return problem;
 }
 
-void Workspace::drainServers() {
+void ServerRuns::end(const std::shared_ptr<workbench::RemoteRunWork>& work) {
+  std::erase_if(m_serverRuns, [&](const ServerRun& run) {
+    if (run.work == work) m_traces.release(*run.store);
+    return run.work == work;
+  });
+}
+
+void ServerRuns::drain() {
   for (ServerRun& run : m_serverRuns) {
     std::vector<trace::Event> events;
     run.work->recorder()->drain(events);
@@ -175,7 +167,7 @@ void Workspace::drainServers() {
 }
 
 /// The document shows the run from its beginning on: one that never begins takes nothing from view.
-void Workspace::takeServerEvent(ServerRun& run, trace::Event event) {
+void ServerRuns::takeServerEvent(ServerRun& run, trace::Event event) {
   const bool ends = std::holds_alternative<trace::RunFinished>(event.payload);
   if (const auto* session = std::get_if<trace::SessionStarted>(&event.payload))
     run.record.model = QString::fromStdString(session->model);
@@ -185,7 +177,7 @@ void Workspace::takeServerEvent(ServerRun& run, trace::Event event) {
   run.store->append(std::move(event));
   if (begins) {
     run.record.paths = pathsOfOrigins(run.record.paths, run.work->origins());
-    if (OpenDocument* document = find(run.record.tab)) {
+    if (OpenDocument* document = findDocument(m_documents, run.record.tab)) {
       document->paths[run.record.run] = run.record.paths;
       document->source = run.source;
       document->position = 0;
@@ -193,13 +185,9 @@ void Workspace::takeServerEvent(ServerRun& run, trace::Event event) {
       document->chosen = 0;
       forgetSelection(*document);
     }
-    m_history.begin(run.record, queryJson);
+    m_traces.beginOnServers(run.record, queryJson);
   }
-  if (!ends) return;
-  m_history.end(run.record.run);
-  if (const RunRecord* record = m_history.find(run.record.run); record != nullptr && m_archive)
-    m_archive->save(*record);
-  boundHistory();
+  if (ends) m_traces.endOnServers(run.record.run);
 }
 
 }  // namespace spanscope::ui
