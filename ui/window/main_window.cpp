@@ -3,8 +3,11 @@
 
 #include "engine/base/error.h"
 #include "engine/workbench/model_names.h"
+#include "engine/workbench/resource_paths.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
+#include "ui/editor/clipboard.h"
+#include "ui/export/view_export_dialog.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/benchmark.h"
@@ -21,7 +24,10 @@
 #include "ui/views/scrubber/scrubber.h"
 #include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
+#include "ui/window/about_box.h"
+#include "ui/window/canvas_picture.h"
 #include "ui/window/canvas_places.h"
+#include "ui/window/document_controller.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
@@ -30,17 +36,22 @@
 #include "ui/window/requests_panel.h"
 #include "ui/window/servers_dialog.h"
 #include "ui/window/serving_controller.h"
+#include "ui/window/session_keeper.h"
 #include "ui/window/status_line.h"
 #include "ui/window/template_dialog.h"
 #include "ui/window/trace_controller.h"
+#include "ui/window/window_picture.h"
 
 #include <QAction>
 #include <QApplication>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
 #include <QHBoxLayout>
 #include <QInputDialog>
-#include <QLockFile>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
+#include <QMimeData>
 #include <QPushButton>
 #include <QScreen>
 #include <QSplitter>
@@ -54,10 +65,17 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kKeepTabs = 500;  // milliseconds after which a change of tabs is written down
 constexpr QSize kQuestionSize(440, 200);
 constexpr const char* kLoads = "measured/loads";
 constexpr const char* kComparedPolicies = "measured/policies";  ///< names
+
+/// The page on the dock that holds the widget; the contents where none does.
+QString pageFor(const QWidget* widget) {
+  for (; widget != nullptr; widget = widget->parentWidget()) {
+    if (const auto* dock = qobject_cast<const Dock*>(widget)) return manualPageOfDock(dock->id());
+  }
+  return QString::fromLatin1(kManualIndex);
+}
 
 }  // namespace
 
@@ -73,7 +91,6 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
       m_settings(settings),
       m_autosaveDirectory(std::move(autosaveDirectory)),
       m_workspace(std::move(backends)),
-      m_files(m_autosaveDirectory + QStringLiteral("/open")),
       m_menu(std::make_unique<QMenu>()) {
   // Before there are widgets: style sheets keep the font that a widget had when it was first styled.
   QApplication::setFont(Theme().interfaceFont());
@@ -100,7 +117,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_topBar, &TopBar::tabCloseWanted, this, [this](int index) {
     const auto& documents = m_workspace.documents();
     if (index >= 0 && index < static_cast<int>(documents.size()))
-      closeTab(*documents[static_cast<std::size_t>(index)]);
+      m_documents->closeTab(*documents[static_cast<std::size_t>(index)]);
   });
   setMenuWidget(m_topBar);
 
@@ -108,11 +125,11 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_welcome, &WelcomePage::openExample, this, &MainWindow::openExample);
   connect(m_welcome, &WelcomePage::openFile, this, &MainWindow::openFile);
   connect(m_welcome, &WelcomePage::newDocument, this, &MainWindow::newDocument);
-  connect(m_welcome, &WelcomePage::openDialog, this, &MainWindow::openDialog);
+  connect(m_welcome, &WelcomePage::openDialog, this, [this] { m_documents->openDialog(); });
   connect(m_welcome, &WelcomePage::learn, this, [this] { m_lessons->learn(); });
   m_notice = new NoticeBar;
-  connect(m_notice, &NoticeBar::answered, this, &MainWindow::answer);
-  connect(&m_files, &DocumentFiles::changed, this, &MainWindow::refresh);
+  connect(m_notice, &NoticeBar::answered, this,
+          [this](FileAnswer answer) { m_documents->saver().answer(answer); });
   auto* documents = new QWidget;
   auto* column = new QVBoxLayout(documents);
   column->setContentsMargins(0, 0, 0, 0);
@@ -146,11 +163,6 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::inputChanged, this, &MainWindow::showInput);
   connect(&m_workspace, &Workspace::currentChanged, this, &MainWindow::showCurrent);
   connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::refresh);
-  m_keepTabs.setSingleShot(true);
-  m_keepTabs.setInterval(kKeepTabs);
-  connect(&m_keepTabs, &QTimer::timeout, this, [this] { keepTabs(false); });
-  connect(&m_workspace, &Workspace::documentsChanged, &m_keepTabs, qOverload<>(&QTimer::start));
-  connect(&m_workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
   connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
   connect(&m_workspace, &Workspace::keepingFailed, m_status, &StatusLine::complain);
   connect(&m_workspace, &Workspace::loadsMeasured, this, [this] {
@@ -190,13 +202,13 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
 
 MainWindow::~MainWindow() {
   m_workspace.disconnect(this);
-  m_files.disconnect(this);
   m_canvas->setModel(nullptr);
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(nullptr);
   }
   m_lessons.reset();
-  m_autosaves.clear();
+  m_session.reset();
+  m_documents.reset();
 }
 
 void MainWindow::makeDocks() {
@@ -210,7 +222,8 @@ void MainWindow::makeDocks() {
   connect(m_canvas, &Canvas::selectionWanted, &m_workspace, &Workspace::select);
   connect(m_canvas, &Canvas::commandWanted, this, &MainWindow::perform);
   connect(m_canvas, &Canvas::messageWanted, this, &MainWindow::say);
-  connect(m_canvas, &Canvas::filesDropped, this, &MainWindow::takeDropped);
+  connect(m_canvas, &Canvas::filesDropped, this,
+          [this](const QStringList& paths) { m_documents->takeDropped(paths); });
   connect(m_canvas, &Canvas::editWanted, this, [this] {
     m_docks->reveal(QStringLiteral("inspector"));
     if (Dock* dock = m_docks->dock(QStringLiteral("inspector")))
@@ -294,21 +307,33 @@ WindowParts MainWindow::parts() {
 }
 
 void MainWindow::makeRoles() {
+  m_documents = std::make_unique<DocumentController>(parts());
+  m_documents->addCommands(m_commands);
+  connect(m_documents.get(), &DocumentController::changed, this, &MainWindow::refresh);
+  connect(m_documents.get(), &DocumentController::closed, this, [this] {
+    showCurrent();
+    refresh();
+  });
+  connect(m_documents.get(), &DocumentController::recentChanged, this,
+          [this] { m_welcome->setRecentFiles(RecentFiles(m_settings).paths()); });
+  connect(&m_documents->saver(), &DocumentSaver::commandWanted, this, &MainWindow::perform);
+  m_session = std::make_unique<SessionKeeper>(parts(), *m_documents);
   m_lessons = std::make_unique<LessonController>(parts());
   m_lessons->addCommands(m_commands);
   connect(m_lessons.get(), &LessonController::commandWanted, this, &MainWindow::perform);
   connect(m_lessons.get(), &LessonController::commandsChanged, this, &MainWindow::refreshCommands);
   connect(m_lessons.get(), &LessonController::changed, this, &MainWindow::refresh);
   connect(m_lessons.get(), &LessonController::documentOpened, this,
-          [this](OpenDocument& document) { watch(document); });
+          [this](OpenDocument& document) { m_documents->watch(document); });
   m_serving = std::make_unique<ServingController>(parts());
   m_serving->addCommands(m_commands);
   connect(m_serving.get(), &ServingController::commandWanted, this, &MainWindow::perform);
   connect(m_serving.get(), &ServingController::changed, this, &MainWindow::refresh);
   connect(m_serving.get(), &ServingController::documentShown, this, [this](OpenDocument& document) {
-    if (document.isPreview && m_autosaves.count(document.id) == 0) watch(document);
+    if (document.isPreview && m_documents->saver().autosave(document) == nullptr)
+      m_documents->watch(document);
   });
-  connect(m_serving.get(), &ServingController::closeWanted, this, &MainWindow::closeTab);
+  connect(m_serving.get(), &ServingController::closeWanted, m_documents.get(), &DocumentController::closeTab);
   m_traces = std::make_unique<TraceController>(parts());
   m_traces->addCommands(m_commands);
   connect(m_traces.get(), &TraceController::commandsChanged, this, &MainWindow::refreshCommands);
@@ -330,6 +355,57 @@ void MainWindow::fillMenu() {
     QMenu* docks = menu->addMenu(tr("Docks"));
     for (Dock* dock : m_docks->docks()) docks->addAction(dock->toggleViewAction());
   }
+}
+
+bool MainWindow::openFile(const QString& path) {
+  return m_documents->openFile(path);
+}
+
+bool MainWindow::openFiles(const QStringList& paths) {
+  return m_documents->openFiles(paths);
+}
+
+bool MainWindow::openExample(const QString& fileName) {
+  return m_documents->openExample(fileName);
+}
+
+void MainWindow::newDocument() {
+  m_documents->newDocument();
+}
+
+void MainWindow::restoreSession() {
+  m_session->restore();
+}
+
+void MainWindow::offerRecovery() {
+  m_session->offerDocuments();
+  m_lessons->recording().offer();
+  m_traces->keepCutRecordings();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  // A recording comes back at the next start.
+  if (!m_lessons->recording().mayEnd() || !m_session->settleUnsaved()) {
+    event->ignore();
+    return;
+  }
+  leave();
+  event->accept();
+}
+
+void MainWindow::leave() {
+  m_lessons->recording().keep();
+  m_session->keepAtEnd();
+  m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+  m_settings.setValue(QStringLiteral("window/folder"), m_lastFolder);
+  m_settings.remove(QStringLiteral("layouts"));
+  for (const auto& [name, state] : m_lessons->layoutStates())
+    m_settings.setValue(QStringLiteral("layouts/") + name, state);
+  m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
+  m_documents->saver().discardAutosaves();
+  m_workspace.engine().stopAll();
+  // The program may be ended before its destructors have run.
+  m_settings.sync();
 }
 
 void MainWindow::setScheme(Scheme scheme) {
@@ -357,11 +433,30 @@ bool MainWindow::event(QEvent* event) {
     QApplication::setFont(Theme().interfaceFont());
     followSystemScheme();
   }
-  if (event->type() == QEvent::WindowActivate) m_files.look();
+  if (event->type() == QEvent::WindowActivate && m_documents != nullptr) m_documents->saver().files().look();
   const bool isDone = QMainWindow::event(event);
   // A desktop may take its time to give the window the whole screen.
   if (event->type() == QEvent::Resize && m_lessons != nullptr) m_lessons->fitPresented();
   return isDone;
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  // Nothing in the window wanted it: it leads back from a text or a dock.
+  if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier && m_canvas->isVisible()) {
+    m_canvas->setFocus(Qt::ShortcutFocusReason);
+    event->accept();
+    return;
+  }
+  QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  if (const QStringList paths = localFiles(*event->mimeData()); !paths.isEmpty())
+    m_documents->takeDropped(paths);
 }
 
 /// Says what the trace in view does not report of what a dock shows.
@@ -421,7 +516,8 @@ void MainWindow::refresh() {
   m_topBar->refresh(m_docks->layout(), isWelcome());
   setWindowTitle(current == nullptr ? tr("Spanscope") : tr("%1[*] — Spanscope").arg(current->model->title()));
   setWindowModified(current != nullptr && current->model->isModified());
-  m_notice->setNotice(current == nullptr ? FileNotice() : noticeOf(m_files.situation(current->id)));
+  m_notice->setNotice(current == nullptr ? FileNotice()
+                                         : noticeOf(m_documents->saver().files().situation(current->id)));
   m_lessons->showPages();
   refreshCommands();
 }
@@ -533,6 +629,65 @@ void MainWindow::comparePolicies(const QString& wish) {
                                              m_workspace.input().policiesWanted),
                             [this](const QString& question) { return answerTo(question); });
   if (!problem.isEmpty()) complain(problem);
+}
+
+void MainWindow::exportView(const QString& id) {
+  // The picture carries the query.
+  if (!m_documents->saver().settleTyped(*m_workspace.current(), tr("Export"))) return;
+  std::vector<ExportItem> items;
+  items.push_back(windowItem(*this));
+  const ViewInput& input = m_workspace.input();
+  items.push_back(canvasItem(inputForPicture(QStringLiteral("canvas"), input), m_canvas->size()));
+  for (const ViewInfo& info : viewTable()) {
+    const Dock* dock = m_docks->dock(info.id);
+    const QSize size = dock != nullptr && dock->isVisible() ? dock->view()->size() : QSize(800, 500);
+    items.push_back(exportItem(info, inputForPicture(info.id, input), size));
+  }
+  ViewExportDialog(std::move(items), id, m_workspace.input().theme, this,
+                   document::writeDocument(m_workspace.model()->document()))
+      .exec();
+}
+
+void MainWindow::showAbout() {
+  const LoadedModel& model = m_workspace.engine().model();
+  AboutBox(model.device, m_workspace.input().theme, this).exec();
+}
+
+void MainWindow::openManual(const QString& page) {
+  const QString wanted = page.isEmpty() ? pageFor(isWelcome() ? nullptr : QApplication::focusWidget()) : page;
+  if (m_manual == nullptr) {
+    try {
+      const QString folder = QString::fromStdString((workbench::resourceDirectory() / "manual").string());
+      m_manual = new ManualWindow(folder, this);
+    } catch (const Failure& failure) {
+      say(QString::fromUtf8(failure.what()));
+      return;
+    }
+    connect(m_manual, &ManualWindow::dockWanted, this, [this](const QString& id) {
+      // A dock shows nothing without a document.
+      if (m_workspace.current() == nullptr) newDocument();
+      showDocuments();
+      m_docks->reveal(id);
+      activateWindow();
+    });
+    connect(m_manual, &ManualWindow::commandWanted, this, [this](const QString& id) {
+      const CommandInfo* info = findCommand(id);
+      // Most commands need a document to act on.
+      if (info != nullptr && !hasSubject(*info)) newDocument();
+      if (info != nullptr && info->subject == CommandSubject::Document) showDocuments();
+      activateWindow();
+      perform(id);
+    });
+    connect(m_manual, &ManualWindow::exampleWanted, this, [this](const QString& fileName) {
+      openExample(fileName);
+      activateWindow();
+    });
+  }
+  m_manual->setTheme(m_workspace.input().theme);
+  m_manual->openPage(wanted);
+  m_manual->show();
+  m_manual->raise();
+  m_manual->activateWindow();
 }
 
 std::optional<QString> MainWindow::answerTo(const QString& question) {

@@ -6,11 +6,8 @@
 #include "engine/workbench/finder/recent_models.h"
 #include "ui/commands/command_actions.h"
 #include "ui/commands/command_handlers.h"
-#include "ui/document/autosave.h"
-#include "ui/document/document_file.h"
 #include "ui/editor/canvas.h"
 #include "ui/window/dock_host.h"
-#include "ui/window/document_files.h"
 #include "ui/window/page_area.h"
 #include "ui/window/top_bar.h"
 #include "ui/window/welcome_page.h"
@@ -20,26 +17,21 @@
 #include <QHash>
 #include <QMainWindow>
 #include <QSettings>
-#include <QTimer>
 
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <vector>
-
-class QLockFile;
-class QToolButton;
 
 namespace spanscope::ui {
 
 class AttentionView;
 class CanvasPlaces;
 class CommandPalette;
+class DocumentController;
 class LessonController;
 class ManualWindow;
 class NoticeBar;
 class ServingController;
+class SessionKeeper;
 class StatusLine;
 class TraceController;
 
@@ -116,7 +108,6 @@ class MainWindow : public QMainWindow {
   void refresh();
   void refreshCommands();
   void addCommands();
-  void offerDocuments();
   /// Whether the thing on which the command acts is there.
   bool hasSubject(const CommandInfo& info) const;
   /// Whether menus and keys offer the command.
@@ -129,58 +120,11 @@ class MainWindow : public QMainWindow {
   void rememberModel();
   void tellRecentModels();
 
-  bool save(OpenDocument& document, bool askForPath);
-  /// Where to save: at `path`, or elsewhere if the person wants to keep what saving there would remove.
-  /// Empty: nowhere.
-  QString pathWithoutLoss(OpenDocument& document, const QString& path);
-  /// Asks about JSON text that is no query. Returns false if the document cannot be saved or exported now.
-  bool settleTyped(OpenDocument& document, const QString& title);
-  /// Tells on opening what of a file the document cannot hold.
-  void noteUnread(OpenDocument& document, const OpenedFile& file);
-  bool mayClose(OpenDocument& document);
-  void closeTab(OpenDocument& document);
-  /// Watches the document's file. `read` is what the file held when it was read.
-  void watch(OpenDocument& document, FileStamp read = {});
-  /// Asks whether to overwrite a file that another program has written.
-  enum class SaveOver { Yes, SaveAs, No };
-  SaveOver maySaveOver(OpenDocument& document);
-  void answer(FileAnswer answer);
-  void reload(OpenDocument& document);
-  void compareWithFile(const OpenDocument& document);
-  /// Asks about unsaved changes. Returns false if the window should stay.
-  bool settleUnsaved();
-  /// Writes the list of open documents to the settings. If `atEnd`, unsaved changes that should be kept are
-  /// written to side files.
-  void keepTabs(bool atEnd);
-  /// Whether the tabs of this window are kept. Only the first of several running windows keeps its tabs.
-  bool ownsSession();
-  /// Opens a recovered document. If `isModified` is false, it was kept because it has no file, not because of
-  /// changes.
-  void openRecovered(const Recovery& recovery, bool isModified);
-  void remember(const QString& path);
-  void openDialog();
-  enum class Opening { Opened, Failed, IsText };
-  /// Opens a file in a tab. IsText: it is no query, but a text, and nothing was said of it.
-  Opening openOne(const QString& path);
-  /// Whether a query is in view that can be changed.
-  bool isQueryShown() const;
-  /// Asks whether texts should become documents of a query. Returns whether they have.
-  bool offerDocuments(const QStringList& paths);
-  enum class AddTo { ThisQuery, NewQuery };
-  /// Adds the texts of files and folders to the query in view (a new one if there is none), or says why none
-  /// of them was added. Returns whether they were.
-  bool addFiles(const QStringList& paths, AddTo where);
-  /// Opens dropped queries, and makes other texts documents of the query in view.
-  void takeDropped(const QStringList& paths);
-  void addFilesDialog();
-  void addFolderDialog();
-  void exportQuery();
   void exportView(const QString& id);
   void openPalette();
   void changeKeys();
   void useKeys();
   void showAbout();
-  void showUndoHistory();
   /// Opens the manual at a page. If `page` is empty, at the page about the dock that has the focus.
   void openManual(const QString& page);
   void run(bool selectedOnly);
@@ -208,13 +152,6 @@ class MainWindow : public QMainWindow {
   QString m_autosaveDirectory;
   workbench::RecentModels m_recentModels;
   Workspace m_workspace;
-  std::map<std::uint32_t, std::unique_ptr<Autosave>>
-      m_autosaves;  ///< by tab; they are destroyed before their models
-  DocumentFiles m_files;
-  std::map<std::uint32_t, QString> m_tracePaths;  ///< trace files of tabs that show a recorded run
-  std::set<std::uint32_t> m_dropped;              ///< tabs whose unsaved changes will not be kept
-  std::unique_ptr<QLockFile> m_sessionLock;
-  QTimer m_keepTabs;
   std::unique_ptr<QMenu> m_menu;
   CommandHandlers m_commands;
   KeyBindings m_keys;
@@ -223,6 +160,8 @@ class MainWindow : public QMainWindow {
   PageArea* m_pages = nullptr;
   StatusLine* m_status = nullptr;
   std::unique_ptr<CanvasPlaces> m_places;
+  std::unique_ptr<DocumentController> m_documents;
+  std::unique_ptr<SessionKeeper> m_session;
   std::unique_ptr<LessonController> m_lessons;
   std::unique_ptr<ServingController> m_serving;
   std::unique_ptr<TraceController> m_traces;
@@ -239,8 +178,5 @@ class MainWindow : public QMainWindow {
 
 /// The size of the window at the first start of the program, on a screen with this much room for it.
 QSize firstWindowSize(QSize available);
-
-/// The problems of a file as text, one in a line.
-QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file);
 
 }  // namespace spanscope::ui

@@ -13,6 +13,7 @@
 #include "ui/views/next_token/next_token_view.h"
 #include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
+#include "ui/window/document_controller.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
@@ -58,22 +59,12 @@ void MainWindow::addCommands() {
   const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
   const auto settingsStack = [this]() -> QUndoStack& { return m_workspace.model()->settingsUndoStack(); };
 
-  rows.add("file.new", [this] { newDocument(); });
-  rows.add("file.open", [this] { openDialog(); });
-  rows.add("file.add-files", [this] { addFilesDialog(); });
-  rows.add("file.add-folder", [this] { addFolderDialog(); });
-  rows.addWithArgument(
-      "file.open-example", [] { return true; }, [this](const QString& name) { openExample(name); });
   rows.add("file.welcome", [this] {
     m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
     m_pages->showWelcome();
   });
-  rows.add("file.save", [this] { save(*m_workspace.current(), false); });
-  rows.add("file.save-as", [this] { save(*m_workspace.current(), true); });
-  rows.add("file.export", [this] { exportQuery(); });
   rows.add("file.export-view", [this] { exportView(QStringLiteral("canvas")); });
   rows.add("file.export-window", [this] { exportView(QStringLiteral("window")); });
-  rows.add("file.close", [this] { closeTab(*m_workspace.current()); });
   rows.add("file.quit", [this] { close(); });
 
   rows.add(
@@ -105,7 +96,7 @@ void MainWindow::addCommands() {
   rows.add(
       "edit.history",
       [undoStack, settingsStack] { return undoStack().count() > 0 || settingsStack().count() > 0; },
-      [this] { showUndoHistory(); });
+      [this] { m_documents->showUndoHistory(); });
 
   rows.add("run.run", isIdle, [this] { run(false); });
   rows.add("run.run-selected", isIdle, [this] { run(true); });

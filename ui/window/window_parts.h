@@ -2,7 +2,11 @@
 // What the roles of the window (documents, lessons, serving, recording) share.
 #pragma once
 
+#include "engine/query/diagnostic.h"
+
 #include <QString>
+
+#include <vector>
 
 class QMainWindow;
 class QSettings;
@@ -35,5 +39,7 @@ struct WindowParts {
 /// filter before the dialog asks whether to replace a file. Returns an empty text if the user cancels.
 QString chosenSavePath(QWidget* parent, const QString& title, const QString& proposed,
                        const QString& filters);
+/// The problems of a file as text, one in a line.
+QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file);
 
 }  // namespace spanscope::ui

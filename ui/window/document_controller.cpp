@@ -1,42 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What of the window has to do with files: open, close, export.
+#include "ui/window/document_controller.h"
+
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/query/node_parts.h"
 #include "engine/retrieve/document_text.h"
-#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
 #include "ui/document/document_file.h"
 #include "ui/document/picture_document.h"
 #include "ui/document/recent_files.h"
 #include "ui/document/text_files.h"
-#include "ui/document/unread_text.h"
-#include "ui/editor/clipboard.h"
+#include "ui/editor/canvas.h"
 #include "ui/export/export_dialog.h"
-#include "ui/export/view_export_dialog.h"
 #include "ui/session/model_choices.h"
-#include "ui/window/about_box.h"
-#include "ui/window/canvas_picture.h"
 #include "ui/window/canvas_places.h"
-#include "ui/window/main_window.h"
+#include "ui/window/dock_host.h"
+#include "ui/window/page_area.h"
 #include "ui/window/status_line.h"
-#include "ui/window/window_picture.h"
+#include "ui/window/workspace.h"
 
 #include <QAbstractButton>
-#include <QCloseEvent>
 #include <QDialog>
 #include <QDialogButtonBox>
-#include <QDragEnterEvent>
 #include <QEventLoop>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QKeyEvent>
 #include <QLabel>
+#include <QMainWindow>
 #include <QMessageBox>
-#include <QMimeData>
 #include <QProgressDialog>
+#include <QPushButton>
+#include <QSettings>
 #include <QTimer>
 #include <QUndoView>
 #include <QVBoxLayout>
@@ -93,8 +89,9 @@ std::optional<TextFiles> readWhileShown(const QStringList& paths, QWidget* windo
     return reading.wait_for(patience) != std::future_status::timeout;
   };
   if (!isRead(kUnnoticed)) {
-    QProgressDialog dialog(MainWindow::tr("Reading files…"), MainWindow::tr("Cancel"), 0, 0, window);
-    dialog.setWindowTitle(MainWindow::tr("Add files"));
+    QProgressDialog dialog(DocumentController::tr("Reading files…"), DocumentController::tr("Cancel"), 0, 0,
+                           window);
+    dialog.setWindowTitle(DocumentController::tr("Add files"));
     dialog.setWindowModality(Qt::WindowModal);
     dialog.show();
     QEventLoop loop;
@@ -127,25 +124,40 @@ bool namesBundledModel(const document::Document& document) {
 
 }  // namespace
 
-QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file) {
-  constexpr std::size_t kMost = 8;
-  // What refuses the file comes first: the list may be cut.
-  std::vector<query::Diagnostic> sorted = diagnostics;
-  std::stable_partition(sorted.begin(), sorted.end(), [](const query::Diagnostic& diagnostic) {
-    return diagnostic.severity == Severity::Error;
-  });
-  QStringList lines;
-  for (const query::Diagnostic& diagnostic : sorted) {
-    if (static_cast<std::size_t>(lines.size()) == kMost) {
-      lines << QStringLiteral("…");
-      break;
-    }
-    lines << QString::fromStdString(diagnostic.located(file.toStdString()));
-  }
-  return lines.join(QLatin1Char('\n'));
+DocumentController::DocumentController(const WindowParts& parts)
+    : m_window(parts.window),
+      m_settings(parts.settings),
+      m_workspace(parts.workspace),
+      m_docks(parts.docks),
+      m_canvas(parts.canvas),
+      m_places(parts.places),
+      m_pages(parts.pages),
+      m_status(parts.status),
+      m_lastFolder(parts.lastFolder),
+      m_saver(parts) {
+  connect(&m_saver, &DocumentSaver::changed, this, &DocumentController::changed);
+  connect(&m_saver, &DocumentSaver::fileUsed, this, &DocumentController::remember);
 }
 
-void MainWindow::newDocument() {
+void DocumentController::addCommands(CommandHandlers& rows) {
+  rows.add("file.new", [this] { newDocument(); });
+  rows.add("file.open", [this] { openDialog(); });
+  rows.add("file.add-files", [this] { addFilesDialog(); });
+  rows.add("file.add-folder", [this] { addFolderDialog(); });
+  rows.addWithArgument(
+      "file.open-example", [] { return true; }, [this](const QString& name) { openExample(name); });
+  rows.add("file.save", [this] { m_saver.save(*m_workspace.current(), false); });
+  rows.add("file.save-as", [this] { m_saver.save(*m_workspace.current(), true); });
+  rows.add("file.export", [this] { exportQuery(); });
+  rows.add("file.close", [this] { closeTab(*m_workspace.current()); });
+}
+
+QString DocumentController::tracePath(std::uint32_t tab) const {
+  const auto trace = m_tracePaths.find(tab);
+  return trace == m_tracePaths.end() ? QString() : trace->second;
+}
+
+void DocumentController::newDocument() {
   document::Document fresh;
   m_workspace.useModelInUse(fresh.settings);
   auto model = std::make_unique<DocumentModel>(std::move(fresh));
@@ -157,18 +169,19 @@ void MainWindow::newDocument() {
   };
   for (int number = 2; isTaken(model->title()); ++number) model->setTitle(tr("%1 %2").arg(first).arg(number));
   watch(m_workspace.open(std::move(model)));
-  showDocuments();
-  m_canvas->setFocus();
+  m_pages.showDocuments();
+  Q_EMIT changed();
+  m_canvas.setFocus();
   // Docks that are shown for the first time are arranged after this, and the canvas loses the focus
   // meanwhile.
-  QTimer::singleShot(0, m_canvas, [this] { m_canvas->setFocus(); });
+  QTimer::singleShot(0, &m_canvas, [this] { m_canvas.setFocus(); });
 }
 
-bool MainWindow::openFile(const QString& path) {
+bool DocumentController::openFile(const QString& path) {
   return openFiles({path});
 }
 
-bool MainWindow::openFiles(const QStringList& paths) {
+bool DocumentController::openFiles(const QStringList& paths) {
   QStringList texts;
   bool isAllOpen = true;
   for (const QString& path : paths) {
@@ -182,14 +195,14 @@ bool MainWindow::openFiles(const QStringList& paths) {
   return isAllOpen;
 }
 
-MainWindow::Opening MainWindow::openOne(const QString& path) {
+DocumentController::Opening DocumentController::openOne(const QString& path) {
   const QString whole = QFileInfo(path).absoluteFilePath();
   for (const auto& open : m_workspace.documents()) {
     const auto trace = m_tracePaths.find(open->id);
     if (open->model->filePath() != whole && (trace == m_tracePaths.end() || trace->second != whole)) continue;
     m_workspace.setCurrent(open.get());
-    m_pages->showDocuments();
-    refresh();
+    m_pages.showDocuments();
+    Q_EMIT changed();
     return Opening::Opened;
   }
   const QString name = QFileInfo(path).fileName();
@@ -199,10 +212,10 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
       m_tracePaths[trace.id] = whole;
       watch(trace);
     } catch (const Failure& failure) {
-      QMessageBox::warning(this, tr("Open"), QString::fromUtf8(failure.what()));
+      QMessageBox::warning(&m_window, tr("Open"), QString::fromUtf8(failure.what()));
       return Opening::Failed;
     }
-    m_docks->setLayout(LayoutId::Explain);
+    m_docks.setLayout(LayoutId::Explain);
     remember(whole);
     return Opening::Opened;
   }
@@ -215,7 +228,7 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
     return Opening::IsText;
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Open"), tr("%1 cannot be opened.").arg(name), QMessageBox::Ok,
-                    this);
+                    &m_window);
     // What is no query by its name is wrong as a text.
     const QString problem = isOpenedByName(whole) ? QString() : readTextFiles({whole}).problem;
     box.setInformativeText(problem.isEmpty() ? diagnosticsText(opened.diagnostics, name)
@@ -236,22 +249,22 @@ MainWindow::Opening MainWindow::openOne(const QString& path) {
   OpenDocument& document = m_workspace.open(std::move(model));
   watch(document, std::move(stamp));
   remember(whole);
-  m_canvas->setFocus();
-  noteUnread(document, opened);
+  m_canvas.setFocus();
+  m_saver.noteUnread(document, opened);
   return Opening::Opened;
 }
 
-bool MainWindow::isQueryShown() const {
+bool DocumentController::isQueryShown() const {
   const OpenDocument* current = m_workspace.current();
-  return current != nullptr && !isWelcome() && current->source->takesRuns();
+  return current != nullptr && !m_pages.isWelcome() && current->source->takesRuns();
 }
 
-bool MainWindow::offerDocuments(const QStringList& paths) {
+bool DocumentController::offerDocuments(const QStringList& paths) {
   QMessageBox box(QMessageBox::Question, tr("Open"),
                   paths.size() == 1
                       ? tr("%1 is a text, not a query.").arg(QFileInfo(paths.front()).fileName())
                       : tr("%1 of these are texts, not queries.").arg(paths.size()),
-                  QMessageBox::Cancel, this);
+                  QMessageBox::Cancel, &m_window);
   box.setInformativeText(
       tr("Add the text to a query? Each file becomes a document: a child of a plus, named after it."));
   const QAbstractButton* here =
@@ -262,36 +275,38 @@ bool MainWindow::offerDocuments(const QStringList& paths) {
   return here != nullptr && box.clickedButton() == here && addFiles(paths, AddTo::ThisQuery);
 }
 
-bool MainWindow::addFiles(const QStringList& paths, AddTo where) {
-  const std::optional<TextFiles> chosen = readWhileShown(paths, this);
+bool DocumentController::addFiles(const QStringList& paths, AddTo where) {
+  const std::optional<TextFiles> chosen = readWhileShown(paths, &m_window);
   if (!chosen) return false;
   const TextFiles& read = *chosen;
   if (!read.problem.isEmpty()) {
-    QMessageBox box(QMessageBox::Warning, tr("Add files"), tr("Nothing was added."), QMessageBox::Ok, this);
+    QMessageBox box(QMessageBox::Warning, tr("Add files"), tr("Nothing was added."), QMessageBox::Ok,
+                    &m_window);
     box.setInformativeText(read.problem + QLatin1Char('.'));
     if (!read.leftOut.isEmpty()) box.setDetailedText(read.leftOut.join(QLatin1Char('\n')));
     box.exec();
     return false;
   }
   if (where == AddTo::NewQuery || !isQueryShown()) newDocument();
-  m_canvas->addDocuments(read.files);
+  m_canvas.addDocuments(read.files);
   m_lastFolder = QFileInfo(paths.front()).absolutePath();
   const QString added = read.files.size() == 1
                             ? tr("Added %1").arg(QString::fromStdString(read.files.front().name))
                             : tr("Added %1 documents").arg(read.files.size());
   const QString leftOut = leftOutText(read.leftOut);
   if (leftOut.isEmpty())
-    say(added);
+    m_status.say(added);
   else
-    complain(tr("%1; %2").arg(added, leftOut));
+    m_status.complain(tr("%1; %2").arg(added, leftOut));
   return true;
 }
 
-void MainWindow::takeDropped(const QStringList& paths) {
+void DocumentController::takeDropped(const QStringList& paths) {
   if (paths.size() == 1 && isModel(paths.front())) {
     if (m_workspace.model() == nullptr) newDocument();
     chooseModel(*m_workspace.model(), paths.front());
-    say(tr("The model of this document is now %1.")
+    m_status.say(
+        tr("The model of this document is now %1.")
             .arg(QString::fromStdString(checkpoint::Checkpoint(paths.front().toStdString()).name())));
     return;
   }
@@ -306,29 +321,29 @@ void MainWindow::takeDropped(const QStringList& paths) {
     openFiles(texts);
 }
 
-void MainWindow::addFilesDialog() {
+void DocumentController::addFilesDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
-      this, tr("Add files"), m_lastFolder, tr("Texts (*.txt *.md *.rst *.csv);;All files (*)"));
+      &m_window, tr("Add files"), m_lastFolder, tr("Texts (*.txt *.md *.rst *.csv);;All files (*)"));
   if (!paths.isEmpty()) addFiles(paths, AddTo::ThisQuery);
 }
 
-void MainWindow::addFolderDialog() {
-  const QString folder = QFileDialog::getExistingDirectory(this, tr("Add a folder"), m_lastFolder);
+void DocumentController::addFolderDialog() {
+  const QString folder = QFileDialog::getExistingDirectory(&m_window, tr("Add a folder"), m_lastFolder);
   if (!folder.isEmpty()) addFiles({folder}, AddTo::ThisQuery);
 }
 
-bool MainWindow::openExample(const QString& fileName) {
+bool DocumentController::openExample(const QString& fileName) {
   QString path;
   try {
     path = QString::fromStdString(
         (workbench::resourceDirectory() / "queries" / fileName.toStdString()).string());
   } catch (const Failure& failure) {
-    say(QString::fromUtf8(failure.what()));
+    m_status.say(QString::fromUtf8(failure.what()));
     return false;
   }
   document::OpenedDocument opened = openDocument(path);
   if (!opened.document) {
-    QMessageBox::warning(this, tr("Open"), diagnosticsText(opened.diagnostics, fileName));
+    QMessageBox::warning(&m_window, tr("Open"), diagnosticsText(opened.diagnostics, fileName));
     return false;
   }
   if (!namesBundledModel(*opened.document)) m_workspace.useModelInUse(opened.document->settings);
@@ -336,36 +351,26 @@ bool MainWindow::openExample(const QString& fileName) {
   // Examples are opened as copies: saving asks for a name.
   model->setTitle(QFileInfo(fileName).completeBaseName());
   watch(m_workspace.open(std::move(model)));
-  m_canvas->setFocus();
+  m_canvas.setFocus();
   return true;
 }
 
-void MainWindow::watch(OpenDocument& document, FileStamp read) {
-  m_pages->showDocuments();
-  if (document.source->takesRuns()) {
-    auto autosave = std::make_unique<Autosave>(*document.model, m_autosaveDirectory);
-    connect(autosave.get(), &Autosave::failed, this,
-            [this](const Error& error) { say(QString::fromStdString(error.message())); });
-    m_autosaves[document.id] = std::move(autosave);
-    connect(&UnreadText::of(*document.model), &UnreadText::changed, this, [this] {
-      m_status->forgetComplaint();
-      m_status->countSoon();
-    });
-    m_files.add(document.id, *document.model, std::move(read));
-  }
-  m_places->fitLater(kSettleTime);
-  refresh();
+void DocumentController::watch(OpenDocument& document, FileStamp read) {
+  m_pages.showDocuments();
+  if (document.source->takesRuns()) m_saver.watch(document, std::move(read));
+  m_places.fitLater(kSettleTime);
+  Q_EMIT changed();
 }
 
-void MainWindow::remember(const QString& path) {
+void DocumentController::remember(const QString& path) {
   RecentFiles(m_settings).add(path);
   m_lastFolder = QFileInfo(path).absolutePath();
-  m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
+  Q_EMIT recentChanged();
 }
 
-void MainWindow::openDialog() {
+void DocumentController::openDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
-      this, tr("Open"), m_lastFolder,
+      &m_window, tr("Open"), m_lastFolder,
       tr("All that can be opened (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg);;"
          "Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs "
          "(*.trace *.part);;Pictures with their query (*.png *.svg);;Texts, as documents of a query "
@@ -373,66 +378,37 @@ void MainWindow::openDialog() {
   openFiles(paths);
 }
 
-void MainWindow::closeTab(OpenDocument& document) {
-  if (!mayClose(document)) return;
+void DocumentController::closeTab(OpenDocument& document) {
+  if (!m_saver.mayClose(document)) return;
   if (m_workspace.current() == &document) {
-    m_canvas->setModel(nullptr);
-    for (Dock* dock : m_docks->docks()) {
+    m_canvas.setModel(nullptr);
+    for (Dock* dock : m_docks.docks()) {
       if (dock->view() != nullptr) dock->view()->setModel(nullptr);
     }
   }
-  m_files.remove(document.id);
+  m_saver.forget(document);
   m_tracePaths.erase(document.id);
-  m_autosaves.erase(document.id);
-  m_places->forget(document.id);
+  m_places.forget(document.id);
   m_workspace.close(&document);
-  showCurrent();
-  refresh();
+  Q_EMIT closed();
 }
 
-void MainWindow::keyPressEvent(QKeyEvent* event) {
-  // Nothing in the window wanted it: it leads back from a text or a dock.
-  if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier && m_canvas->isVisible()) {
-    m_canvas->setFocus(Qt::ShortcutFocusReason);
-    event->accept();
-    return;
-  }
-  QMainWindow::keyPressEvent(event);
-}
-
-void MainWindow::exportQuery() {
-  if (!settleTyped(*m_workspace.current(), tr("Export"))) return;
+void DocumentController::exportQuery() {
+  if (!m_saver.settleTyped(*m_workspace.current(), tr("Export"))) return;
   ExportDialog dialog(m_workspace.model()->document(),
                       QFileInfo(m_workspace.model()->title()).completeBaseName(), m_workspace.input().theme,
-                      this, m_workspace.model()->filePath(), m_workspace.problems());
+                      &m_window, m_workspace.model()->filePath(), m_workspace.problems());
   connect(&dialog, &ExportDialog::nodeWanted, this, [this](document::NodeId node) {
     Selection selection;
     selection.nodes = {node};
     m_workspace.select(selection);
-    m_canvas->reveal(node);
+    m_canvas.reveal(node);
   });
   dialog.exec();
 }
 
-void MainWindow::exportView(const QString& id) {
-  // The picture carries the query.
-  if (!settleTyped(*m_workspace.current(), tr("Export"))) return;
-  std::vector<ExportItem> items;
-  items.push_back(windowItem(*this));
-  const ViewInput& input = m_workspace.input();
-  items.push_back(canvasItem(inputForPicture(QStringLiteral("canvas"), input), m_canvas->size()));
-  for (const ViewInfo& info : viewTable()) {
-    const Dock* dock = m_docks->dock(info.id);
-    const QSize size = dock != nullptr && dock->isVisible() ? dock->view()->size() : QSize(800, 500);
-    items.push_back(exportItem(info, inputForPicture(info.id, input), size));
-  }
-  ViewExportDialog(std::move(items), id, m_workspace.input().theme, this,
-                   document::writeDocument(m_workspace.model()->document()))
-      .exec();
-}
-
-void MainWindow::showUndoHistory() {
-  QDialog dialog(this);
+void DocumentController::showUndoHistory() {
+  QDialog dialog(&m_window);
   dialog.setWindowTitle(tr("Undo history"));
   auto* explanation = new QLabel(tr("The query or the settings go to what they were after the change that "
                                     "you choose; the other stays as it is. What comes after that stays in "
@@ -469,19 +445,6 @@ void MainWindow::showUndoHistory() {
   dialog.resize(560, 420);
   list->setFocus();
   dialog.exec();
-}
-
-void MainWindow::showAbout() {
-  const LoadedModel& model = m_workspace.engine().model();
-  AboutBox(model.device, m_workspace.input().theme, this).exec();
-}
-
-void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
-}
-
-void MainWindow::dropEvent(QDropEvent* event) {
-  if (const QStringList paths = localFiles(*event->mimeData()); !paths.isEmpty()) takeDropped(paths);
 }
 
 }  // namespace spanscope::ui

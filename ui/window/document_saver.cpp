@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Saving, and what is done about files that other programs write too.
+#include "ui/window/document_saver.h"
+
 #include "engine/base/error.h"
 #include "ui/document/document_file.h"
 #include "ui/document/file_trouble.h"
 #include "ui/document/unread_text.h"
 #include "ui/window/difference_dialog.h"
-#include "ui/window/main_window.h"
+#include "ui/window/page_area.h"
+#include "ui/window/status_line.h"
+#include "ui/window/workspace.h"
 
 #include <QCoreApplication>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QMainWindow>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -35,7 +39,7 @@ QString textOfFile(const QString& path) {
 QStringList lostOf(const query::RewrittenChat& chat) {
   QStringList texts;
   for (const query::Diagnostic& part : chat.lost) {
-    texts += QCoreApplication::translate("MainWindow", "line %1: %2")
+    texts += QCoreApplication::translate("DocumentSaver", "line %1: %2")
                  .arg(QString::number(part.position.line), QString::fromStdString(part.found));
   }
   return texts;
@@ -47,11 +51,29 @@ QString listed(const QStringList& parts) {
   QStringList lines;
   for (const QString& part : parts.first(std::min(kMost, parts.size()))) lines += QStringLiteral("• ") + part;
   if (parts.size() > kMost)
-    lines += QCoreApplication::translate("MainWindow", "and %1 more").arg(parts.size() - kMost);
+    lines += QCoreApplication::translate("DocumentSaver", "and %1 more").arg(parts.size() - kMost);
   return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace
+
+QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file) {
+  constexpr std::size_t kMost = 8;
+  // What refuses the file comes first: the list may be cut.
+  std::vector<query::Diagnostic> sorted = diagnostics;
+  std::stable_partition(sorted.begin(), sorted.end(), [](const query::Diagnostic& diagnostic) {
+    return diagnostic.severity == Severity::Error;
+  });
+  QStringList lines;
+  for (const query::Diagnostic& diagnostic : sorted) {
+    if (static_cast<std::size_t>(lines.size()) == kMost) {
+      lines << QStringLiteral("…");
+      break;
+    }
+    lines << QString::fromStdString(diagnostic.located(file.toStdString()));
+  }
+  return lines.join(QLatin1Char('\n'));
+}
 
 QString chosenSavePath(QWidget* parent, const QString& title, const QString& proposed,
                        const QString& filters) {
@@ -71,14 +93,55 @@ QString chosenSavePath(QWidget* parent, const QString& title, const QString& pro
   return dialog.selectedFiles().constFirst();
 }
 
-bool MainWindow::save(OpenDocument& document, bool askForPath) {
+DocumentSaver::DocumentSaver(const WindowParts& parts)
+    : m_window(parts.window),
+      m_workspace(parts.workspace),
+      m_pages(parts.pages),
+      m_status(parts.status),
+      m_lastFolder(parts.lastFolder),
+      m_autosaveDirectory(parts.autosaveDirectory),
+      m_files(parts.autosaveDirectory + QStringLiteral("/open")) {
+  connect(&m_files, &DocumentFiles::changed, this, &DocumentSaver::changed);
+}
+
+DocumentSaver::~DocumentSaver() {
+  m_files.disconnect(this);
+}
+
+void DocumentSaver::watch(OpenDocument& document, FileStamp read) {
+  auto autosave = std::make_unique<Autosave>(*document.model, m_autosaveDirectory);
+  connect(autosave.get(), &Autosave::failed, this,
+          [this](const Error& error) { m_status.say(QString::fromStdString(error.message())); });
+  m_autosaves[document.id] = std::move(autosave);
+  connect(&UnreadText::of(*document.model), &UnreadText::changed, this, [this] {
+    m_status.forgetComplaint();
+    m_status.countSoon();
+  });
+  m_files.add(document.id, *document.model, std::move(read));
+}
+
+void DocumentSaver::forget(const OpenDocument& document) {
+  m_files.remove(document.id);
+  m_autosaves.erase(document.id);
+}
+
+Autosave* DocumentSaver::autosave(const OpenDocument& document) const {
+  const auto autosave = m_autosaves.find(document.id);
+  return autosave == m_autosaves.end() ? nullptr : autosave->second.get();
+}
+
+void DocumentSaver::discardAutosaves() {
+  for (auto& [id, autosave] : m_autosaves) autosave->discard();
+}
+
+bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
   DocumentModel& model = *document.model;
   if (!settleTyped(document, tr("Save"))) return false;
   QString path = model.filePath();
   if (askForPath || path.isEmpty()) {
     const QString proposed = (m_lastFolder.isEmpty() ? QString() : m_lastFolder + QLatin1Char('/')) +
                              QFileInfo(model.title()).completeBaseName() + QStringLiteral(".span");
-    path = chosenSavePath(this, tr("Save as"), path.isEmpty() ? proposed : path,
+    path = chosenSavePath(&m_window, tr("Save as"), path.isEmpty() ? proposed : path,
                           tr("Documents (*.span);;Query alone, JSON (*.json);;Query alone, YAML "
                              "(*.yaml *.yml);;Query alone, Lisp (*.lisp)"));
     if (path.isEmpty()) return false;
@@ -87,7 +150,7 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
     m_files.look();
     const FileSituation situation = m_files.situation(document.id);
     if (!model.isModified() && !situation.isChanged && !situation.isGone) {
-      say(tr("%1 has no changes to save.").arg(model.title()));
+      m_status.say(tr("%1 has no changes to save.").arg(model.title()));
       return true;
     }
     switch (maySaveOver(document)) {
@@ -108,10 +171,9 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   }
   if (!trouble.isEmpty()) {
     // What was to be on the disk by now is, before anything is asked.
-    if (const auto autosave = m_autosaves.find(document.id); autosave != m_autosaves.end())
-      autosave->second->writeNow();
+    if (Autosave* own = autosave(document)) own->writeNow();
     QMessageBox box(QMessageBox::Warning, tr("Save"), tr("%1 was not saved.").arg(QFileInfo(path).fileName()),
-                    QMessageBox::Cancel, this);
+                    QMessageBox::Cancel, &m_window);
     box.setInformativeText(tr("%1 Under another name, or in another folder, it can be saved.").arg(trouble));
     QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
     box.setDefaultButton(saveAs);
@@ -127,15 +189,16 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   else
     unread.noteSaved(model.filePath(), savedForm(path, unread.file()));
   m_files.accept(document.id);
-  remember(model.filePath());
-  say(apart == 0 ? tr("Saved %1").arg(model.title())
+  Q_EMIT fileUsed(model.filePath());
+  m_status.say(
+      apart == 0 ? tr("Saved %1").arg(model.title())
       : apart == 1
           ? tr("Saved %1. One part is only in the file that was opened.").arg(model.title())
           : tr("Saved %1. %2 parts are only in the file that was opened.").arg(model.title()).arg(apart));
   return true;
 }
 
-QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path) {
+QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& path) {
   DocumentModel& model = *document.model;
   const QFileInfo file(path);
   const QueryFile* opened = UnreadText::of(model).file();
@@ -160,7 +223,7 @@ QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path)
                               .arg(file.fileName())
       : isOwnFile ? tr("Saving over %1 removes parts that the document does not hold.").arg(file.fileName())
                   : tr("%1 will not have all parts of the file that was opened.").arg(file.fileName()),
-      QMessageBox::Cancel, this);
+      QMessageBox::Cancel, &m_window);
   QStringList paragraphs;
   if (!removed.isEmpty()) paragraphs += listed(removed);
   if (!lost.isEmpty()) paragraphs += tr("The file will not have: %1.").arg(lost.join(QStringLiteral(", ")));
@@ -177,48 +240,49 @@ QString MainWindow::pathWithoutLoss(OpenDocument& document, const QString& path)
   if (!file.suffix().isEmpty()) other.chop(file.suffix().size() + 1);
   other += QStringLiteral(".span");
   if (isDocument || QFileInfo::exists(other)) {
-    other = chosenSavePath(this, tr("Save as"), other, tr("Documents (*.span)"));
+    other = chosenSavePath(&m_window, tr("Save as"), other, tr("Documents (*.span)"));
   }
   // The person may have chosen the same name or another query file.
   return other.isEmpty() || other == path ? other : pathWithoutLoss(document, other);
 }
 
-bool MainWindow::settleTyped(OpenDocument& document, const QString& title) {
+bool DocumentSaver::settleTyped(OpenDocument& document, const QString& title) {
   UnreadText& unread = UnreadText::of(*document.model);
   unread.settle();
   if (!unread.typed()) return true;
   QMessageBox box(QMessageBox::Warning, title,
                   tr("JSON holds text of %1 that is not a query.").arg(document.model->title()),
-                  QMessageBox::Cancel, this);
+                  QMessageBox::Cancel, &m_window);
   box.setInformativeText(unread.refusal());
   QPushButton* show = box.addButton(tr("Show text"), QMessageBox::AcceptRole);
   const QPushButton* discard = box.addButton(tr("Discard text"), QMessageBox::DestructiveRole);
   box.setDefaultButton(show);
   box.exec();
-  if (box.clickedButton() == show) perform(QStringLiteral("view.dock:json"));
+  if (box.clickedButton() == show) Q_EMIT commandWanted(QStringLiteral("view.dock:json"));
   if (box.clickedButton() != discard) return false;
   unread.discardTyped();
   return true;
 }
 
-void MainWindow::noteUnread(OpenDocument& document, const OpenedFile& file) {
+void DocumentSaver::noteUnread(OpenDocument& document, const OpenedFile& file) {
   UnreadText& unread = UnreadText::of(*document.model);
   unread.noteFile(file.diagnostics, file.file);
   const qsizetype count = unread.leftOutOfFile().size();
   if (count == 0) return;
-  say(count == 1
+  m_status.say(
+      count == 1
           ? tr("One part of %1 is not in the document. Problems names it.").arg(document.model->title())
           : tr("%1 parts of %2 are not in the document. Problems names them.")
                 .arg(QString::number(count), document.model->title()));
 }
 
-bool MainWindow::mayClose(OpenDocument& document) {
+bool DocumentSaver::mayClose(OpenDocument& document) {
   if (!document.source->takesRuns() || !document.model->isModified()) return true;
   m_workspace.setCurrent(&document);
-  m_pages->showDocuments();
+  m_pages.showDocuments();
   QMessageBox box(QMessageBox::Question, tr("Close"),
                   tr("Save the changes to %1?").arg(document.model->title()),
-                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, &m_window);
   switch (box.exec()) {
     case QMessageBox::Save:
       return save(document, false);
@@ -229,14 +293,14 @@ bool MainWindow::mayClose(OpenDocument& document) {
   }
 }
 
-MainWindow::SaveOver MainWindow::maySaveOver(OpenDocument& document) {
+DocumentSaver::SaveOver DocumentSaver::maySaveOver(OpenDocument& document) {
   m_files.look();
   const FileSituation situation = m_files.situation(document.id);
   if (!situation.isChanged || situation.isGone) return SaveOver::Yes;
   for (;;) {
     QMessageBox box(QMessageBox::Warning, tr("Save"),
                     tr("%1 was changed by another program since it was opened here.").arg(situation.name),
-                    QMessageBox::Cancel, this);
+                    QMessageBox::Cancel, &m_window);
     box.setInformativeText(tr("Saving puts what is here in the place of what that program wrote."));
     const QPushButton* compare = box.addButton(tr("Compare…"), QMessageBox::ActionRole);
     const QPushButton* over = box.addButton(tr("Save over it"), QMessageBox::DestructiveRole);
@@ -250,7 +314,7 @@ MainWindow::SaveOver MainWindow::maySaveOver(OpenDocument& document) {
   }
 }
 
-void MainWindow::answer(FileAnswer answer) {
+void DocumentSaver::answer(FileAnswer answer) {
   OpenDocument* current = m_workspace.current();
   if (current == nullptr) return;
   switch (answer) {
@@ -274,16 +338,17 @@ void MainWindow::answer(FileAnswer answer) {
       m_files.dismiss(current->id);
       break;
   }
-  refresh();
+  Q_EMIT changed();
 }
 
-void MainWindow::reload(OpenDocument& document) {
+void DocumentSaver::reload(OpenDocument& document) {
   DocumentModel& model = *document.model;
   FileStamp stamp = stampOf(model.filePath());
   const OpenedFile opened = openDocument(model.filePath());
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Reload"),
-                    tr("%1 cannot be read; what is here is kept.").arg(model.title()), QMessageBox::Ok, this);
+                    tr("%1 cannot be read; what is here is kept.").arg(model.title()), QMessageBox::Ok,
+                    &m_window);
     box.setInformativeText(diagnosticsText(opened.diagnostics, model.title()));
     box.exec();
     return;
@@ -294,19 +359,19 @@ void MainWindow::reload(OpenDocument& document) {
   model.markSaved();
   m_files.accept(document.id, std::move(stamp));
   noteUnread(document, opened);
-  say(hasOtherSettings
-          ? tr("Reloaded %1. Undo brings back the query that was here, Undo setting its settings.")
-                .arg(model.title())
-          : tr("Reloaded %1. Undo brings back what was here.").arg(model.title()));
+  m_status.say(hasOtherSettings
+                   ? tr("Reloaded %1. Undo brings back the query that was here, Undo setting its settings.")
+                         .arg(model.title())
+                   : tr("Reloaded %1. Undo brings back what was here.").arg(model.title()));
 }
 
-void MainWindow::compareWithFile(const OpenDocument& document) {
+void DocumentSaver::compareWithFile(const OpenDocument& document) {
   const DocumentModel& model = *document.model;
   DifferenceDialog(tr("Compare %1").arg(model.title()),
                    tr("Lines with − are in the file as the other program wrote it, lines with + are here."),
                    textOfFile(model.filePath()),
                    QString::fromStdString(document::writeDocument(model.document())),
-                   m_workspace.input().theme, this)
+                   m_workspace.input().theme, &m_window)
       .exec();
 }
 

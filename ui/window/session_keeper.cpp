@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What outlives the window: the tabs that were open, and changes that were not saved.
+#include "ui/window/session_keeper.h"
+
 #include "engine/query/json/json.h"
 #include "ui/document/document_file.h"
 #include "ui/document/unread_text.h"
 #include "ui/editor/canvas_view.h"
 #include "ui/window/canvas_places.h"
 #include "ui/window/checklist_dialog.h"
-#include "ui/window/lesson_controller.h"
-#include "ui/window/lesson_recording.h"
-#include "ui/window/main_window.h"
-#include "ui/window/trace_controller.h"
+#include "ui/window/document_controller.h"
+#include "ui/window/page_area.h"
+#include "ui/window/workspace.h"
 
-#include <QCloseEvent>
 #include <QDir>
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLocale>
 #include <QLockFile>
+#include <QMainWindow>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QSettings>
 
 #include <algorithm>
 #include <utility>
@@ -36,13 +37,47 @@ constexpr QLatin1String kOpen("open");
 /// one writes to standard error.
 constexpr const char* kTabs = "window/tabs";
 
+constexpr int kKeepTabs = 500;  // milliseconds after which a change of tabs is written down
+
 bool isEmpty(const document::Document& document) {
   return document.ids().empty() && document.notes.empty() && document.frames.empty();
 }
 
 }  // namespace
 
-bool MainWindow::settleUnsaved() {
+SessionKeeper::SessionKeeper(const WindowParts& parts, DocumentController& documents)
+    : m_window(parts.window),
+      m_settings(parts.settings),
+      m_workspace(parts.workspace),
+      m_places(parts.places),
+      m_pages(parts.pages),
+      m_autosaveDirectory(parts.autosaveDirectory),
+      m_documents(documents) {
+  m_keepTabs.setSingleShot(true);
+  m_keepTabs.setInterval(kKeepTabs);
+  connect(&m_keepTabs, &QTimer::timeout, this, [this] { keepTabs(false); });
+  connect(&m_workspace, &Workspace::documentsChanged, &m_keepTabs, qOverload<>(&QTimer::start));
+  connect(&m_workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
+}
+
+SessionKeeper::~SessionKeeper() = default;
+
+void SessionKeeper::keepAtEnd() {
+  m_keepTabs.stop();
+  keepTabs(true);
+}
+
+bool SessionKeeper::settleUnsaved() {
+  OpenDocument* const shown = m_workspace.current();
+  if (!saveUnsaved()) {
+    m_dropped.clear();
+    return false;
+  }
+  if (m_workspace.current() != shown) m_workspace.setCurrent(shown);
+  return true;
+}
+
+bool SessionKeeper::saveUnsaved() {
   std::vector<OpenDocument*> unsaved;
   std::vector<ChecklistDialog::Item> items;
   for (const auto& document : m_workspace.documents()) {
@@ -64,7 +99,7 @@ bool MainWindow::settleUnsaved() {
       {{.id = kDrop, .text = tr("Discard checked"), .needsChecked = true, .isDefault = false},
        {.id = kKeep, .text = tr("Keep all"), .needsChecked = false, .isDefault = false},
        {.id = kSave, .text = tr("Save checked"), .needsChecked = true, .isDefault = true}},
-      tr("Cancel"), m_workspace.input().theme, this);
+      tr("Cancel"), m_workspace.input().theme, &m_window);
   if (dialog.exec() != QDialog::Accepted) return false;
   if (dialog.choice() == kKeep) return true;
   for (const std::size_t index : dialog.checked()) {
@@ -75,46 +110,13 @@ bool MainWindow::settleUnsaved() {
     }
     // Seen, as there may be more to ask about it.
     m_workspace.setCurrent(&document);
-    m_pages->showDocuments();
-    if (!save(document, false)) return false;
+    m_pages.showDocuments();
+    if (!m_documents.saver().save(document, false)) return false;
   }
   return true;
 }
 
-void MainWindow::closeEvent(QCloseEvent* event) {
-  OpenDocument* shown = m_workspace.current();
-  // It comes back at the next start.
-  if (!m_lessons->recording().mayEnd()) {
-    event->ignore();
-    return;
-  }
-  if (!settleUnsaved()) {
-    m_dropped.clear();
-    event->ignore();
-    return;
-  }
-  if (m_workspace.current() != shown) m_workspace.setCurrent(shown);
-  leave();
-  event->accept();
-}
-
-void MainWindow::leave() {
-  m_lessons->recording().keep();
-  m_keepTabs.stop();
-  keepTabs(true);
-  m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
-  m_settings.setValue(QStringLiteral("window/folder"), m_lastFolder);
-  m_settings.remove(QStringLiteral("layouts"));
-  for (const auto& [name, state] : m_lessons->layoutStates())
-    m_settings.setValue(QStringLiteral("layouts/") + name, state);
-  m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
-  for (auto& [id, autosave] : m_autosaves) autosave->discard();
-  m_workspace.engine().stopAll();
-  // The program may be ended before its destructors have run.
-  m_settings.sync();
-}
-
-bool MainWindow::ownsSession() {
+bool SessionKeeper::ownsSession() {
   if (m_sessionLock != nullptr) return true;
   if (!QDir().mkpath(m_autosaveDirectory)) return false;
   auto lock = std::make_unique<QLockFile>(m_autosaveDirectory + QStringLiteral("/session.lock"));
@@ -123,9 +125,9 @@ bool MainWindow::ownsSession() {
   return m_sessionLock != nullptr;
 }
 
-void MainWindow::keepTabs(bool atEnd) {
+void SessionKeeper::keepTabs(bool atEnd) {
   const bool isOwner = ownsSession();
-  m_places->note();
+  m_places.note();
   QStringList open;
   for (const auto& document : m_workspace.documents()) {
     // What a client asked is the person's only once it is kept or used.
@@ -133,13 +135,12 @@ void MainWindow::keepTabs(bool atEnd) {
     const DocumentModel& model = *document->model;
     const bool isDropped = m_dropped.count(document->id) != 0;
     QString path = model.filePath();
-    if (const auto trace = m_tracePaths.find(document->id); trace != m_tracePaths.end()) path = trace->second;
+    if (const QString trace = m_documents.tracePath(document->id); !trace.isEmpty()) path = trace;
     QString sideFile;
     const bool isUnnamed = path.isEmpty() && !document->isOfLesson && !isEmpty(model.document());
     const bool isWanted = model.isModified() ? !isDropped : isUnnamed;
     if (atEnd && isWanted && document->source->takesRuns()) {
-      if (const auto autosave = m_autosaves.find(document->id); autosave != m_autosaves.end())
-        sideFile = autosave->second->keep();
+      if (Autosave* autosave = m_documents.saver().autosave(*document)) sideFile = autosave->keep();
     }
     if (path.isEmpty() && sideFile.isEmpty()) continue;
     QJsonObject entry{{QLatin1String("path"), path},
@@ -147,7 +148,7 @@ void MainWindow::keepTabs(bool atEnd) {
                       {QLatin1String("modified"), model.isModified()},
                       {QLatin1String("current"), document.get() == m_workspace.current()}};
     // While the window is being laid out, the canvas looks at places that nobody has chosen.
-    if (const CanvasPlace* place = m_places->find(document->id); atEnd && place != nullptr) {
+    if (const CanvasPlace* place = m_places.find(document->id); atEnd && place != nullptr) {
       entry.insert(QLatin1String("zoom"), place->zoom);
       entry.insert(QLatin1String("x"), place->center.x());
       entry.insert(QLatin1String("y"), place->center.y());
@@ -159,7 +160,7 @@ void MainWindow::keepTabs(bool atEnd) {
   if (isOwner) m_settings.setValue(QLatin1String(kTabs), open);
 }
 
-void MainWindow::restoreSession() {
+void SessionKeeper::restore() {
   if (!ownsSession()) return;
   OpenDocument* current = nullptr;
   for (const QString& entry : m_settings.value(QLatin1String(kTabs)).toStringList()) {
@@ -169,7 +170,7 @@ void MainWindow::restoreSession() {
     const std::optional<Recovery> recovery = sideFile.isEmpty() ? std::nullopt : findRecovery(sideFile);
     if (recovery)
       openRecovered(*recovery, kept.value(QLatin1String("modified")).toBool(true));
-    else if (path.isEmpty() || !QFileInfo::exists(path) || !openFile(path))
+    else if (path.isEmpty() || !QFileInfo::exists(path) || !m_documents.openFile(path))
       continue;
     if (kept.value(QLatin1String("current")).toBool()) current = m_workspace.current();
     if (!kept.contains(QLatin1String("zoom"))) continue;
@@ -177,19 +178,13 @@ void MainWindow::restoreSession() {
     place.zoom = std::clamp(kept.value(QLatin1String("zoom")).toDouble(), kLeastZoom, kMostZoom);
     place.center = {kept.value(QLatin1String("x")).toDouble(), kept.value(QLatin1String("y")).toDouble()};
     place.isWhole = kept.value(QLatin1String("whole")).toBool();
-    m_places->put(place);
+    m_places.put(place);
   }
   if (current != nullptr) m_workspace.setCurrent(current);
-  m_places->putAgain();
+  m_places.putAgain();
 }
 
-void MainWindow::offerRecovery() {
-  offerDocuments();
-  m_lessons->recording().offer();
-  m_traces->keepCutRecordings();
-}
-
-void MainWindow::offerDocuments() {
+void SessionKeeper::offerDocuments() {
   for (;;) {
     const std::vector<Recovery> recoveries = findRecoveries(m_autosaveDirectory);
     if (recoveries.empty()) return;
@@ -220,7 +215,7 @@ void MainWindow::offerDocuments() {
         items,
         {{.id = kDrop, .text = tr("Delete checked…"), .needsChecked = true, .isDefault = false},
          {.id = kOpen, .text = tr("Open checked"), .needsChecked = true, .isDefault = true}},
-        tr("Ask again later"), m_workspace.input().theme, this);
+        tr("Ask again later"), m_workspace.input().theme, &m_window);
     if (dialog.exec() != QDialog::Accepted) return;
     const std::vector<std::size_t> checked = dialog.checked();
     if (dialog.choice() == kOpen) {
@@ -231,7 +226,7 @@ void MainWindow::offerDocuments() {
                     checked.size() == 1
                         ? tr("Delete the unsaved changes of one document?")
                         : tr("Delete the unsaved changes of %1 documents?").arg(checked.size()),
-                    QMessageBox::Cancel, this);
+                    QMessageBox::Cancel, &m_window);
     box.setInformativeText(tr("They cannot be had back."));
     const QPushButton* drop = box.addButton(tr("Delete"), QMessageBox::DestructiveRole);
     box.setDefaultButton(QMessageBox::Cancel);
@@ -241,7 +236,7 @@ void MainWindow::offerDocuments() {
   }
 }
 
-void MainWindow::openRecovered(const Recovery& recovery, bool isModified) {
+void SessionKeeper::openRecovered(const Recovery& recovery, bool isModified) {
   OpenDocument* open = nullptr;
   for (const auto& document : m_workspace.documents()) {
     if (!recovery.filePath.isEmpty() && document->model->filePath() == recovery.filePath &&
@@ -265,8 +260,8 @@ void MainWindow::openRecovered(const Recovery& recovery, bool isModified) {
     else
       model->setFilePath(recovery.filePath);
     open = &m_workspace.open(std::move(model));
-    watch(*open, std::move(stamp));
-    if (file.document) noteUnread(*open, file);
+    m_documents.watch(*open, std::move(stamp));
+    if (file.document) m_documents.saver().noteUnread(*open, file);
   }
   m_workspace.setCurrent(open);
   // Where only text was typed, the document is that of the file.
@@ -282,8 +277,7 @@ void MainWindow::openRecovered(const Recovery& recovery, bool isModified) {
     unread.setTypedErrors(query::parseJson(recovery.typed->toStdString()).diagnostics);
   }
   // The changes are in a side file at any time.
-  if (const auto autosave = m_autosaves.find(open->id); autosave != m_autosaves.end())
-    autosave->second->writeNow();
+  if (Autosave* autosave = m_documents.saver().autosave(*open)) autosave->writeNow();
   removeRecovery(recovery);
 }
 
