@@ -219,6 +219,39 @@ void checkSettings(const ModelSettings& settings, const std::string& file) {
   }
 }
 
+/// Appends fields to a protobuf message.
+class FieldWriter {
+ public:
+  explicit FieldWriter(std::string& message) : m_message(&message) {}
+
+  void integer(std::uint32_t number, std::uint64_t value) {
+    tag(number, Wire::Varint);
+    varint(value);
+  }
+  void bytes(std::uint32_t number, std::string_view value) {
+    tag(number, Wire::Bytes);
+    varint(value.size());
+    *m_message += value;
+  }
+  void real(std::uint32_t number, float value) {
+    tag(number, Wire::Fixed32);
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    for (unsigned shift = 0; shift < 32; shift += 8) byte(bits >> shift);
+  }
+
+ private:
+  void tag(std::uint32_t number, Wire wire) { varint((number << 3U) | static_cast<std::uint32_t>(wire)); }
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7U) byte(value | 0x80U);
+    byte(value);
+  }
+  void byte(std::uint64_t value) {
+    *m_message += static_cast<char>(static_cast<unsigned char>(value & 0xFFU));
+  }
+
+  std::string* m_message;
+};
+
 int hexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -226,19 +259,6 @@ int hexDigit(char c) {
 }
 
 }  // namespace
-
-std::string withSpaceMarks(std::string_view text) {
-  std::string written;
-  written.reserve(text.size());
-  for (const char c : text) {
-    if (c == ' ') {
-      written += kSpaceMark;
-    } else {
-      written += c;
-    }
-  }
-  return written;
-}
 
 std::string withoutSpaceMarks(std::string_view text) {
   std::string plain;
@@ -249,6 +269,31 @@ std::string withoutSpaceMarks(std::string_view text) {
     plain += ' ';
     text.remove_prefix(mark + kSpaceMark.size());
   }
+}
+
+std::string serializeSentencePieceModel(const SentencePieceModel& model) {
+  std::string proto;
+  std::string message;
+  const auto finish = [&](std::uint32_t number) {
+    FieldWriter(proto).bytes(number, message);
+    message.clear();
+  };
+  FieldWriter fields(message);
+  for (const SentencePiece& piece : model.pieces) {
+    fields.bytes(kPieceSpelling, piece.spelling);
+    fields.real(kPieceScore, piece.score);
+    fields.integer(kPieceType, static_cast<std::uint64_t>(piece.type));
+    finish(kModelPieces);
+  }
+  fields.integer(kTrainerModelType, static_cast<std::uint64_t>(model.algorithm));
+  fields.integer(kTrainerByteFallback, model.byteFallback ? 1 : 0);
+  finish(kModelTrainerSpec);
+  fields.bytes(kNormalizerName, "identity");
+  fields.integer(kNormalizerAddDummyPrefix, model.addDummyPrefix ? 1 : 0);
+  fields.integer(kNormalizerRemoveExtraWhitespaces, 0);
+  fields.integer(kNormalizerEscapeWhitespaces, 1);
+  finish(kModelNormalizerSpec);
+  return proto;
 }
 
 int byteOfPiece(std::string_view spelling) {

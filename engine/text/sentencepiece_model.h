@@ -48,9 +48,10 @@ SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::st
 /// one, and the byte pieces are complete if the model declares byte fallback.
 void checkSentencePieceModel(const SentencePieceModel& model, const std::string& file);
 
-/// The text with its spaces written as pieces write them.
-std::string withSpaceMarks(std::string_view text);
-/// The other way: marks become spaces.
+/// The model as a ModelProto, with the identity as its normalizer. The library reads all of its fields.
+std::string serializeSentencePieceModel(const SentencePieceModel& model);
+
+/// The text with a space in place of each U+2581.
 std::string withoutSpaceMarks(std::string_view text);
 
 /// The value of a byte piece's spelling "<0x00>" … "<0xFF>"; −1 for any other spelling.

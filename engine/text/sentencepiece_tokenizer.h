@@ -9,8 +9,8 @@
 
 namespace spanscope::text {
 
-/// Makes a tokenizer that gives the ids that the sentencepiece library would give with a checked model.
-/// `file` is the name in errors. Throws Failure if no text could be encoded with it.
+/// Makes a tokenizer that encodes with the sentencepiece library and a checked model.
+/// `file` is the name in errors. Throws Failure if the library refuses the model.
 std::unique_ptr<Tokenizer> makeSentencePieceTokenizer(SentencePieceModel model, const std::string& file);
 
 }  // namespace spanscope::text
