@@ -104,6 +104,10 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addServe(app, context);
     addCompletion(app, context);
     addMan(app, context);
+    if (argc > 1 && std::string_view(argv[1]) == "__complete") {
+      streams.out << completeWords(app, {argv + 2, argv + argc});
+      return ExitCode::Fine;
+    }
     ExitCode code = ExitCode::Usage;
     try {
       std::vector<std::string> words = withValuesApart(argc, argv);
