@@ -23,6 +23,7 @@
 #include "engine/text/tokenizer.h"
 #include "engine/trace/no_sink.h"
 #include "engine/trace/recorder.h"
+#include "engine/workbench/servers/server_requests.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -101,7 +102,8 @@ class RemoteRecording {
 /// The requests of a query, as a protocol sends them.
 struct RemoteRequests {
   std::vector<exports::ChatRequest> requests;
-  std::vector<exports::QueryCall> calls;  ///< for protocols that send them whole
+  std::vector<exports::QueryCall> calls;         ///< for protocols that send them whole
+  std::vector<exports::ChatRequest> messages{};  ///< the same requests for a server that refuses calls
 };
 
 /// Nothing, and why on standard error, where the query cannot be sent so.
@@ -121,7 +123,10 @@ std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, cons
   std::vector<Error> problems;
   if (protocol.takesCalls) {
     exports::QueryCalls calls = exports::queryCalls(query);
-    made = {.requests = std::move(calls.requests), .calls = std::move(calls.calls)};
+    made.messages =
+        workbench::asMessages(calls.requests, exports::chatRequests(query, options.seed).requests);
+    made.requests = std::move(calls.requests);
+    made.calls = std::move(calls.calls);
     problems = std::move(calls.problems);
   } else {
     exports::ChatRequests chats = exports::chatRequests(query, options.seed);
@@ -179,11 +184,13 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
 
   remote::HttpClient client;
   const std::optional<remote::ServerFacts> asked =
-      factsOf(context, client, there->server.url, there->server.access);
+      factsOf(context, client, there->server.url,
+              protocol == nullptr ? there->server.access : remote::accessIn(*protocol, there->server.access));
   if (context.stop.stop_requested()) return ExitCode::Stopped;
   if (!asked) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *asked;
-  if (protocol == nullptr) {
+  const bool isByItself = protocol == nullptr;
+  if (isByItself) {
     protocol = remote::protocolFor(facts, query, options.seed);
     if (protocol == nullptr) {
       streams.err << there->server.url << ": found none of the protocols, expected one of "
@@ -198,6 +205,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (!options.model.empty()) target.server.model = options.model;
   target.server.isUnlisted |= options.isUnlisted;
   target.protocol = protocol;
+  if (isByItself) target.otherwise = remote::protocolAfter(*protocol, facts, query, options.seed);
   target.atOnce = options.atOnce.value_or(there->atOnce);
   if (!target.server.model.empty() && !remote::servedName(target, {})) {
     streams.err << Failure({there->server.url,
@@ -218,7 +226,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     return ExitCode::RunFailed;
   }
   const std::vector<std::size_t> targetOf;
-  AnswerPrinter printer(context, sent->requests, options.json);
+  AnswerPrinter printer(context, targets, sent->requests, options.json);
   remote::RemoteTrace traced(recording->sink(),
                              {.program = RemoteRecording::kProgram,
                               .queryJson = query::writeCanonical(query),
@@ -228,16 +236,18 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
                               .warnings = {}},
                              targets, targetOf, sent->requests, &printer);
   traced.begin();
-  const remote::RemoteResult result =
-      remote::runRemotely(client, targets, targetOf, sent->requests, traced, context.stop, sent->calls);
+  const remote::RemoteResult result = remote::runRemotely(client, targets, targetOf, sent->requests, traced,
+                                                          context.stop, sent->calls, sent->messages);
   printer.end();
   traced.end(result);
+  if (const auto changed = result.changed.find(0); changed != result.changed.end())
+    target.protocol = changed->second;
   const bool isRecorded = recording->finish();
   if (options.json) {
     Json json;
     json["server"] = factsJson(facts);
     json["url"] = remote::rootOf(there->server.url);
-    json["protocol"] = protocol->name;
+    json["protocol"] = target.protocol->name;
     if (!target.promptForm.empty()) json["prompts"] = target.promptForm;
     json["steps"] = stepsJson(sent->requests, result);
     streams.out << jsonText(json) << '\n';
@@ -287,8 +297,8 @@ void addRemoteRun(CLI::App& group, Context& context) {
   command->add_flag("--unlisted-model", options->isUnlisted,
                     "Ask for the chosen model also where the server does not list it");
   addProtocolOption(*command, options->protocol,
-                    "How the server is asked: spnl (SPNL's query endpoint, with spans), chat (chat "
-                    "completions) or completions (texts); without it the first of these that it takes");
+                    "How the server is asked: " + remote::protocolList() +
+                        "; without it the first of these that it takes and that can carry the query");
   command
       ->add_option("--tokenizer", options->tokenizer,
                    "Model directory or GGUF file: completions are sent as its tokens, under its template")

@@ -35,7 +35,7 @@ std::string factsText(const remote::ServerFacts& facts) {
   text += "  cached tokens: " + cached + "\n";
   text += std::string("  progress of a prompt: ") + (kind.sendsProgress ? "reported" : "not reported") + "\n";
   text += std::string("  span queries: ") +
-          (facts.takesQueries ? "taken at /v1/query/execute" : "not taken") + "\n";
+          (facts.takes("spnl") ? "taken at /v1/query/execute" : "not taken") + "\n";
   std::string titles;
   for (const remote::Protocol* protocol : remote::protocols()) {
     if (protocol->isTakenBy(facts)) titles += (titles.empty() ? "" : ", ") + std::string(protocol->name);
@@ -64,7 +64,7 @@ nlohmann::ordered_json factsJson(const remote::ServerFacts& facts) {
     entry["name"] = model.name;
     if (model.context) entry["context"] = *model.context;
   }
-  json["takes_queries"] = facts.takesQueries;
+  json["takes_queries"] = facts.takes("spnl");
   json["protocols"] = nlohmann::ordered_json::array();
   for (const remote::Protocol* protocol : remote::protocols()) {
     if (protocol->isTakenBy(facts)) json["protocols"].push_back(protocol->name);

@@ -6,6 +6,7 @@
 #include "app/cli/text_table.h"
 #include "engine/base/error.h"
 #include "engine/remote/http/shown_reply.h"
+#include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 #include "engine/workbench/servers/server_list.h"
 
@@ -171,9 +172,9 @@ void addRemoteAdd(CLI::App& group, Context& context) {
   command->add_option("--model", options->server.model, "The server's model, in place of a query's");
   command->add_flag("--unlisted-model", options->server.isUnlisted,
                     "Ask for this model also where the server does not list it");
-  addProtocolOption(
-      *command, options->server.protocol,
-      "How it is asked: spnl, chat or completions; without it the first of these that it takes");
+  addProtocolOption(*command, options->server.protocol,
+                    "How it is asked: " + remote::protocolList() +
+                        "; without it the first of these that it takes and that can carry the query");
   command->add_option("--certificates", options->server.certificateFile,
                       "File (PEM) of the authorities to trust, in place of the system's");
   command

@@ -38,6 +38,13 @@ void AnswerPrinter::stepBegins(std::size_t request) {
   if (request == m_turn) writeHead();
 }
 
+void AnswerPrinter::changesProtocol(std::size_t /*request*/, std::size_t target, const Error& refusal,
+                                    const remote::Protocol& now) {
+  showProgress(m_context, "");
+  m_context.streams.err << "warning: " << remote::changeText(m_targets[target], refusal, now) << '\n'
+                        << std::flush;
+}
+
 void AnswerPrinter::promptProgress(std::size_t request, const remote::PromptProgress& progress) {
   if (request != m_turn) return;
   showProgress(m_context, "prompt: " + std::to_string(progress.processed) + " of " +
@@ -147,6 +154,7 @@ nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& reques
     };
     count("prompt_tokens", step.answer.promptTokens);
     count("cached_tokens", step.answer.cachedTokens);
+    if (step.answer.writtenTokens) entry["cache_written_tokens"] = *step.answer.writtenTokens;
     entry["cached"] = remote::cachedText(step.cached);
     count("generated_tokens", step.answer.generatedTokens);
     if (step.counted != 1) entry["counted_replies"] = step.counted;

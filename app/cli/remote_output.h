@@ -19,10 +19,17 @@ namespace spanscope::cli {
 /// ended is written as it comes; later ones wait for their turn. Errors go to standard error at once.
 class AnswerPrinter final : public remote::RemoteWatcher {
  public:
-  AnswerPrinter(const Context& context, const std::vector<exports::ChatRequest>& requests, bool isSilent)
-      : m_context(context), m_requests(requests), m_isSilent(isSilent), m_answers(requests.size()) {}
+  AnswerPrinter(const Context& context, const std::vector<remote::RemoteTarget>& targets,
+                const std::vector<exports::ChatRequest>& requests, bool isSilent)
+      : m_context(context),
+        m_targets(targets),
+        m_requests(requests),
+        m_isSilent(isSilent),
+        m_answers(requests.size()) {}
 
   void stepBegins(std::size_t request) override;
+  void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
+                       const remote::Protocol& now) override;
   void promptProgress(std::size_t request, const remote::PromptProgress& progress) override;
   void text(std::size_t request, const std::string& piece) override;
   void fails(std::size_t request, const Error& error) override;
@@ -43,6 +50,7 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   void writeText();
 
   const Context& m_context;
+  const std::vector<remote::RemoteTarget>& m_targets;
   const std::vector<exports::ChatRequest>& m_requests;
   bool m_isSilent;
   std::vector<Answer> m_answers;

@@ -2,17 +2,27 @@
 #include "engine/remote/protocol.h"
 
 #include "engine/export/export_target.h"
-#include "engine/remote/chat/chat_protocol.h"
-#include "engine/remote/completions/completions_protocol.h"
-#include "engine/remote/spnl/spnl_protocol.h"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace spanscope::remote {
+
+extern const Protocol kSpnlProtocol;
+extern const Protocol kChatProtocol;
+extern const Protocol kCompletionsProtocol;
+
 namespace {
 
 constexpr std::array<const Protocol*, 3> kProtocols{&kSpnlProtocol, &kChatProtocol, &kCompletionsProtocol};
+
+bool canCarry(const Protocol& protocol, const query::Node& query, std::optional<std::uint64_t> seed) {
+  const auto remarks = exports::exportRemarks(query, *exports::findExportTarget(protocol.form),
+                                              {.seed = seed, .isSentHere = true});
+  return std::none_of(remarks.begin(), remarks.end(),
+                      [](const auto& remark) { return remark.effect == exports::Effect::Refused; });
+}
 
 }  // namespace
 
@@ -22,6 +32,15 @@ std::span<const Protocol* const> protocols() {
 
 const Protocol& chatProtocol() {
   return kChatProtocol;
+}
+
+HttpAccess accessIn(const Protocol& protocol, HttpAccess access, std::optional<ServerKind> kind) {
+  access.keyLines = {protocol.keyLine};
+  const bool isKnown = kind && *kind != ServerKind::OpenAi;
+  if (isKnown && access.keyLines.front() != kBearerLine) access.keyLines.emplace_back(kBearerLine);
+  access.headLines.clear();
+  if (protocol.headLine != nullptr) access.headLines.emplace_back(protocol.headLine);
+  return access;
 }
 
 const Protocol* findProtocol(std::string_view name) {
@@ -39,15 +58,19 @@ const Protocol* protocolFor(const ServerFacts& facts) {
 const Protocol* protocolFor(const ServerFacts& facts, const query::Node& query,
                             std::optional<std::uint64_t> seed) {
   for (const Protocol* protocol : kProtocols) {
-    if (!protocol->isTakenBy(facts)) continue;
-    const auto remarks = exports::exportRemarks(query, *exports::findExportTarget(protocol->form),
-                                                {.seed = seed, .isSentHere = true});
-    const bool isRefused = std::any_of(remarks.begin(), remarks.end(), [](const auto& remark) {
-      return remark.effect == exports::Effect::Refused;
-    });
-    if (!isRefused) return protocol;
+    if (protocol->isTakenBy(facts) && canCarry(*protocol, query, seed)) return protocol;
   }
   return protocolFor(facts);
+}
+
+const Protocol* protocolAfter(const Protocol& first, const ServerFacts& facts, const query::Node& query,
+                              std::optional<std::uint64_t> seed) {
+  if (!first.takesCalls) return nullptr;
+  for (const Protocol* protocol : kProtocols) {
+    const bool isOfMessages = !protocol->takesCalls && !protocol->needsPrompt;
+    if (isOfMessages && protocol->isTakenBy(facts) && canCarry(*protocol, query, seed)) return protocol;
+  }
+  return nullptr;
 }
 
 std::string protocolNames() {
@@ -55,6 +78,13 @@ std::string protocolNames() {
   for (const Protocol* protocol : kProtocols)
     names += (names.empty() ? "" : ", ") + std::string(protocol->name);
   return names;
+}
+
+std::string protocolList() {
+  std::string list;
+  for (const Protocol* protocol : kProtocols)
+    list += (list.empty() ? "" : ", ") + std::string(protocol->name) + " (" + protocol->title + ")";
+  return list;
 }
 
 }  // namespace spanscope::remote

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The protocols in which a query can be sent to a server. Each has a folder of its own and a line in
-// protocol.cpp.
+// The protocols in which a query can be sent to a server: how a request is written and how its answer is
+// read. Each has a file of its own and a line in protocol.cpp.
 #pragma once
 
 #include "engine/base/ids.h"
 #include "engine/export/chat_requests.h"
 #include "engine/export/query_calls.h"
 #include "engine/query/query.h"
+#include "engine/remote/chat/chat_answer.h"
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/chat/server_kind.h"
 
@@ -43,8 +44,7 @@ struct Sending {
 /// A body and where it goes.
 struct Outgoing {
   std::string body;
-  std::string query{};  ///< of the address, behind the protocol's path
-  std::string contentType = "application/json";
+  std::string query{};      ///< of the address, behind the protocol's path
   bool mayBeEmpty = false;  ///< whether no text is an answer, too: of a single token, which is none
 };
 
@@ -55,15 +55,27 @@ struct Protocol {
   const char* help;   ///< what is sent, in a sentence or two
   const char* path;   ///< "/v1/query/execute"
   const char* form;   ///< the target of an export whose remarks apply: "chat"
-  bool takesCalls;    ///< whether it sends whole calls; otherwise each request is sent for itself
-  bool takesSeeds;
-  bool needsPrompt;  ///< whether it needs a PromptWriter
-  bool (*isTakenBy)(const ServerFacts& facts);
+  /// Whether most servers have it, so that those of known kinds are taken to. Otherwise a server has it only
+  /// if it clearly refuses an empty body there.
+  bool isCommon = false;
+  bool takesCalls = false;  ///< whether it sends whole calls; otherwise each request is sent for itself
+  bool takesSeeds = false;
+  bool needsPrompt = false;  ///< whether it needs a PromptWriter
+  const char* contentType = "application/json";
+  const char* keyLine = kBearerLine;  ///< what is before the key in the head of a request
+  const char* headLine = nullptr;     ///< another line of the head; null: there is none
   /// When a server of this kind says in this protocol what it found in its cache.
   CacheReporting (*reporting)(const ServerKindInfo& kind);
   /// Throws Failure where there is no such body.
   Outgoing (*write)(const Sending& sending);
+  const AnswerForm* answers;  ///< never null
+
+  bool isTakenBy(const ServerFacts& facts) const { return facts.takes(name); }
 };
+
+/// How a server is reached in this protocol. `kind`: of the server, if it is known: servers other than
+/// OpenAI's and those that are not known take a bearer token in every protocol.
+HttpAccess accessIn(const Protocol& protocol, HttpAccess access, std::optional<ServerKind> kind = {});
 
 /// All of them. Where a server has several, the first of them is taken: queries keep their spans.
 std::span<const Protocol* const> protocols();
@@ -77,7 +89,14 @@ const Protocol* protocolFor(const ServerFacts& facts);
 const Protocol* protocolFor(const ServerFacts& facts, const query::Node& query,
                             std::optional<std::uint64_t> seed = {});
 
-/// "spnl, chat, completions"
+/// Another protocol in which a server that refuses the first one can be asked for the same: the next one that
+/// it takes and that can carry the query as messages. Null: there is none.
+const Protocol* protocolAfter(const Protocol& first, const ServerFacts& facts, const query::Node& query,
+                              std::optional<std::uint64_t> seed = {});
+
+/// "spnl, chat, completions, messages"
 std::string protocolNames();
+/// "spnl (SPNL's query endpoint), chat (chat completions), …": for the help of options.
+std::string protocolList();
 
 }  // namespace spanscope::remote

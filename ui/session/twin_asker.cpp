@@ -55,7 +55,7 @@ void addKnown(workbench::NamedTwin& named, const KnownServers& servers) {
     named.slots = facts->slots;
     named.cache = facts->cache;
     named.version = facts->version;
-    if (protocol == nullptr) protocol = remote::protocolFor(*facts);
+    if (protocol == nullptr) named.protocols = facts->protocols;
   }
   named.takesSpans = protocol != nullptr && protocol->takesCalls;
 }

@@ -28,8 +28,10 @@ bool isOneEvent(std::string_view data) {
 
 }  // namespace
 
-AnswerReader::AnswerReader(std::span<ChatAnswer> answers, std::string key, Receiver receive)
-    : m_answers(answers),
+AnswerReader::AnswerReader(const AnswerForm& form, std::span<ChatAnswer> answers, std::string key,
+                           Receiver receive)
+    : m_form(form),
+      m_answers(answers),
       m_key(std::move(key)),
       m_receive(std::move(receive)),
       m_events([this](std::string_view data) { take(data, m_events.name()); },
@@ -43,19 +45,19 @@ AnswerReader::AnswerReader(std::span<ChatAnswer> answers, std::string key, Recei
 void AnswerReader::add(std::string_view piece) {
   if (m_beginning.size() < kMostKept) m_beginning += piece.substr(0, kMostKept - m_beginning.size());
   std::string begun;
-  if (m_form == Form::Unknown) {
+  if (m_body == Body::Unknown) {
     const std::string_view body = withoutByteOrderMark(m_beginning);
     const std::size_t first = body.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos || kByteOrderMark.starts_with(body)) return;
-    m_form = body[first] == '<'                         ? Form::Page
-             : body[first] == '{' || body[first] == '[' ? Form::Objects
-                                                        : Form::Events;
+    m_body = body[first] == '<'                         ? Body::Page
+             : body[first] == '{' || body[first] == '[' ? Body::Objects
+                                                        : Body::Events;
     begun = body;
     piece = begun;
   }
   if (areDone()) return;
-  if (m_form == Form::Events) m_events.add(piece);
-  if (m_form == Form::Objects) m_objects.add(piece);
+  if (m_body == Body::Events) m_events.add(piece);
+  if (m_body == Body::Objects) m_objects.add(piece);
   if (m_objects.held() > EventStream::kMostBytes) {
     throw Failure(errorAt("answer", "more than " + std::to_string(EventStream::kMostBytes) + " bytes",
                           "a smaller one"));
@@ -63,12 +65,12 @@ void AnswerReader::add(std::string_view piece) {
 }
 
 void AnswerReader::end() {
-  if (m_form == Form::Events && !areDone()) {
+  if (m_body == Body::Events && !areDone()) {
     m_events.end();
     if (!haveEnded() && !m_stray.empty()) m_answers.front().words = errorMessage(withoutKey(m_stray, m_key));
   }
   settle();
-  if (m_form == Form::Objects && !areDone()) {
+  if (m_body == Body::Objects && !areDone()) {
     const std::string& between = m_objects.between();
     if (between.find("[DONE]") != std::string::npos) take("[DONE]", {});
     const auto hasCome = [](const ChatAnswer& answer) { return answer.choice.has_value(); };
@@ -80,19 +82,21 @@ void AnswerReader::end() {
     throw Failure(errorAt("answer", std::move(found), std::move(expected)));
   };
   if (const std::string& words = m_answers.front().words; !words.empty())
-    refuse(shownReply(withoutKey(words, m_key)), "a chat completion");
+    refuse(shownReply(withoutKey(words, m_key)), m_form.title);
   const auto isMissing = [](const ChatAnswer& answer) { return !answer.choice.has_value(); };
   const auto missing = std::count_if(m_answers.begin(), m_answers.end(), isMissing);
-  if (m_form == Form::Objects && m_answers.size() > 1 && missing > 0) {
+  if (m_body == Body::Objects && m_answers.size() > 1 && missing > 0) {
     refuse(counted(m_answers.size() - static_cast<std::size_t>(missing), "choice"),
            std::to_string(m_answers.size()));
   }
   const bool hasText = std::any_of(m_answers.begin(), m_answers.end(),
                                    [](const ChatAnswer& answer) { return !answer.text.empty(); });
-  if (m_form == Form::Events || hasText) refuse("the stream ended before the answer did", "its end");
-  if (m_form == Form::Unknown) refuse("nothing: an empty body", "a chat completion");
+  if (!hasText && m_answers.size() == 1 && !m_answers.front().choice && m_answers.front().lacksChoices)
+    refuse("an answer without choices", "one choice");
+  if (m_body == Body::Events || hasText) refuse("the stream ended before the answer did", "its end");
+  if (m_body == Body::Unknown) refuse("nothing: an empty body", m_form.title);
   refuse(errorMessage(withoutKey(m_beginning, m_key)),
-         m_form == Form::Page ? "a chat completion, no page" : "a chat completion in JSON");
+         std::string(m_form.title) + (m_body == Body::Page ? ", no page" : " in JSON"));
 }
 
 void AnswerReader::settle() {
@@ -117,12 +121,12 @@ void AnswerReader::take(std::string_view data, std::string_view name) {
   const std::string clean = withoutKey(data, m_key);
   std::vector<AnswerText> came;
   try {
-    came = addEvent(m_answers, data, name);
+    came = addEvent(m_form, m_answers, data, name);
   } catch (const Failure&) {
     if (clean == data) throw;
     std::vector<ChatAnswer> others(m_answers.size());
-    addEvent(others, clean, name);
-    throw Failure(errorAt("answer", "an error of the server", "a chat completion"));
+    addEvent(m_form, others, clean, name);
+    throw Failure(errorAt("answer", "an error of the server", "an answer"));
   }
   if (areDone()) m_doneAt = std::chrono::steady_clock::now();
   m_receive(came);

@@ -3,8 +3,8 @@
 // them, or a page that is no answer at all. Servers send each of these under every content type.
 #pragma once
 
+#include "engine/remote/chat/answer_json.h"
 #include "engine/remote/chat/chat_answer.h"
-#include "engine/remote/chat/object_scanner.h"
 #include "engine/remote/http/event_stream.h"
 
 #include <chrono>
@@ -24,7 +24,7 @@ class AnswerReader {
   using Receiver = std::function<void(const std::vector<AnswerText>& came)>;
 
   /// `answers`: filled while the body comes; they must outlive it. `key`: of the server; no error repeats it.
-  AnswerReader(std::span<ChatAnswer> answers, std::string key, Receiver receive);
+  AnswerReader(const AnswerForm& form, std::span<ChatAnswer> answers, std::string key, Receiver receive);
   AnswerReader(const AnswerReader&) = delete;
   AnswerReader& operator=(const AnswerReader&) = delete;
 
@@ -39,7 +39,7 @@ class AnswerReader {
   std::optional<std::chrono::milliseconds> patience() const;
 
  private:
-  enum class Form { Unknown, Events, Objects, Page };
+  enum class Body { Unknown, Events, Objects, Page };
 
   void take(std::string_view data, std::string_view name);
   /// A line that is no part of an event.
@@ -47,10 +47,11 @@ class AnswerReader {
   bool haveEnded() const;
   bool areDone() const;
 
+  const AnswerForm& m_form;
   std::span<ChatAnswer> m_answers;
   std::string m_key;
   Receiver m_receive;
-  Form m_form = Form::Unknown;
+  Body m_body = Body::Unknown;
   EventStream m_events;
   ObjectScanner m_objects;
   ObjectScanner m_strayObjects;                                   ///< of lines that are no part of an event

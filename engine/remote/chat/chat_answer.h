@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a server answers to a chat completion, streamed or not. It trusts nothing in the answer: errors come
-// with status 200, texts come in place of pieces, and characters are divided between events.
+// What a server answers, streamed or not, in any protocol (protocol.h). It trusts nothing in the answer:
+// errors come with status 200, texts come in place of pieces, and characters are divided between events.
 #pragma once
 
 #include "engine/base/error.h"
 #include "engine/remote/chat/server_kind.h"
 #include "engine/trace/event.h"
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,10 +24,12 @@ using trace::CachedState;
 struct CachedTokens {
   CachedState state = CachedState::NotReported;
   std::int64_t tokens = 0;  ///< more than 0 if Found
+  /// Whether the server counts more of them than the prompt has. Its counts mean nothing then.
+  bool isInconsistent = false;
   bool operator==(const CachedTokens&) const = default;
 };
 
-/// "2624", "0", "not reported", "cannot be reported"
+/// "2624", "0", "not reported", "cannot be reported", "inconsistent"
 std::string cachedText(const CachedTokens& cached);
 
 /// The progress of a prompt, in its tokens (llama.cpp's `return_progress`).
@@ -49,9 +53,11 @@ struct ChatAnswer {
   std::string model;       ///< the server's name for it
   std::optional<std::int64_t> promptTokens;
   std::optional<std::int64_t> cachedTokens;
+  std::optional<std::int64_t> writtenTokens;  ///< of the prompt, which the server put into its cache
   std::optional<std::int64_t> generatedTokens;
   std::optional<PromptProgress> progress;  ///< the last one
   std::optional<std::int64_t> choice;      ///< index of the choice that it is; none: nothing of it came
+  bool lacksChoices = false;               ///< a list of answers came that was empty
   bool isDone = false;                     ///< "[DONE]" came, or the answer was one object
   std::string held;                        ///< bytes of a character whose other bytes are still to come
   /// Where one choice was asked for: the first that came with another index than 0, whose text may be the
@@ -62,8 +68,6 @@ struct ChatAnswer {
   bool hasEnded() const {
     return isDone || !finish.empty() || (!choice && !others.empty() && others.front().hasEnded());
   }
-  /// addEvent() for a stream of one answer. Returns the piece of text that came with it.
-  std::string add(std::string_view data);
 };
 
 /// What came with one event for one of several answers.
@@ -72,13 +76,31 @@ struct AnswerText {
   std::string piece;       ///< not empty
 };
 
+/// How the answers of a protocol are written. What all servers have in common is read by addEvent(): events,
+/// keep-alives, errors, "[DONE]", damaged JSON. Constants that live as long as the program.
+struct AnswerForm {
+  const char* title;  ///< of one answer: "a chat completion"
+  const char* api;    ///< "OpenAI's chat completions"
+  /// Whether an object is of this form; another may have been asked for.
+  bool (*isOwn)(const nlohmann::json& value);
+  /// Adds an object that reports no error. Returns false where it has nothing of an answer. Throws Failure
+  /// for a choice without an answer.
+  bool (*take)(std::span<ChatAnswer> answers, const nlohmann::json& value, std::vector<AnswerText>& came);
+};
+
 /// Adds one event of a stream of answers, each a choice of it by its index. What the server counts is of all
 /// of them; the first has it. `name`: the event's, mostly empty. Keep-alives are skipped. Other words that
-/// are no JSON are kept in the first answer. Throws Failure for JSON that is damaged or no chat completion
-/// (or completion), for an event of another API, for an error that the server reports in it, and for a choice
-/// without an answer.
-std::vector<AnswerText> addEvent(std::span<ChatAnswer> answers, std::string_view data,
+/// are no JSON are kept in the first answer. Throws Failure for JSON that is damaged or not of this form, for
+/// an event of another API, for an error that the server reports in it, and as AnswerForm::take() does.
+std::vector<AnswerText> addEvent(const AnswerForm& form, std::span<ChatAnswer> answers, std::string_view data,
                                  std::string_view name = {});
+
+/// For AnswerForm::take(): adds a piece of text, of which a damaged character waits for the next piece.
+/// Returns what is new and whole. At the end of the text nothing waits.
+std::string addText(ChatAnswer& answer, std::string_view piece, bool isEnd);
+
+/// For AnswerForm::take(): nothing more comes of the answers. Adds to the texts what is still held of them.
+void endAnswers(std::span<ChatAnswer> answers, std::vector<AnswerText>& came);
 
 /// Takes the choice of another index, where choice 0 has not come and nothing more is to come. Returns its
 /// text.
@@ -87,6 +109,9 @@ std::string takeOther(ChatAnswer& answer);
 /// Why an answer that has ended is none: a refusal, reasoning alone, an end by an error or a filter, blanks
 /// alone, no text at all. `mayBeEmpty`: whether no text is an answer, too. Nothing: it is one.
 std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty = false);
+
+/// Whether the model ended an answer, in the words of different servers.
+bool isOwnEnd(std::string_view finish);
 
 /// Whether an answer was ended by its limit of tokens, in the words of different servers.
 bool isTokenLimit(std::string_view finish);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/chat/remote_run.h"
 
+#include "engine/base/counted.h"
 #include "engine/remote/chat/answer_reader.h"
 #include "engine/remote/http/shown_reply.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -53,8 +55,17 @@ Error statusProblem(const HttpReply& reply) {
                  std::move(expected));
 }
 
-std::string urlOf(const RemoteTarget& target) {
-  return addressOf(target.server.url, target.facts, target.protocol->path);
+std::string urlOf(const RemoteTarget& target, const Protocol& protocol) {
+  return addressOf(target.server.url, target.facts, protocol.path);
+}
+
+/// Whether a status says that a server does not take a request as it is. Another form may be taken.
+bool isRefusal(long status) {
+  constexpr std::array<long, 6> kOthers{401, 402, 403, 407, 408, 429};
+  constexpr long kNotThere = 501;
+  const bool isOfClient = status >= 400 && status < 500;
+  return status == kNotThere ||
+         (isOfClient && std::find(kOthers.begin(), kOthers.end(), status) == kOthers.end());
 }
 
 /// A request with the replies that its prompt needs.
@@ -109,6 +120,14 @@ class PostingWatcher final : public RemoteWatcher {
   RemoteWatcher& m_watcher;
 };
 
+/// What came of one body.
+struct Outcome {
+  std::vector<RemoteStep> steps;
+  std::optional<Error> error;
+  std::optional<Error> refusal{};  ///< of the protocol, where the target has another: then there are no steps
+  std::exception_ptr thrown{};
+};
+
 /// Asks for one answer after the other. Each thread has one of its own.
 class Asker {
  public:
@@ -116,8 +135,8 @@ class Asker {
         const std::stop_token& stop)
       : m_client(client), m_targets(targets), m_watcher(watcher), m_stop(stop) {}
 
-  RemoteStep answerHere(std::size_t index, std::size_t target, const exports::ChatRequest& request,
-                        std::optional<Error>& error) {
+  Outcome answerHere(std::size_t index, std::size_t target, const exports::ChatRequest& request) {
+    std::optional<Error> error;
     const Clock::time_point begin = Clock::now();
     RemoteStep step;
     std::string came;
@@ -142,14 +161,15 @@ class Asker {
     step.target = target;
     step.isStopped = !error && !step.brokenBy.empty();
     step.seconds = since(begin);
-    return step;
+    return {.steps = {std::move(step)}, .error = std::move(error)};
   }
 
   /// One body, whose answer is that of `count` requests.
-  std::vector<RemoteStep> ask(std::size_t first, std::size_t count, std::size_t target,
-                              const std::string& model, Outgoing sent, std::optional<Error>& error) {
+  Outcome ask(std::size_t first, std::size_t count, std::size_t target, const Protocol& protocol,
+              const std::string& model, Outgoing sent) {
     const RemoteTarget& asked = m_targets[target];
-    const std::string address = urlOf(asked);
+    const std::string address = urlOf(asked, protocol);
+    std::optional<Error> error;
     std::vector<RemoteStep> steps(count);
     for (std::size_t i = 0; i < count; ++i) {
       steps[i].request = first + i;
@@ -166,7 +186,7 @@ class Asker {
       m_watcher.text(first + index, piece);
     };
     AnswerReader reader(
-        answers, asked.server.access.key,
+        *protocol.answers, answers, asked.server.access.key,
         [&, before = std::optional<PromptProgress>()](const std::vector<AnswerText>& came) mutable {
           const std::optional<PromptProgress>& progress = answers.front().progress;
           if (progress && progress != before) m_watcher.promptProgress(first, *progress);
@@ -175,25 +195,32 @@ class Asker {
         });
     std::string brokenBy;
     bool isStopped = false;
-    const auto breakBy = [&](Error problem) {
+    const auto makeShowable = [&](Error& problem) {
       if (problem.file.empty()) problem.file = address;
       // What was sent must not come back in messages and traces.
       for (std::string* text : {&problem.place, &problem.found, &problem.expected})
         *text = withoutKey(*text, asked.server.access.key);
+    };
+    const auto breakBy = [&](Error problem) {
+      makeShowable(problem);
       brokenBy = problem.message();
       error = std::move(problem);
     };
     try {
       const HttpReply reply = m_client.send({.url = address,
                                              .body = std::move(sent.body),
-                                             .contentType = std::move(sent.contentType),
+                                             .contentType = protocol.contentType,
                                              .query = std::move(sent.query),
                                              .patience = [&reader] { return reader.patience(); }},
-                                            asked.server.access, m_stop,
+                                            accessIn(protocol, asked.server.access, asked.facts.kind), m_stop,
                                             [&reader](std::string_view piece) { reader.add(piece); });
       if (reply.isStopped) {
         isStopped = true;
         brokenBy = "a request to stop";
+      } else if (&protocol != asked.otherwise && asked.otherwise != nullptr && isRefusal(reply.status)) {
+        Error refusal = statusProblem(reply);
+        makeShowable(refusal);
+        return {.steps = {}, .error = {}, .refusal = std::move(refusal)};
       } else if (reply.status != kOk && reply.status != kCreatedOk) {
         breakBy(statusProblem(reply));
       } else if (!reply.brokenBy.empty()) {
@@ -209,7 +236,7 @@ class Asker {
       breakBy(failure.error());
     }
     reader.settle();
-    const CacheReporting reporting = asked.protocol->reporting(infoOf(asked.facts.kind));
+    const CacheReporting reporting = protocol.reporting(infoOf(asked.facts.kind));
     const std::string said = answers.front().model.empty() ? model : answers.front().model;
     for (std::size_t i = 0; i < count; ++i) {
       RemoteStep& step = steps[i];
@@ -221,12 +248,17 @@ class Asker {
         step.brokenBy = brokenBy;
       step.isStopped = isStopped && !step.brokenBy.empty();
       step.cached = cachedOf(step.answer, reporting);
+      if (step.cached.isInconsistent) {
+        step.warning = "The server reports " + counted(*step.answer.cachedTokens, "cached token") +
+                       " of a prompt of " + counted(*step.answer.promptTokens, "token") +
+                       ": its counts contradict each other.";
+      }
       step.answer.model = withoutKey(said, asked.server.access.key);
       step.answer.finish = withoutKey(step.answer.finish, asked.server.access.key);
     }
     // Whatever breaks a call breaks one of its steps, so that nothing is sent that follows it.
     if (!brokenBy.empty() && steps.back().brokenBy.empty()) steps.back().brokenBy = brokenBy;
-    return steps;
+    return {.steps = std::move(steps), .error = std::move(error)};
   }
 
  private:
@@ -241,10 +273,12 @@ class Asker {
 class RemoteRunner {
  public:
   RemoteRunner(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
-               const std::vector<exports::ChatRequest>& requests, const std::stop_token& stop)
+               const std::vector<exports::ChatRequest>& requests,
+               const std::vector<exports::ChatRequest>& messages, const std::stop_token& stop)
       : m_targets(targets),
         m_watcher(watcher),
         m_requests(requests),
+        m_messages(messages.empty() ? requests : messages),
         m_replies(requests.size()),
         m_hasEnded(requests.size()),
         m_underWay(targets.size()),
@@ -271,6 +305,7 @@ class RemoteRunner {
               [](const RemoteStep& a, const RemoteStep& b) { return a.request < b.request; });
     if (!m_errors.empty()) result.error = m_errors.begin()->second;
     result.errors = std::move(m_errors);
+    result.changed = std::move(m_changed);
     return result;
   }
 
@@ -282,13 +317,14 @@ class RemoteRunner {
     std::size_t target = 0;
     const exports::QueryCall* call = nullptr;
     std::vector<std::size_t> needs{};
+    bool hasBegun = false;  ///< it was sent before, in another protocol
   };
-  struct Outcome {
-    std::vector<RemoteStep> steps;
-    std::optional<Error> error;
-    std::exception_ptr thrown{};
-  };
-  using Question = std::function<std::vector<RemoteStep>(Asker& asker, std::optional<Error>& error)>;
+  using Question = std::function<Outcome(Asker& asker)>;
+
+  const Protocol& protocolOf(std::size_t target) const {
+    const auto changed = m_changed.find(target);
+    return changed == m_changed.end() ? *m_targets[target].protocol : *changed->second;
+  }
 
   void line(const std::vector<std::size_t>& targetOf, const std::vector<exports::QueryCall>& calls) {
     for (std::size_t i = 0; i < m_requests.size(); i += m_waiting.back().count) {
@@ -334,57 +370,60 @@ class RemoteRunner {
 
   void send(const Sendable& body) {
     const RemoteTarget& asked = m_targets[body.target];
-    const exports::ChatRequest filled = filledIn(m_requests[body.first], m_replies);
+    const Protocol& protocol = protocolOf(body.target);
+    const auto& requests = m_changed.contains(body.target) ? m_messages : m_requests;
+    const exports::ChatRequest filled = filledIn(requests[body.first], m_replies);
     if (asked.local) {
       sends(body, filled.model, 0);
-      waitFor(body,
-              [first = body.first, target = body.target, filled](Asker& asker, std::optional<Error>& error) {
-                return std::vector{asker.answerHere(first, target, filled, error)};
-              });
+      waitFor(body, [first = body.first, target = body.target, filled](Asker& asker) {
+        return asker.answerHere(first, target, filled);
+      });
       return;
     }
     const std::string wanted = asked.server.model.empty() ? filled.model : asked.server.model;
     const std::optional<std::string> model = servedName(asked, filled.model);
     if (!model)
       return fail(body.first,
-                  {urlOf(asked), filled.node, "the model \"" + wanted + "\"",
+                  {urlOf(asked, protocol), filled.node, "the model \"" + wanted + "\"",
                    namesOr(asked.facts, "the name of a model that the server has") +
                        (asked.server.model.empty() ? "" : "; unlisted models must be allowed first")});
     std::optional<Outgoing> sent;
     try {
-      sent = asked.protocol->write({.request = filled,
-                                    .call = body.call,
-                                    .replies = m_replies,
-                                    .model = *model,
-                                    .kind = infoOf(asked.facts.kind),
-                                    .prompt = asked.prompt,
-                                    .context = contextOf(asked.facts, *model),
-                                    .countTokens = counterFor(asked, *model)});
+      sent = protocol.write({.request = filled,
+                             .call = body.call,
+                             .replies = m_replies,
+                             .model = *model,
+                             .kind = infoOf(asked.facts.kind),
+                             .prompt = asked.prompt,
+                             .context = contextOf(asked.facts, *model),
+                             .countTokens = counterFor(asked, *model)});
     } catch (const Failure& failure) {
       Error problem = failure.error();
-      if (problem.file.empty()) problem.file = urlOf(asked);
+      if (problem.file.empty()) problem.file = urlOf(asked, protocol);
       return fail(body.first, std::move(problem));
     }
     sends(body, *model, sent->body.size());
-    waitFor(body, [body, model = *model, sent = std::move(*sent), hasLimit = filled.maxTokens.has_value()](
-                      Asker& asker, std::optional<Error>& error) {
-      std::vector<RemoteStep> steps = asker.ask(body.first, body.count, body.target, model, sent, error);
-      for (RemoteStep& step : steps) {
+    waitFor(body, [body, &protocol, model = *model, sent = std::move(*sent),
+                   hasLimit = filled.maxTokens.has_value()](Asker& asker) {
+      Outcome outcome = asker.ask(body.first, body.count, body.target, protocol, model, sent);
+      for (RemoteStep& step : outcome.steps) {
+        const auto warn = [&step](const std::string& text) {
+          step.warning += (step.warning.empty() ? "" : " ") + text;
+        };
         if (!hasLimit && step.brokenBy.empty() && isTokenLimit(step.answer.finish))
-          step.warning =
+          warn(
               "The answer ended at a limit of the server or where the context ends: the query sets no max "
-              "tokens.";
+              "tokens.");
         if (step.brokenBy.empty() && !step.answer.noText.empty())
-          step.warning += (step.warning.empty() ? "" : " ") +
-                          ("The answer also has content that is no text: " + step.answer.noText + ".");
+          warn("The answer also has content that is no text: " + step.answer.noText + ".");
       }
-      return steps;
+      return outcome;
     });
   }
 
   void sends(const Sendable& body, const std::string& model, std::size_t bytes) {
     for (std::size_t i = 0; i < body.count; ++i) {
-      m_watcher.stepBegins(body.first + i);
+      if (!body.hasBegun) m_watcher.stepBegins(body.first + i);
       m_watcher.sends(body.first + i, body.target, model, i == 0 ? bytes : 0);
     }
   }
@@ -399,7 +438,7 @@ class RemoteRunner {
       try {
         const std::stop_token stop = m_stopAll.get_token();
         Asker asker(*client, m_targets, m_posting, stop);
-        outcome.steps = question(asker, outcome.error);
+        outcome = question(asker);
       } catch (...) {
         outcome.thrown = std::current_exception();
       }
@@ -415,6 +454,7 @@ class RemoteRunner {
     m_idle.push_back(&client);
     m_isReady = true;
     if (outcome.thrown) std::rethrow_exception(outcome.thrown);
+    if (outcome.refusal) return useOtherProtocol(body, *outcome.refusal);
     if (outcome.error) {
       const auto isBroken = [](const RemoteStep& step) { return !step.brokenBy.empty(); };
       const auto broken = std::find_if(outcome.steps.begin(), outcome.steps.end(), isBroken);
@@ -429,6 +469,27 @@ class RemoteRunner {
       m_hasEnded[step.request] = true;
       m_watcher.stepEnds(step);
       m_steps.push_back(step);
+    }
+  }
+
+  /// What is sent to this target is sent in its other protocol from now on, which takes no calls.
+  void useOtherProtocol(const Sendable& refused, const Error& refusal) {
+    const std::size_t target = refused.target;
+    if (!m_changed.contains(target)) {
+      m_changed[target] = m_targets[target].otherwise;
+      m_watcher.changesProtocol(refused.first, target, refusal, *m_targets[target].otherwise);
+    }
+    m_waiting.push_front(refused);
+    m_waiting.front().hasBegun = true;
+    for (auto body = m_waiting.begin(); body != m_waiting.end(); ++body) {
+      if (body->target != target) continue;
+      body->call = nullptr;
+      for (; body->count > 1; --body->count) {
+        Sendable last = *body;
+        last.first += body->count - 1;
+        last.count = 1;
+        m_waiting.insert(std::next(body), std::move(last));
+      }
     }
   }
 
@@ -461,6 +522,8 @@ class RemoteRunner {
   const std::vector<RemoteTarget>& m_targets;
   RemoteWatcher& m_watcher;
   const std::vector<exports::ChatRequest>& m_requests;
+  const std::vector<exports::ChatRequest>& m_messages;  ///< the same, for protocols without calls
+  std::map<std::size_t, const Protocol*> m_changed;     ///< by target
   std::list<Sendable> m_waiting;
   std::vector<std::string> m_replies;
   std::vector<bool> m_hasEnded;  ///< whether a request has its reply
@@ -494,8 +557,14 @@ std::string protocolText(const RemoteTarget& target) {
 RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
-                         const std::stop_token& stop, const std::vector<exports::QueryCall>& calls) {
-  return RemoteRunner(client, targets, watcher, requests, stop).run(targetOf, calls);
+                         const std::stop_token& stop, const std::vector<exports::QueryCall>& calls,
+                         const std::vector<exports::ChatRequest>& messages) {
+  return RemoteRunner(client, targets, watcher, requests, messages, stop).run(targetOf, calls);
+}
+
+std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now) {
+  return "The server " + target.name + " refuses " + target.protocol->title + " (" + refusal.found +
+         "): it is asked by " + now.title + ".";
 }
 
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted, bool isChosen) {

@@ -69,8 +69,10 @@ struct RemoteTarget {
   ServerFacts facts;
   LocalAnswer local{};  ///< of the embedded engine, which is none: `server` and `facts` say nothing then
   const Protocol* protocol = &chatProtocol();  ///< never null
-  PromptWriter prompt{};                       ///< for protocols that need one
-  std::string promptForm{};                    ///< how that writes: "under the template chatml, as text"
+  /// In which it is asked for messages where it refuses a call in `protocol`; null: that is an error.
+  const Protocol* otherwise = nullptr;
+  PromptWriter prompt{};     ///< for protocols that need one
+  std::string promptForm{};  ///< how that writes: "under the template chatml, as text"
   /// Most requests that it answers at the same time, at least 1. The embedded engine gets one.
   std::size_t atOnce = kStandardAtOnce;
 };
@@ -95,6 +97,12 @@ class RemoteWatcher {
   virtual void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) {
     static_cast<void>(request), static_cast<void>(target), static_cast<void>(model), static_cast<void>(bytes);
   }
+  /// A target refuses its protocol at this request. That request and the next ones go there in another one:
+  /// sends() follows.
+  virtual void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
+                               const Protocol& now) {
+    static_cast<void>(request), static_cast<void>(target), static_cast<void>(refusal), static_cast<void>(now);
+  }
   virtual void promptProgress(std::size_t request, const PromptProgress& progress) {
     static_cast<void>(request), static_cast<void>(progress);
   }
@@ -116,17 +124,24 @@ struct RemoteResult {
   std::optional<Error> error;
   /// All errors, by request: of several that are under way, each can have one. The watcher has got them.
   std::map<std::size_t, Error> errors;
+  /// The targets that were asked in another protocol than their first, with the last one.
+  std::map<std::size_t, const Protocol*> changed;
   bool isStopped = false;
 };
+
+/// "The server refuses SPNL's query endpoint (status 404: …): it is asked by chat completions."
+std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now);
 
 /// `requests`: from exports::chatRequests(), or, where a target's protocol takes whole queries, from
 /// exports::queryCalls() with its `calls`. `targetOf`: the index of who answers each request; empty: the
 /// first target answers all. Nothing is sent twice. After an error nothing more is sent, and the requests
 /// that are under way come to their end. A stop ends all of them at the server, and what came of them stays.
+/// `messages`: the same requests for RemoteTarget::otherwise, one for one; empty: they are the same.
 RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
-                         const std::stop_token& stop = {}, const std::vector<exports::QueryCall>& calls = {});
+                         const std::stop_token& stop = {}, const std::vector<exports::QueryCall>& calls = {},
+                         const std::vector<exports::ChatRequest>& messages = {});
 
 /// The server's model for the name that a query has: the server's choice where it is empty; the same name;
 /// one whose last part is the same ("meta-llama/Llama-3.1-8B" for "Llama-3.1-8B"), or the only one that there

@@ -90,7 +90,7 @@ void RemoteTrace::begin() {
                                   .address = rootOf(target.server.url),
                                   .reportsCached = target.protocol->reporting(kind) == CacheReporting::Always,
                                   .reportsProgress = kind.sendsProgress,
-                                  .takesQueries = target.facts.takesQueries});
+                                  .takesQueries = target.facts.takes("spnl")});
   }
   for (const auto& [node, retrieved] : m_info.retrieved) m_sink.send(m_info.run, 0, node, retrieved);
   sendToRun(m_plan);
@@ -117,9 +117,19 @@ void RemoteTrace::sends(std::size_t request, std::size_t target, const std::stri
   send(request, trace::RequestSent{.server = m_targets[target].name, .model = model, .bytes = bytes});
   if (!m_targets[target].local) {
     send(request, trace::MessageLogged{.severity = Severity::Note,
-                                       .text = "Sent by " + protocolText(m_targets[target])});
+                                       .text = "Sent by " + (m_changed.contains(target)
+                                                                 ? std::string(m_changed.at(target)->title)
+                                                                 : protocolText(m_targets[target]))});
   }
   if (m_also != nullptr) m_also->sends(request, target, model, bytes);
+}
+
+void RemoteTrace::changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
+                                  const Protocol& now) {
+  m_changed[target] = &now;
+  send(request, trace::MessageLogged{.severity = Severity::Warning,
+                                     .text = changeText(m_targets[target], refusal, now)});
+  if (m_also != nullptr) m_also->changesProtocol(request, target, refusal, now);
 }
 
 void RemoteTrace::promptProgress(std::size_t request, const PromptProgress& progress) {

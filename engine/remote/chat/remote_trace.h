@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +46,8 @@ class RemoteTrace final : public RemoteWatcher {
 
   void stepBegins(std::size_t request) override;
   void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) override;
+  void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
+                       const Protocol& now) override;
   void promptProgress(std::size_t request, const PromptProgress& progress) override;
   void text(std::size_t request, const std::string& piece) override;
   void fails(std::size_t request, const Error& error) override;
@@ -62,7 +65,8 @@ class RemoteTrace final : public RemoteWatcher {
   const std::vector<exports::ChatRequest>& m_requests;
   RemoteWatcher* m_also;
   trace::PlanMade m_plan;
-  std::set<std::size_t> m_begun;  ///< requests
+  std::set<std::size_t> m_begun;                     ///< requests
+  std::map<std::size_t, const Protocol*> m_changed;  ///< by target
 };
 
 /// The names of those that answer requests, "vLLM on gpu-3, SGLang on b"; each once.

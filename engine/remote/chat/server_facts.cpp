@@ -2,9 +2,10 @@
 #include "engine/remote/chat/server_facts.h"
 
 #include "engine/base/error.h"
+#include "engine/remote/chat/answer_json.h"
 #include "engine/remote/chat/chat_answer.h"
-#include "engine/remote/chat/json_fields.h"
 #include "engine/remote/http/shown_reply.h"
+#include "engine/remote/protocol.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,9 @@ constexpr std::chrono::seconds kShortWait{10};
 /// The same for endpoints that are sent nothing.
 constexpr std::chrono::seconds kEndpointWait{3};
 
+/// What the paths of most servers begin with.
+constexpr std::string_view kVersion = "/v1";
+
 /// A context or a number of slots: there is none of 0.
 std::optional<std::int64_t> sizeIn(const Json& object, const char* name) {
   const std::optional<std::int64_t> count = countOf(object, name);
@@ -37,9 +41,14 @@ std::string withoutEndpoint(const std::string& url) {
     while (root.ends_with('/')) root.pop_back();
   };
   trim();
-  for (const std::string_view path : {"/chat/completions", "/completions", "/query/execute", "/models"}) {
+  std::vector<std::string_view> paths{"/v1/models"};
+  for (const Protocol* protocol : protocols()) paths.emplace_back(protocol->path);
+  // The longest of them first: one path is the end of another.
+  std::sort(paths.begin(), paths.end(), [](auto a, auto b) { return a.size() > b.size(); });
+  for (std::string_view path : paths) {
+    path.remove_prefix(kVersion.size());
     if (!root.ends_with(path)) continue;
-    root.erase(root.rfind(path));
+    root.erase(root.size() - path.size());
     break;
   }
   trim();
@@ -61,6 +70,11 @@ class Prober {
 
   ServerFacts ask() {
     HttpReply list = get("/v1/models");
+    // Most servers take a bearer token in every protocol.
+    if (list.status == 401 && m_access.keyLines.front() != kBearerLine) {
+      m_access.keyLines = {kBearerLine};
+      list = get("/v1/models");
+    }
     if (list.isStopped) return {};
     bool isRead = readModels(list);
     if (!isRead && !m_isVersioned && isNone(list)) {
@@ -73,22 +87,20 @@ class Prober {
     if (isRead) askKind();
     m_facts.listsModels = isRead && !m_facts.models.empty();
     askEndpoints(isRead);
-    const auto takesSomething = [this] {
-      return m_facts.takesQueries || m_facts.takesTexts || m_facts.takesChats;
-    };
+    const auto takesSomething = [this] { return !m_facts.protocols.empty(); };
     if (!isRead && !m_isVersioned && isNone(list) && !takesSomething()) {
       m_facts.api.clear();
       askEndpoints(isRead);
     }
     if (isRead || m_stop.stop_requested()) return std::move(m_facts);
     if (!isNone(list) || !takesSomething()) refuseList(list);
-    if (m_facts.takesQueries) m_facts.kind = ServerKind::Spnl;
+    if (m_facts.takes("spnl")) m_facts.kind = ServerKind::Spnl;
     return std::move(m_facts);
   }
 
  private:
   /// What an endpoint says to no body at all.
-  enum class Sounds { There, Missing, Unclear };
+  enum class Sounds { There, Missing, Fell, Unclear };
 
   /// Whether there is nothing at the path of the list, or something else: that says nothing of the others.
   static bool isNone(const HttpReply& list) {
@@ -142,20 +154,29 @@ class Prober {
     m_access.limits.firstByte = std::min<std::chrono::milliseconds>(m_access.limits.firstByte, kEndpointWait);
     m_access.limits.silence = std::min<std::chrono::milliseconds>(m_access.limits.silence, kEndpointWait);
     m_access.limits.whole = kEndpointWait;
-    // Only a clear word counts as an endpoint of queries: few servers have one. The others are what most
-    // have.
-    m_facts.takesQueries = soundOf("/v1/query/execute", "text/plain") == Sounds::There;
+    m_facts.protocols.clear();
+    for (const Protocol* protocol : protocols()) {
+      if (protocol->isCommon ? isThere(*protocol, hasList) : isClearlyThere(*protocol))
+        m_facts.protocols.emplace_back(protocol->name);
+    }
+  }
+
+  bool isThere(const Protocol& protocol, bool hasList) {
+    // The servers that are known have these.
+    if (hasList && m_facts.kind != ServerKind::OpenAi) return true;
+    const Sounds sounds = soundOf(protocol.path, protocol.contentType);
+    return hasList ? sounds != Sounds::Missing : sounds == Sounds::There;
+  }
+
+  /// Few servers have the endpoint, so only a clear word counts.
+  bool isClearlyThere(const Protocol& protocol) {
+    const Sounds sounds = soundOf(protocol.path, protocol.contentType);
+    if (sounds != Sounds::There && sounds != Sounds::Fell) return false;
     // A gateway may look at bodies before it looks at paths: then it says the same where nothing is.
-    if (m_facts.takesQueries)
-      m_facts.takesQueries = soundOf("/v1/query/nothing", "text/plain") != Sounds::There;
-    // The servers that are known have both of the others.
-    if (hasList && m_facts.kind != ServerKind::OpenAi) return;
-    const auto has = [this, hasList](const char* path) {
-      const Sounds sounds = soundOf(path, "application/json");
-      return hasList ? sounds != Sounds::Missing : sounds == Sounds::There;
-    };
-    m_facts.takesChats = has("/v1/chat/completions");
-    m_facts.takesTexts = has("/v1/completions");
+    const std::string path = protocol.path;
+    const std::string other = path.substr(0, path.rfind('/')) + "/nothing";
+    const Sounds there = soundOf(other.c_str(), protocol.contentType);
+    return sounds == Sounds::There ? there != Sounds::There : there == Sounds::Missing;
   }
 
   /// Nothing is no request: who knows the path says so, and computes nothing.
@@ -174,11 +195,11 @@ class Prober {
         case 501:
           return Sounds::Missing;
         case 500:
-          // A handler that fell over its empty body is told from one that is not there by another method:
-          // vLLM with the span patch names the method that it takes.
+          // A handler that fell over its empty body is distinguished from one that is not there by another
+          // method: vLLM with the span patch names the method that it takes.
           return m_client.send({.url = addressOf(m_root, m_facts, path)}, m_access, m_stop).status == 405
                      ? Sounds::There
-                     : Sounds::Unclear;
+                     : Sounds::Fell;
         default:
           return Sounds::Unclear;
       }
@@ -359,7 +380,6 @@ std::string rootOf(const std::string& url) {
 }
 
 std::string addressOf(const std::string& url, const ServerFacts& facts, std::string_view path) {
-  constexpr std::string_view kVersion = "/v1";
   return rootOf(url) + facts.api + std::string(path.substr(kVersion.size()));
 }
 

@@ -5,6 +5,7 @@
 #include "engine/remote/chat/server_kind.h"
 #include "engine/remote/http/http_client.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -32,16 +33,18 @@ struct ServerFacts {
   ServerKind kind = ServerKind::OpenAi;
   std::string version;                ///< empty: not said
   std::vector<ServedModel> models;    ///< in the server's order
-  bool takesQueries = false;          ///< SPNL's endpoint: spans
   std::optional<std::int64_t> slots;  ///< llama.cpp's
   CacheFacts cache{};
-  bool hasTemplate = false;  ///< whether it says its chat template
-  bool listsModels = true;   ///< none of `models` means nothing otherwise
-  bool takesChats = true;    ///< /v1/chat/completions
-  bool takesTexts = true;    ///< /v1/completions
+  bool hasTemplate = false;                                   ///< whether it says its chat template
+  bool listsModels = true;                                    ///< none of `models` means nothing otherwise
+  std::vector<std::string> protocols{"chat", "completions"};  ///< that it takes, by Protocol::name
   /// Between the address and the paths: "/v1"; empty for servers whose address holds another version
   /// ("/v1beta/openai", "/api/v3").
   std::string api = "/v1";
+
+  bool takes(std::string_view protocol) const {
+    return std::find(protocols.begin(), protocols.end(), protocol) != protocols.end();
+  }
 };
 
 /// The address under which a server's paths lie: without slashes at its end and without "/v1" and the path of
@@ -56,9 +59,10 @@ std::string addressOf(const std::string& url, const ServerFacts& facts, std::str
 std::string metricLabel(const std::string& metrics, const std::string& metric, const std::string& label);
 
 /// Asks GET /v1/models (and /models, unless the address has "/v1"), and by what is said there the paths of
-/// the kind of server that it seems to be; then SPNL's endpoint, and of a server of no known kind the others,
-/// by sending them nothing, which none of them computes. Throws Failure as HttpClient::send() does, and where
-/// the server refuses to list its models. A server without a list of models must have one of the endpoints.
+/// the kind of server that it seems to be; then the endpoints of protocols that few servers have, and of a
+/// server of no known kind the others, by sending them nothing, which none of them computes. Throws Failure
+/// as HttpClient::send() does, and where the server refuses to list its models. A server without a list of
+/// models must have one of the endpoints.
 ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,
                       const std::stop_token& stop = {});
 

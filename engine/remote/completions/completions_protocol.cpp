@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/remote/completions/completions_protocol.h"
-
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/remote/chat/chat_protocol.h"
 
 #include <nlohmann/json.hpp>
 
@@ -59,9 +58,8 @@ void putLimit(nlohmann::ordered_json& body, const Sending& sending, const Prompt
 
 Outgoing completionOutgoing(const Sending& sending) {
   if (!sending.prompt) throw std::invalid_argument("completions are of texts");
-  exports::ChatRequest request = sending.request;
-  request.model = sending.model;
-  nlohmann::ordered_json body = nlohmann::ordered_json::parse(exports::chatBody(request));
+  const exports::ChatRequest& request = sending.request;
+  nlohmann::ordered_json body = chatBody(sending);
   body.erase("messages");
   const PromptText prompt = sending.prompt(request.messages);
   std::visit([&body](const auto& given) { body["prompt"] = given; }, prompt);
@@ -71,26 +69,25 @@ Outgoing completionOutgoing(const Sending& sending) {
     checkRoom(sending, size);
     if (!request.maxTokens) putLimit(body, sending, size);
   }
-  body["stream"] = true;
-  body["stream_options"] = {{"include_usage", true}};
-  if (sending.kind.sendsProgress) body["return_progress"] = true;
-  return {.body = body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace),
-          .mayBeEmpty = request.maxTokens == 1};
+  return {.body = bodyText(body), .mayBeEmpty = request.maxTokens == 1};
 }
 
 }  // namespace
 
+/// OpenAI's older completions: the prompt is one text, which is the conversation under a chat template, or
+/// the tokens of it.
+extern const Protocol kCompletionsProtocol;
 constinit const Protocol kCompletionsProtocol{
     .name = "completions",
     .title = "text completions",
     .help = "Each step as one text, under a chat template: a plus becomes messages in a row.",
     .path = "/v1/completions",
     .form = "chat",
-    .takesCalls = false,
+    .isCommon = true,
     .takesSeeds = true,
     .needsPrompt = true,
-    .isTakenBy = [](const ServerFacts& facts) { return facts.takesTexts; },
     .reporting = [](const ServerKindInfo& kind) { return kind.cached; },
-    .write = &completionOutgoing};
+    .write = &completionOutgoing,
+    .answers = &kChoices};
 
 }  // namespace spanscope::remote

@@ -160,7 +160,10 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   curl_slist* lines = curl_slist_append(nullptr, ("Content-Type: " + request.contentType).c_str());
   // curl would first ask whether it may send a long body, which some servers never answer.
   lines = curl_slist_append(lines, "Expect:");
-  if (!access.key.empty()) lines = curl_slist_append(lines, ("Authorization: Bearer " + access.key).c_str());
+  for (const std::string& line : access.keyLines) {
+    if (!access.key.empty()) lines = curl_slist_append(lines, (line + access.key).c_str());
+  }
+  for (const std::string& line : access.headLines) lines = curl_slist_append(lines, line.c_str());
   const std::unique_ptr<curl_slist, FreeList> headers(lines);
   Exchange exchange{.easy = easy, .receive = &receive, .mostBytes = access.limits.bytes};
   exchange.request = &request;

@@ -29,10 +29,15 @@ struct HttpLimits {
   bool operator==(const HttpLimits&) const = default;
 };
 
+/// What is before a bearer token in the head of a request.
+inline constexpr char kBearerLine[] = "Authorization: Bearer ";
+
 /// How a server is reached.
 struct HttpAccess {
-  std::string key{};              ///< sent as a bearer token; empty: none
-  std::string certificateFile{};  ///< PEM of the authorities to trust; empty: the system's
+  std::string key{};                               ///< empty: none
+  std::vector<std::string> keyLines{kBearerLine};  ///< what is before the key, in each line that has it
+  std::vector<std::string> headLines{};            ///< of each request, besides
+  std::string certificateFile{};                   ///< PEM of the authorities to trust; empty: the system's
   HttpLimits limits{};
 
   bool operator==(const HttpAccess&) const = default;

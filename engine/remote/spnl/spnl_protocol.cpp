@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/remote/spnl/spnl_protocol.h"
-
 #include "engine/query/json/json.h"
+#include "engine/remote/chat/chat_protocol.h"
 #include "engine/spnl/request_text.h"
 
 #include <stdexcept>
@@ -16,7 +15,6 @@ Outgoing spnlOutgoing(const Sending& sending) {
   // `include_usage` is Spanscope's own: other servers pass it over.
   return {.body = query::writeCanonical(body),
           .query = isStreamed ? "stream=true&include_usage=true" : "stream=false",
-          .contentType = "text/plain",
           .mayBeEmpty = !isStreamed};
 }
 
@@ -27,6 +25,9 @@ CacheReporting spnlReporting(const ServerKindInfo& kind) {
 
 }  // namespace
 
+/// SPNL's query endpoint, which span servers have: a call is sent with its joins, so that the server finds
+/// each span wherever it is in the prompt.
+extern const Protocol kSpnlProtocol;
 constinit const Protocol kSpnlProtocol{
     .name = "spnl",
     .title = "SPNL's query endpoint",
@@ -34,10 +35,9 @@ constinit const Protocol kSpnlProtocol{
     .path = "/v1/query/execute",
     .form = "curl",
     .takesCalls = true,
-    .takesSeeds = false,
-    .needsPrompt = false,
-    .isTakenBy = [](const ServerFacts& facts) { return facts.takesQueries; },
+    .contentType = "text/plain",
     .reporting = &spnlReporting,
-    .write = &spnlOutgoing};
+    .write = &spnlOutgoing,
+    .answers = &kChoices};
 
 }  // namespace spanscope::remote

@@ -265,6 +265,8 @@ std::filesystem::path standardServersFile() {
 
 remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& stop) {
   remote::HttpAccess access;
+  if (const remote::Protocol* protocol = remote::findProtocol(server.protocol))
+    access = remote::accessIn(*protocol, std::move(access));
   access.certificateFile = server.certificateFile;
   switch (server.key) {
     case KeyPlace::None:

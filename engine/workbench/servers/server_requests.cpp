@@ -26,28 +26,28 @@ std::vector<CopyName> copyNames(const std::vector<exports::ChatRequest>& request
   return names;
 }
 
-/// Puts the messages of chats in place of those of calls, for steps that are sent as messages: there an inner
-/// prompt is not repeated, and a seed is sent.
-void useChats(ServerRequests& made, const std::vector<exports::ChatRequest>& chats,
-              const std::function<bool(const NodePath&)>& isCalled) {
-  const std::vector<CopyName> names = copyNames(made.requests);
+}  // namespace
+
+std::vector<exports::ChatRequest> asMessages(std::vector<exports::ChatRequest> requests,
+                                             const std::vector<exports::ChatRequest>& chats,
+                                             const std::function<bool(const NodePath&)>& isCalled) {
+  const std::vector<CopyName> names = copyNames(requests);
   const std::vector<CopyName> chatNames = copyNames(chats);
   std::map<CopyName, std::size_t> indexOf;
   for (std::size_t i = 0; i < names.size(); ++i) indexOf.emplace(names[i], i);
   for (std::size_t i = 0; i < chats.size(); ++i) {
     const auto found = indexOf.find(chatNames[i]);
-    if (found == indexOf.end() || isCalled(chats[i].node)) continue;
+    if (found == indexOf.end() || (isCalled && isCalled(chats[i].node))) continue;
     exports::ChatRequest request = chats[i];
     for (exports::ChatMessage& message : request.messages) {
       if (!message.replyOf) continue;
       message.replyOf = indexOf.at(chatNames[*message.replyOf]);
       message.content = exports::replyPlaceholder(*message.replyOf);
     }
-    made.requests[found->second] = std::move(request);
+    requests[found->second] = std::move(request);
   }
+  return requests;
 }
-
-}  // namespace
 
 std::vector<NodePath> generatingNodes(const query::Node& query) {
   const exports::ChatRequests made = exports::chatRequests(query);
@@ -74,8 +74,9 @@ ServerRequests serverRequests(const query::Node& query, const RunSettings& setti
   if (hasCalls) {
     exports::QueryCalls calls = exports::queryCalls(query);
     if (calls.requests.empty()) refuseWith(calls.problems);
-    made = {.requests = std::move(calls.requests), .calls = std::move(calls.calls)};
-    useChats(made, chats.requests, isCalled);
+    made.messages = asMessages(calls.requests, chats.requests);
+    made.requests = asMessages(std::move(calls.requests), chats.requests, isCalled);
+    made.calls = std::move(calls.calls);
   } else {
     made.requests = std::move(chats.requests);
   }
@@ -83,8 +84,10 @@ ServerRequests serverRequests(const query::Node& query, const RunSettings& setti
   for (exports::QueryCall& call : made.calls) {
     if (!made.requests[call.first].maxTokens) call.settings.maxTokens = settings.maxTokens;
   }
-  for (exports::ChatRequest& request : made.requests) {
-    if (!request.maxTokens) request.maxTokens = settings.maxTokens;
+  for (auto* requests : {&made.requests, &made.messages}) {
+    for (exports::ChatRequest& request : *requests) {
+      if (!request.maxTokens) request.maxTokens = settings.maxTokens;
+    }
   }
   return made;
 }
@@ -115,11 +118,12 @@ std::vector<std::string> protocolWarnings(const query::Node& query,
   return warnings;
 }
 
-const remote::Protocol& chosenProtocol(const std::string& name, const remote::ServerFacts& facts,
-                                       const query::Node& query, const std::string& server) {
+ChosenProtocol chosenProtocol(const std::string& name, const remote::ServerFacts& facts,
+                              const query::Node& query, const std::string& server) {
   const remote::Protocol* const own =
       name.empty() ? remote::protocolFor(facts, query) : remote::findProtocol(name);
-  if (own != nullptr && own->isTakenBy(facts)) return *own;
+  if (own != nullptr && own->isTakenBy(facts))
+    return {.protocol = own, .otherwise = name.empty() ? protocolAfter(*own, facts, query) : nullptr};
   std::string taken;
   for (const remote::Protocol* protocol : remote::protocols()) {
     if (protocol->isTakenBy(facts)) taken += (taken.empty() ? "" : ", ") + std::string(protocol->title);

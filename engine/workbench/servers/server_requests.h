@@ -19,7 +19,16 @@ namespace spanscope::workbench {
 struct ServerRequests {
   std::vector<exports::ChatRequest> requests;
   std::vector<exports::QueryCall> calls;  ///< for the steps whose protocol sends whole calls
+  /// The same requests as messages, for a server that refuses calls; empty: there are no calls.
+  std::vector<exports::ChatRequest> messages{};
 };
+
+/// The requests of calls as messages: there an inner prompt is not repeated, and a seed is sent. `chats`: the
+/// same query by exports::chatRequests(). A request stays as it is where `chats` lacks it or `isCalled` is
+/// true of its node.
+std::vector<exports::ChatRequest> asMessages(std::vector<exports::ChatRequest> requests,
+                                             const std::vector<exports::ChatRequest>& chats,
+                                             const std::function<bool(const NodePath&)>& isCalled = {});
 
 /// The nodes that generate, each once, in the order in which they are asked. Throws Failure for a query that
 /// cannot be planned or generates nothing.
@@ -35,9 +44,15 @@ ServerRequests serverRequests(const query::Node& query, const RunSettings& setti
 std::vector<std::string> protocolWarnings(const query::Node& query,
                                           const std::set<const remote::Protocol*>& protocols, bool hasSeed);
 
-/// The protocol that a server is to be asked in, by its name; empty: the first that it takes and that can
-/// carry the query. Throws Failure where the server says that it does not take it.
-const remote::Protocol& chosenProtocol(const std::string& name, const remote::ServerFacts& facts,
-                                       const query::Node& query, const std::string& server);
+/// The protocol that a server is to be asked in.
+struct ChosenProtocol {
+  const remote::Protocol* protocol = nullptr;   ///< never null
+  const remote::Protocol* otherwise = nullptr;  ///< RemoteTarget::otherwise
+};
+
+/// By its name; empty: the first that it takes and that can carry the query. Only then there is another one
+/// for what the server refuses. Throws Failure where the server says that it does not take it.
+ChosenProtocol chosenProtocol(const std::string& name, const remote::ServerFacts& facts,
+                              const query::Node& query, const std::string& server);
 
 }  // namespace spanscope::workbench

@@ -5,6 +5,7 @@
 #include "engine/base/hash.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/server_kind.h"
+#include "engine/remote/protocol.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/servers/twin_story.h"
 
@@ -147,6 +148,22 @@ std::vector<twin::Answer> answersOf(twin::Twin& twin, const std::vector<ServerPr
   return answers;
 }
 
+namespace {
+
+/// The servers with the protocol in which a run of the query would ask them.
+std::vector<NamedTwin> namedFor(const query::Node& query, std::vector<NamedTwin> named) {
+  for (NamedTwin& each : named) {
+    if (each.protocols.empty()) continue;
+    remote::ServerFacts facts;
+    facts.protocols = each.protocols;
+    const remote::Protocol* const protocol = remote::protocolFor(facts, query);
+    each.takesSpans = protocol != nullptr && protocol->takesCalls;
+  }
+  return named;
+}
+
+}  // namespace
+
 std::optional<TwinForecasts> TwinForecaster::forecast(const PromptModel& model, const query::Node& query,
                                                       const RunSettings& settings,
                                                       const std::vector<SentQuery>& sent,
@@ -155,7 +172,7 @@ std::optional<TwinForecasts> TwinForecaster::forecast(const PromptModel& model, 
   TwinForecasts forecasts;
   useModel(model);
   try {
-    if (!take(sent, named, stop)) return std::nullopt;
+    if (!take(sent, namedFor(query, named), stop)) return std::nullopt;
     forecasts.problem = chatRefusal(query);
     if (forecasts.problem.empty()) forecasts.prompts = m_writer->write(query, settings, stop);
   } catch (const Failure& failure) {
@@ -305,7 +322,7 @@ std::optional<ToldForecast> TwinForecaster::tell(const PromptModel& model, const
                                                  const std::string& place, bool afterSent,
                                                  const std::stop_token& stop) {
   useModel(model);
-  std::vector<Place> places = placesFor(named);
+  std::vector<Place> places = placesFor(namedFor(query, named));
   const auto own = std::find_if(places.begin(), places.end(),
                                 [&place](const Place& each) { return each.forecast.id == place; });
   ToldForecast told;

@@ -98,6 +98,9 @@ struct NamedTwin {
   bool takesSpans = false;  ///< it is sent whole queries, of which twins know nothing
   std::size_t atOnce = 0;   ///< NamedServer::atOnce
   std::string version{};    ///< as it said of itself; empty: it did not
+  /// ServerFacts::protocols of a server that is asked in the first one that can carry a query: then
+  /// `takesSpans` follows from the query. Empty: its protocol is chosen.
+  std::vector<std::string> protocols{};
   bool operator==(const NamedTwin&) const = default;
 };
 

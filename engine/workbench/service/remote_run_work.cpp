@@ -54,8 +54,13 @@ bool isInCache(const remote::RemoteStep& step) {
 class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
  public:
   Watcher(const RemoteRunWork& work, const std::vector<remote::RemoteTarget>& targets,
-          const std::vector<exports::ChatRequest>& requests)
-      : m_work(work), m_targets(targets), m_requests(requests), m_replies(requests.size()) {
+          const std::vector<exports::ChatRequest>& requests,
+          const std::vector<exports::ChatRequest>& messages)
+      : m_work(work),
+        m_targets(targets),
+        m_requests(requests),
+        m_messages(messages.empty() ? requests : messages),
+        m_replies(requests.size()) {
     if (work.m_request.twins == nullptr) return;
     // Without them nothing is foretold, and the run goes on.
     try {
@@ -79,7 +84,12 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
              std::size_t /*bytes*/) override {
     const remote::RemoteTarget& asked = m_targets[target];
     // Twins know of prompts, not of spans.
-    if (m_tokenizer != nullptr && !asked.local && !asked.protocol->takesCalls) foretell(request, asked);
+    const bool takesCalls = asked.protocol->takesCalls && !m_changed.contains(target);
+    if (m_tokenizer != nullptr && !asked.local && !takesCalls) foretell(request, asked);
+  }
+  void changesProtocol(std::size_t /*request*/, std::size_t target, const Error& /*refusal*/,
+                       const remote::Protocol& /*now*/) override {
+    m_changed.insert(target);
   }
   void stepEnds(const remote::RemoteStep& step) override {
     m_replies[step.request] = step.answer.text;
@@ -99,7 +109,8 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
 
   void foretell(std::size_t request, const remote::RemoteTarget& target) {
     try {
-      std::vector<exports::ChatMessage> messages = m_requests[request].messages;
+      const bool isChanged = target.protocol->takesCalls;
+      std::vector<exports::ChatMessage> messages = (isChanged ? m_messages : m_requests)[request].messages;
       for (exports::ChatMessage& message : messages) {
         if (message.replyOf) message.content = m_replies[*message.replyOf];
       }
@@ -117,9 +128,9 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
     // A server that counts other tokens has another model or template, so its simulator would predict
     // nothing.
     if (isInCache(step) && step.answer.promptTokens.value_or(foretold.prompt) == foretold.prompt) {
-      reply = sampledTokens(
-          {.text = step.answer.text, .endedItself = step.brokenBy.empty() && step.answer.finish == "stop"},
-          *m_tokenizer, *m_chat);
+      reply = sampledTokens({.text = step.answer.text,
+                             .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
+                            *m_tokenizer, *m_chat);
       if (step.answer.promptTokens) {
         say(step.request, "Foretold by the twin of " + foretold.twin + ": " + std::to_string(foretold.found) +
                               " of " + std::to_string(foretold.prompt) + " prompt tokens cached");
@@ -137,10 +148,12 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
   const RemoteRunWork& m_work;
   const std::vector<remote::RemoteTarget>& m_targets;
   const std::vector<exports::ChatRequest>& m_requests;
+  const std::vector<exports::ChatRequest>& m_messages;  ///< as ServerRequests::messages
   std::vector<std::string> m_replies;
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< null: nothing is foretold
   const text::ChatTemplate* m_chat = nullptr;
   std::map<std::size_t, Sent> m_sent;  ///< under way, by request
+  std::set<std::size_t> m_changed;     ///< targets that refused calls
 };
 
 RemoteRunWork::RemoteRunWork(RemoteRunRequest request) : m_request(std::move(request)) {}
@@ -210,11 +223,11 @@ Begun RemoteRunWork::begin(Workplace& place, const std::stop_token& stop) {
   info.queryJson = query::writeCanonical(query);
   const std::vector<std::string> remarks = protocolWarnings(query, protocols, isSampled(made.requests));
   info.warnings.insert(info.warnings.end(), remarks.begin(), remarks.end());
-  Watcher watcher(*this, targets, made.requests);
+  Watcher watcher(*this, targets, made.requests, made.messages);
   remote::RemoteTrace traced(*m_recorder, std::move(info), targets, targetOf, made.requests, &watcher);
   traced.begin();
-  const remote::RemoteResult result =
-      remote::runRemotely(m_client, targets, targetOf, made.requests, traced, stop, made.calls);
+  const remote::RemoteResult result = remote::runRemotely(m_client, targets, targetOf, made.requests, traced,
+                                                          stop, made.calls, made.messages);
   traced.end(result);
   m_isStopped = result.isStopped;
   if (result.error) throw Failure(*result.error);
@@ -257,7 +270,9 @@ remote::RemoteTarget RemoteRunWork::targetNamed(const std::string& name, const q
   m_facts.set(std::move(facts));
   m_asking.set({});
   tellProgress();
-  target.protocol = &chosenProtocol(found->protocol, target.facts, query, name);
+  const ChosenProtocol chosen = chosenProtocol(found->protocol, target.facts, query, name);
+  target.protocol = chosen.protocol;
+  target.otherwise = chosen.otherwise;
   if (target.protocol->needsPrompt) {
     const text::ChatTemplate* chat = templateOf(m_request.settings.chatTemplate);
     if (chat == nullptr)

@@ -437,14 +437,51 @@ class TestRemoteRunWork : public QObject {
 
   /// By itself, a server gets the query in the first protocol that can carry it.
   void theFirstProtocolThatCarriesIt() {
-    const remote::ServerFacts facts{.version = {}, .models = {}, .takesQueries = true, .slots = {}};
+    remote::ServerFacts facts;
+    facts.protocols = {"spnl", "chat", "completions"};
     const auto nameFor = [&facts](const char* json) {
-      return std::string(workbench::chosenProtocol({}, facts, *query::parseJson(json).query, "gpu-3").name);
+      return std::string(
+          workbench::chosenProtocol({}, facts, *query::parseJson(json).query, "gpu-3").protocol->name);
     };
     QCOMPARE(nameFor(kSpans), std::string("spnl"));
     QCOMPARE(nameFor(kPlain), std::string("spnl"));
     // Where no protocol can carry it, the first says why not.
     QCOMPARE(nameFor(R"({"user":"Hi"})"), std::string("spnl"));
+  }
+
+  /// A server that refuses SPNL's endpoint is asked for messages, unless that protocol was chosen.
+  void refusedQueriesGoOnAsMessages_data() {
+    QTest::addColumn<QString>("protocol");
+    QTest::addColumn<bool>("goesOn");
+    QTest::newRow("by itself") << "" << true;
+    QTest::newRow("chosen") << "spnl" << false;
+  }
+  void refusedQueriesGoOnAsMessages() {
+    QFETCH(QString, protocol);
+    QFETCH(bool, goesOn);
+    Bodies bodies;
+    Server server([answer = takingAll(bodies, true)](const QByteArray& request) -> QByteArray {
+      const bool isQuery = request.startsWith("POST /v1/query/execute");
+      return isQuery && !request.endsWith("\r\n\r\n") ? http(400, R"({"error":"no plus here"})")
+                                                      : answer(request);
+    });
+    const Ran ran = carriedOut(
+        requestOf(kSpans, {{.name = "gpu-3", .url = server.address(), .protocol = protocol.toStdString()}}));
+    QCOMPARE(ran.state == WorkState::Finished, goesOn);
+    QCOMPARE(bodies.all().size(), std::size_t{goesOn ? 2U : 0U});
+    if (!goesOn) return;
+    for (const auto& [where, body] : bodies.all()) {
+      QCOMPARE(where, QByteArray("/v1/chat/completions"));
+      QVERIFY(!body.contains("plus"));
+    }
+    // The inner answer is in the outer prompt, and each step has one answer.
+    QVERIFY(bodies.all().back().second.contains("Lisbon"));
+    const auto& requests = ran.replay.progress().requests;
+    QCOMPARE(requests.size(), std::size_t{2});
+    for (const auto& [id, request] : requests) QCOMPARE(request.text, std::string("Lisbon"));
+    const std::vector<std::string> warnings = ran.warnings("The server gpu-3 refuses");
+    QCOMPARE(warnings.size(), std::size_t{1});
+    QVERIFY2(warnings[0].find("no plus here") != std::string::npos, warnings[0].c_str());
   }
 
   /// A model that the server does not list is sent only where the list of servers allows it.

@@ -148,6 +148,10 @@ class TestTwinForecast : public QObject {
     NamedTwin spans = blocks;
     spans.server = "spans";
     spans.takesSpans = true;
+    // This query can be sent there with its spans, and would be.
+    NamedTwin byItself = blocks;
+    byItself.server = "by itself";
+    byItself.protocols = {"spnl", "chat"};
     NamedTwin small{.server = "small", .kind = "llama.cpp", .slots = 2};
     small.cache.slotTokens = 256;
     const NamedTwin silent{.server = "silent", .kind = "vllm"};
@@ -156,7 +160,7 @@ class TestTwinForecast : public QObject {
     std::map<workbench::StepName, workbench::SentReply> replies;
     replies[{"", 0}] = {.text = "Lisbon", .server = "blocks"};
     const TwinForecasts forecasts = forecastOf(forecaster, first, {sentOf(1, first, std::move(replies))},
-                                               {blocks, off, silent, small, spans});
+                                               {blocks, off, silent, small, spans, byItself});
     const auto all = static_cast<std::int32_t>(forecasts.prompts.at(0).tokens().size());
     const TwinForecast& said = of(forecasts, "server blocks");
     QVERIFY(said.isAsSaid && said.problem.empty());
@@ -169,6 +173,10 @@ class TestTwinForecast : public QObject {
              of(forecasts, "server off").problem.c_str());
     QVERIFY2(of(forecasts, "server spans").problem.find("spans") != std::string::npos,
              of(forecasts, "server spans").problem.c_str());
+    QCOMPARE(of(forecasts, "server by itself").problem, of(forecasts, "server spans").problem);
+    NamedTwin chats = byItself;
+    chats.protocols = {"chat"};
+    QVERIFY(of(forecastOf(forecaster, first, {}, {chats}), "server by itself").problem.empty());
     QVERIFY(of(forecasts, "server small").isAsSaid);
     QCOMPARE(of(forecasts, "server small").setup, std::string("2 slots"));
   }

@@ -594,7 +594,7 @@ class TestServers : public QObject {
     remote::ServerFacts facts;
     facts.kind = remote::ServerKind::Vllm;
     facts.version = "0.33.0";
-    facts.takesQueries = true;
+    facts.protocols = {"spnl", "chat", "completions"};
     facts.models.assign(9, {.name = "a-server-of-models/with-a-name-that-is-as-long-as-names-are-8B-Instruct",
                             .context = 131072});
     facts.cache = {.slotTokens = {}, .blockSize = 16, .cacheTokens = 100000, .findsPrefixes = false};

@@ -59,12 +59,13 @@ struct Reading {
   std::optional<std::chrono::milliseconds> patience;
 };
 
-Reading readBody(const QByteArray& body, std::size_t step) {
+Reading readBody(const QByteArray& body, std::size_t step, const char* protocol = "chat") {
   Reading reading;
   std::vector<ChatAnswer> answers(1);
-  AnswerReader reader(answers, "sk-very-secret", [&](const std::vector<AnswerText>& came) {
-    for (const AnswerText& text : came) reading.pieces += text.piece;
-  });
+  AnswerReader reader(*remote::findProtocol(protocol)->answers, answers, "sk-very-secret",
+                      [&](const std::vector<AnswerText>& came) {
+                        for (const AnswerText& text : came) reading.pieces += text.piece;
+                      });
   try {
     const std::string_view bytes(body.constData(), static_cast<std::size_t>(body.size()));
     for (std::size_t i = 0; i < bytes.size(); i += step) reader.add(bytes.substr(i, step));
@@ -216,7 +217,9 @@ class TestAnswerReader : public QObject {
     row("keep-alives alone", ": ping\n\n: ping\n\n", "", "ended before");
     row("another object", R"({"status":"ok"})", "", "status");
     row("half an object", whole(R"("content":"Grüße")").left(80), "", "choices");
-    row("no choices", R"({"object":"chat.completion","choices":[]})", "", "choices");
+    row("no choices", R"({"object":"chat.completion","choices":[]})", "", "without choices");
+    row("no choices in a stream", dataOf(kUsage) + kDone, "", "without choices");
+    row("no choices before the stream ends", dataOf(kUsage), "", "without choices");
     row("an empty body", "", "", "empty");
     row("blanks", " \n\n", "", "empty");
     row("no end", half, "Grüße", "ended before");

@@ -3,19 +3,35 @@
 // OpenAI send, and what none of them should.
 #include "engine/base/error.h"
 #include "engine/remote/chat/chat_answer.h"
+#include "engine/remote/protocol.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace spanscope;
 using remote::CachedState;
 using remote::ChatAnswer;
 using remote::ServerKind;
+
+namespace {
+
+/// Adds an event of one chat completion. Returns the text that came with it.
+std::string add(ChatAnswer& answer, std::string_view data) {
+  std::string pieces;
+  for (const remote::AnswerText& came :
+       remote::addEvent(*remote::chatProtocol().answers, std::span(&answer, 1), data))
+    pieces += came.piece;
+  return pieces;
+}
+
+}  // namespace
 
 class TestChatAnswer : public QObject {
   Q_OBJECT
@@ -79,7 +95,7 @@ class TestChatAnswer : public QObject {
     QFETCH(qint64, generated);
     ChatAnswer answer;
     std::string pieces;
-    for (const QString& event : events) pieces += answer.add(event.toStdString());
+    for (const QString& event : events) pieces += add(answer, event.toStdString());
     QCOMPARE(QString::fromStdString(answer.text), text);
     QCOMPARE(pieces, answer.text);
     QCOMPARE(QString::fromStdString(answer.finish), finish);
@@ -91,8 +107,8 @@ class TestChatAnswer : public QObject {
 
   void reasoningIsKeptApart() {
     ChatAnswer answer;
-    answer.add(R"({"choices":[{"delta":{"reasoning_content":"hm"}}]})");
-    answer.add(R"({"choices":[{"delta":{"content":"yes"}}]})");
+    add(answer, R"({"choices":[{"delta":{"reasoning_content":"hm"}}]})");
+    add(answer, R"({"choices":[{"delta":{"content":"yes"}}]})");
     QCOMPARE(answer.reasoning, std::string("hm"));
     QCOMPARE(answer.text, std::string("yes"));
   }
@@ -111,7 +127,7 @@ class TestChatAnswer : public QObject {
   void cachedTokensHaveSeveralNames() {
     QFETCH(QByteArray, event);
     ChatAnswer answer;
-    answer.add(event.toStdString());
+    add(answer, event.toStdString());
     QCOMPARE(answer.promptTokens.value_or(-1), std::int64_t{11});
     QCOMPARE(answer.cachedTokens.value_or(-1), std::int64_t{8});
   }
@@ -153,8 +169,8 @@ class TestChatAnswer : public QObject {
     QFETCH(bool, isAnswer);
     QFETCH(QString, said);
     ChatAnswer answer;
-    answer.add((R"({"choices":[{"index":0,)" + choice + "}]}").toStdString());
-    answer.add("[DONE]");
+    add(answer, (R"({"choices":[{"index":0,)" + choice + "}]}").toStdString());
+    add(answer, "[DONE]");
     const std::optional<Error> problem = remote::problemOf(answer);
     QCOMPARE(!problem.has_value(), isAnswer);
     if (problem)
@@ -164,7 +180,7 @@ class TestChatAnswer : public QObject {
   /// Parts of other types stand beside a text, which stays an answer.
   void otherPartsAreKnown() {
     ChatAnswer answer;
-    answer.add(
+    add(answer,
         R"({"choices":[{"index":0,"message":{"content":[{"type":"text","text":"Yes"},{"type":"reference","ids":[3]}]},"finish_reason":"stop"}]})");
     QVERIFY(!remote::problemOf(answer).has_value());
     QCOMPARE(answer.text, std::string("Yes"));
@@ -174,7 +190,7 @@ class TestChatAnswer : public QObject {
   /// A single token may be none: a call that only warms a cache.
   void noTextMayBeAnAnswer() {
     ChatAnswer answer;
-    answer.add(R"({"choices":[{"index":0,"text":"","finish_reason":"length"}]})");
+    add(answer, R"({"choices":[{"index":0,"text":"","finish_reason":"length"}]})");
     QVERIFY(remote::problemOf(answer).has_value());
     QVERIFY(!remote::problemOf(answer, true).has_value());
   }
@@ -206,7 +222,7 @@ class TestChatAnswer : public QObject {
     QFETCH(QString, said);
     ChatAnswer answer;
     try {
-      answer.add(event.toStdString());
+      add(answer, event.toStdString());
       QFAIL("it was taken");
     } catch (const Failure& failure) {
       const QString what = QString::fromUtf8(failure.what());
@@ -244,6 +260,18 @@ class TestChatAnswer : public QObject {
         remote::cachedOf(answer, remote::infoOf(static_cast<ServerKind>(kind)));
     QCOMPARE(static_cast<int>(found.state), state);
     QCOMPARE(QString::fromStdString(remote::cachedText(found)), text);
+  }
+
+  /// A server that found more tokens than the prompt has counts wrongly: nothing is computed of that.
+  void countsThatContradictEachOther() {
+    ChatAnswer answer;
+    answer.promptTokens = 40;
+    answer.cachedTokens = 41;
+    const remote::CachedTokens found = remote::cachedOf(answer, remote::infoOf(ServerKind::Vllm));
+    QVERIFY(found.isInconsistent && found.state == CachedState::NotReported);
+    QCOMPARE(found.tokens, std::int64_t{0});
+    answer.cachedTokens = 40;
+    QVERIFY(!remote::cachedOf(answer, remote::infoOf(ServerKind::Vllm)).isInconsistent);
   }
 
   void kindsStandInTheirOrder() {

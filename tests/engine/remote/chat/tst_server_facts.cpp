@@ -82,7 +82,7 @@ class TestServerFacts : public QObject {
     QCOMPARE(QString::fromStdString(facts.version), version);
     QCOMPARE(facts.models.size(), std::size_t{1});
     QCOMPARE(facts.models[0].context.value_or(-1), context);
-    QVERIFY(!facts.takesQueries);
+    QVERIFY(!facts.takes("spnl"));
     QCOMPARE(facts.slots.value_or(-1), kind == QLatin1String("llama.cpp") ? 4 : -1);
   }
 
@@ -167,7 +167,7 @@ class TestServerFacts : public QObject {
     Server server(by(paths, 400));
     remote::HttpClient client;
     const remote::ServerFacts facts = remote::askServer(client, server.address() + "/", {});
-    QVERIFY(facts.takesQueries);
+    QVERIFY(facts.takes("spnl"));
     QVERIFY(facts.models.empty());
   }
 
@@ -231,7 +231,7 @@ class TestServerFacts : public QObject {
     });
     remote::HttpClient client;
     const remote::ServerFacts facts = remote::askServer(client, server.address(), {});
-    QVERIFY(!facts.takesQueries && facts.takesChats && facts.takesTexts);
+    QVERIFY(!facts.takes("spnl") && facts.takes("chat") && facts.takes("completions"));
   }
 
   /// A server that says nothing to nothing is asked once, and is what most servers are.
@@ -246,7 +246,7 @@ class TestServerFacts : public QObject {
     using namespace std::chrono_literals;
     const remote::ServerFacts facts =
         remote::askServer(client, server.address(), {.limits = {.connect = 1s, .firstByte = 300ms}});
-    QVERIFY(facts.takesChats && facts.takesTexts && !facts.takesQueries);
+    QVERIFY(facts.takes("chat") && facts.takes("completions") && !facts.takes("spnl"));
     QCOMPARE(server.requests(), 3);
   }
 
@@ -301,7 +301,7 @@ class TestServerFacts : public QObject {
     for (const remote::ServedModel& model : facts.models) found += QString::fromStdString(model.name);
     QCOMPARE(found, names);
     QCOMPARE(facts.listsModels, !names.isEmpty());
-    QVERIFY(facts.takesChats && facts.kind == remote::ServerKind::OpenAi);
+    QVERIFY(facts.takes("chat") && facts.kind == remote::ServerKind::OpenAi);
     QCOMPARE(remote::servedName(facts, "m").value_or(""), std::string("m"));
   }
 
@@ -327,7 +327,7 @@ class TestServerFacts : public QObject {
     remote::HttpClient client;
     for (const std::string& given : {url, url + "/", url + "/chat/completions"}) {
       const remote::ServerFacts facts = remote::askServer(client, given, {});
-      QVERIFY(facts.takesChats && !facts.takesTexts);
+      QVERIFY(facts.takes("chat") && !facts.takes("completions"));
       QCOMPARE(remote::addressOf(given, facts, "/v1/chat/completions"), url + "/chat/completions");
     }
   }

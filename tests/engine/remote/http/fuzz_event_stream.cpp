@@ -6,6 +6,7 @@
 #include "engine/remote/chat/answer_reader.h"
 #include "engine/remote/chat/chat_answer.h"
 #include "engine/remote/http/event_stream.h"
+#include "engine/remote/protocol.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -56,11 +57,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<std::string> events = eventsIn(bytes, bytes.size() + 1);
   mustBe(events == eventsIn(bytes, 1 + data[0] % 17));
   std::vector<ChatAnswer> answers(1 + data[1] % 5);
+  const AnswerForm& form = *protocols()[data[1] / 5U % protocols().size()]->answers;
   std::vector<std::string> texts(answers.size());
   bool isAllTaken = true;
   for (const std::string& event : events) {
     isAllTaken &= takenOrRefused([&] {
-      for (const AnswerText& came : addEvent(answers, event)) {
+      for (const AnswerText& came : addEvent(form, answers, event)) {
         mustBe(came.answer < answers.size() && !came.piece.empty());
         texts[came.answer] += came.piece;
       }
@@ -80,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bodyOf = [&](std::size_t step) {
     std::vector<ChatAnswer> read(answers.size());
     const bool isRead = takenOrRefused([&] {
-      AnswerReader reader(read, "secret-key", [](const std::vector<AnswerText>&) {});
+      AnswerReader reader(form, read, "secret-key", [](const std::vector<AnswerText>&) {});
       for (std::size_t i = 0; i < bytes.size(); i += step) reader.add(bytes.substr(i, step));
       reader.end();
       for (const ChatAnswer& answer : read) mustBe(answer.hasEnded());

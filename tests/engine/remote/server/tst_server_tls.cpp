@@ -171,7 +171,7 @@ void TestServerTls::ourClientTrustsAGivenAuthority() {
   const remote::ServerFacts facts =
       remote::askServer(client, url, {.key = key, .certificateFile = authority});
   QVERIFY(facts.kind == remote::ServerKind::Spanscope);
-  QVERIFY(facts.takesQueries);
+  QVERIFY(facts.takes("spnl"));
   QCOMPARE(facts.models.size(), std::size_t{1});
 }
 

@@ -56,7 +56,7 @@ class TestSpnlClient : public QObject {
     remote::HttpClient client;
     const remote::ServerFacts facts = remote::askServer(client, served.server.url(), {});
     QVERIFY(facts.kind == remote::ServerKind::Spanscope);
-    QVERIFY(facts.takesQueries && facts.takesChats && facts.takesTexts);
+    QVERIFY(facts.takes("spnl") && facts.takes("chat") && facts.takes("completions"));
     QCOMPARE(served.engine.begun(), 0);
   }
 

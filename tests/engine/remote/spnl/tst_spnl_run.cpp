@@ -55,11 +55,15 @@ struct Told : remote::RemoteWatcher {
   void sends(std::size_t request, std::size_t, const std::string&, std::size_t bytes) override {
     sent.emplace_back(request, bytes);
   }
+  void changesProtocol(std::size_t, std::size_t, const Error& refusal, const remote::Protocol& now) override {
+    changes.push_back(refusal.found + " " + now.name);
+  }
   void text(std::size_t request, const std::string& came) override {
     texts.push_back(std::to_string(request) + came);
   }
   std::vector<std::pair<std::size_t, std::size_t>> sent;
   std::vector<std::string> texts;
+  std::vector<std::string> changes;
 };
 
 std::vector<remote::RemoteTarget> targetAt(const Server& server, ServerKind kind = ServerKind::Vllm) {
@@ -69,7 +73,8 @@ std::vector<remote::RemoteTarget> targetAt(const Server& server, ServerKind kind
       .server = {.url = server.address(),
                  .model = {},
                  .access = {.limits = {.connect = 2s, .firstByte = 300ms, .silence = 200ms}}},
-      .facts = {.kind = kind, .version = {}, .models = {{"org/m", {}}}, .takesQueries = true, .slots = {}}};
+      .facts = {.kind = kind, .version = {}, .models = {{"org/m", {}}}, .slots = {}}};
+  target.facts.protocols = {"spnl", "chat", "completions"};
   target.protocol = remote::findProtocol("spnl");
   // The answers of the server are in the order of the calls.
   target.atOnce = 1;
@@ -312,8 +317,54 @@ class TestSpnlRun : public QObject {
     QCOMPARE(answer, std::string("A\nB\nC"));
   }
 
+  /// A server that was chosen to be asked so by itself is asked for messages where it refuses the call.
+  void refusedCallsBecomeMessages_data() {
+    QTest::addColumn<int>("status");
+    QTest::addColumn<bool>("isChanged");
+    QTest::newRow("a query that it cannot read") << 400 << true;
+    QTest::newRow("it is not there") << 404 << true;
+    QTest::newRow("a wrong key") << 401 << false;
+    QTest::newRow("it is busy") << 429 << false;
+    QTest::newRow("it fails") << 500 << false;
+  }
+  void refusedCallsBecomeMessages() {
+    QFETCH(int, status);
+    QFETCH(bool, isChanged);
+    std::mutex mutex;
+    std::vector<QByteArray> bodies;
+    Server server([&](const QByteArray& request) -> QByteArray {
+      if (request.startsWith("POST /v1/query/execute")) return http(status, R"({"error":"no plus"})");
+      const std::lock_guard lock(mutex);
+      bodies.push_back(request);
+      return eventsAnswer(piece(0, "A", "stop") + kDone);
+    });
+    std::vector<remote::RemoteTarget> targets = targetAt(server);
+    targets.front().otherwise = &remote::chatProtocol();
+    const exports::QueryCalls made = callsOf(kThree);
+    const auto chats = exports::chatRequests(*query::parseJson(kThree.toStdString()).query, 7).requests;
+    Told told;
+    remote::HttpClient client;
+    const RemoteResult result =
+        remote::runRemotely(client, targets, {}, made.requests, told, {}, made.calls, chats);
+    QCOMPARE(!result.error, isChanged);
+    QCOMPARE(result.changed.contains(0), isChanged);
+    if (!isChanged) {
+      QVERIFY2(result.error->found.find("no plus") != std::string::npos, result.error->message().c_str());
+      return;
+    }
+    QCOMPARE(told.changes.size(), std::size_t{1});
+    QVERIFY2(told.changes[0].find("no plus") != std::string::npos, told.changes[0].c_str());
+    QCOMPARE(result.steps.size(), std::size_t{3});
+    for (const remote::RemoteStep& step : result.steps) {
+      QCOMPARE(step.answer.text, std::string("A"));
+      QCOMPARE(step.counted, std::size_t{1});
+    }
+    QCOMPARE(bodies.size(), std::size_t{3});
+    for (const QByteArray& body : bodies)
+      QVERIFY(body.startsWith("POST /v1/chat/completions ") && body.contains("\"seed\""));
+  }
+
   void protocolsHaveNames() {
-    QCOMPARE(remote::protocolNames(), std::string("spnl, chat, completions"));
     for (const remote::Protocol* protocol : remote::protocols())
       QCOMPARE(remote::findProtocol(protocol->name), protocol);
     QVERIFY(remote::findProtocol("grpc") == nullptr);
