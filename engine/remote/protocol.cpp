@@ -12,10 +12,12 @@ namespace spanscope::remote {
 extern const Protocol kSpnlProtocol;
 extern const Protocol kChatProtocol;
 extern const Protocol kCompletionsProtocol;
+extern const Protocol kMessagesProtocol;
 
 namespace {
 
-constexpr std::array<const Protocol*, 3> kProtocols{&kSpnlProtocol, &kChatProtocol, &kCompletionsProtocol};
+constexpr std::array<const Protocol*, 4> kProtocols{&kSpnlProtocol, &kChatProtocol, &kCompletionsProtocol,
+                                                    &kMessagesProtocol};
 
 bool canCarry(const Protocol& protocol, const query::Node& query, std::optional<std::uint64_t> seed) {
   const auto remarks = exports::exportRemarks(query, *exports::findExportTarget(protocol.form),
