@@ -2,12 +2,15 @@
 #include "engine/query/chat_reader.h"
 
 #include "engine/query/number_text.h"
+#include "engine/query/operators/vocabulary.h"
 #include "engine/query/read_fields.h"
 #include "engine/query/read_values.h"
 #include "engine/query/shown_text.h"
+#include "engine/query/visit_fields.h"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,45 +21,16 @@
 namespace spanscope::query {
 namespace {
 
-/// Fields with which the body of a request may begin. None is an operator.
-constexpr std::array<std::string_view, 38> kRequestFields = {"model",
-                                                             "system",
-                                                             "messages",
-                                                             "max_tokens",
-                                                             "max_completion_tokens",
-                                                             "temperature",
-                                                             "stream",
-                                                             "stop",
-                                                             "n",
-                                                             "top_p",
-                                                             "presence_penalty",
-                                                             "seed",
-                                                             "frequency_penalty",
-                                                             "tools",
-                                                             "functions",
-                                                             "tool_choice",
-                                                             "response_format",
-                                                             "logprobs",
-                                                             "stream_options",
-                                                             "top_logprobs",
-                                                             "store",
-                                                             "reasoning_effort",
-                                                             "metadata",
-                                                             "logit_bias",
-                                                             "service_tier",
-                                                             "parallel_tool_calls",
-                                                             "modalities",
-                                                             "verbosity",
-                                                             "anthropic_version",
-                                                             "anthropic_beta",
-                                                             "stop_sequences",
-                                                             "top_k",
-                                                             "thinking",
-                                                             "options",
-                                                             "format",
-                                                             "keep_alive",
-                                                             "extra_body",
-                                                             "custom_id"};
+/// Whether an object that begins with this key may be a request. What begins with an operator is read as a
+/// query, but requests have fields of the names of two.
+bool mayBeRequest(std::string_view first) {
+  if (first == "system" || first == "user") return true;
+  bool isOperator = false;
+  forEachOperator([&]<class Operator>() {
+    forEachKey<Operator>([&](const char* known, const auto& /*make*/) { isOperator |= first == known; });
+  });
+  return !isOperator;
+}
 
 /// Fields of a request or of a message that ask for more than text. Without them the reply would be a
 /// different one.
@@ -388,7 +362,7 @@ class ChatReader {
 
 }  // namespace
 
-ChatForm chatFormOf(ValueCursor& cursor) {
+ChatForm chatFormOf(ValueCursor& cursor, const QueryWalk::MakeCursor& makeCursor) {
   const JsonKind kind = cursor.peek();
   const ValueCursor::Mark mark = cursor.mark();
   ChatForm form = ChatForm::None;
@@ -399,13 +373,16 @@ ChatForm chatFormOf(ValueCursor& cursor) {
                            hasMember(cursor, "role", JsonKind::String);
     if (isMessage) form = ChatForm::Messages;
   } else if (kind == JsonKind::Object) {
-    // Looking further would find errors of syntax without their place in a query.
     cursor.enterObject();
     ValueCursor::Container object;
     std::string first;
-    const bool mayBe = cursor.nextMember(object, first) && isIn(kRequestFields, first);
-    if (!cursor.stopped()) cursor.goTo(mark);
-    if (mayBe && hasMember(cursor, "messages", JsonKind::Array)) form = ChatForm::Request;
+    if (cursor.nextMember(object, first) && mayBeRequest(first)) {
+      // Errors of syntax that this cursor finds would be reported without their place in a query.
+      NoIssues listener;
+      const std::unique_ptr<ValueCursor> other = makeCursor(listener);
+      if (other->peek() == JsonKind::Object && hasMember(*other, "messages", JsonKind::Array))
+        form = ChatForm::Request;
+    }
   }
   if (!cursor.stopped()) cursor.goTo(mark);
   return cursor.stopped() ? ChatForm::None : form;

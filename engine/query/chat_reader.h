@@ -15,8 +15,15 @@ enum class ChatForm {
   Request    ///< an object with a list of messages
 };
 
-/// Which chat form the next value has. The cursor looks ahead and goes back.
-ChatForm chatFormOf(ValueCursor& cursor);
+/// For a look at a text whose errors are reported elsewhere.
+class NoIssues final : public ValueCursor::Listener {
+ public:
+  void jsonIssue(JsonIssue /*issue*/) override {}
+};
+
+/// Which chat form a text has. `cursor` is at its beginning; it looks ahead and goes back. `makeCursor`:
+/// makes another one of the same text.
+ChatForm chatFormOf(ValueCursor& cursor, const QueryWalk::MakeCursor& makeCursor);
 
 /// Reads a value as a query; chatFormOf() has recognized its form. Warns that a chat was read, and adds its
 /// nodes to `sources`. A query cannot express everything in a chat: if the reply is about such a thing

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -18,11 +19,6 @@ namespace spanscope::query {
 namespace {
 
 /// The chat was read before, so it has no issues.
-class NoIssues final : public ValueCursor::Listener {
- public:
-  void jsonIssue(JsonIssue /*issue*/) override {}
-};
-
 /// A member of an object, or an element of a list.
 struct Member {
   std::string key;  ///< empty for an element
@@ -404,9 +400,11 @@ class ChatWriter {
 
 ChatForm chatFormOf(std::string_view json) {
   if (findInvalidUtf8(json) < json.size()) return ChatForm::None;
+  const auto makeCursor = [json](ValueCursor::Listener& listener) {
+    return std::make_unique<JsonCursor>(json, kMaxDepth, listener);
+  };
   NoIssues listener;
-  JsonCursor cursor(json, kMaxDepth, listener);
-  return chatFormOf(cursor);
+  return chatFormOf(*makeCursor(listener), makeCursor);
 }
 
 const std::vector<Node>* chatMessages(const Node& query, ChatForm form) {

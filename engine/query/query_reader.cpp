@@ -51,12 +51,12 @@ struct QueryReader::OperatorEntry {
 
 QueryReader::QueryReader(std::string_view text, const ParseLimits& limits,
                          const QueryWalk::MakeCursor& makeCursor)
-    : m_walk(text, limits, makeCursor), m_cursor(m_walk.cursor()) {}
+    : m_makeCursor(makeCursor), m_walk(text, limits, makeCursor), m_cursor(m_walk.cursor()) {}
 
 ParseResult QueryReader::read() {
   ParseResult result;
   Node root;
-  const ChatForm chat = chatFormOf(m_cursor);
+  const ChatForm chat = chatFormOf(m_cursor, m_makeCursor);
   if (chat == ChatForm::None) {
     readNode(root, {});
   } else {

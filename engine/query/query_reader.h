@@ -29,6 +29,7 @@ class QueryReader : private NodeReader {
   void readOperator(const OperatorEntry& entry, Node& node);
   void readUnknownOperator(const std::string& key, std::size_t offset);
 
+  QueryWalk::MakeCursor m_makeCursor;
   QueryWalk m_walk;
   ValueCursor& m_cursor;
   SourceMap m_sources;

@@ -57,6 +57,8 @@ class TestQueryChat : public QObject {
  private Q_SLOTS:
   void chats_data();
   void chats();
+  void aRequestMayBeginWithAnyField_data();
+  void aRequestMayBeginWithAnyField();
   void refused_data();
   void refused();
   void yaml();
@@ -156,6 +158,25 @@ void TestQueryChat::chats() {
   QVERIFY(expected.query.has_value());
   QVERIFY(result.query == expected.query);
   QCOMPARE(result.sources.size(), expected.sources.size());
+}
+
+void TestQueryChat::aRequestMayBeginWithAnyField_data() {
+  QTest::addColumn<QByteArray>("fields");
+  QTest::addColumn<bool>("isRequest");
+  QTest::newRow("a field of some client") << QByteArray(R"("id":"x")") << true;
+  QTest::newRow("a user") << QByteArray(R"("user":"me")") << true;
+  QTest::newRow("a system") << QByteArray(R"("system":"You answer.")") << true;
+  QTest::newRow("an object") << QByteArray(R"("chat_template_kwargs":{"a":[1]})") << true;
+  QTest::newRow("an operator") << QByteArray(R"("seq":[])") << false;
+}
+
+void TestQueryChat::aRequestMayBeginWithAnyField() {
+  QFETCH(QByteArray, fields);
+  QFETCH(bool, isRequest);
+  const std::string json =
+      ("{" + fields + R"(,"model":"m","messages":[{"role":"user","content":"Hi"}]})").toStdString();
+  QCOMPARE(chatFormOf(json) == ChatForm::Request, isRequest);
+  QCOMPARE(parseJson(json).query.has_value(), isRequest);
 }
 
 void TestQueryChat::refused_data() {
