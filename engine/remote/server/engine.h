@@ -28,6 +28,7 @@ struct ServedModel {
   std::int64_t context = 0;  ///< most tokens of a prompt with its reply
   std::int32_t blockSize = 16;
   std::int64_t blocks = 0;                     ///< physical ones that can be used
+  std::int32_t replyTokens = 256;              ///< limit of a reply for which nothing sets one
   const text::Tokenizer* tokenizer = nullptr;  ///< never null; lives as long as the engine
   const text::ChatTemplate* chat = nullptr;    ///< the same
 };

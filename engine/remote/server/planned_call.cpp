@@ -51,8 +51,14 @@ PlannedCall begun(const CallSettings& settings, const CallRules& rules, std::uin
   call.choicesPerPrompt = static_cast<std::size_t>(settings.replies);
   call.stops = settings.stops;
   call.minTokens = settings.minTokens;
-  call.options.minTokens =
-      settings.ignoresEnd ? std::numeric_limits<std::int32_t>::max() : settings.minTokens;
+  limited(settings.minTokens, rules, "min_tokens");
+  call.options.minTokens = settings.minTokens;
+  if (settings.ignoresEnd) {
+    // The run does not see the least number then: the limit must not be below it.
+    call.options.minTokens = std::numeric_limits<std::int32_t>::max();
+    const std::int32_t usual = call.options.maxTokens > 0 ? call.options.maxTokens : rules.usualTokens;
+    call.options.maxTokens = std::max(usual, settings.minTokens);
+  }
   call.logprobs = settings.logprobs;
   call.options.alternatives = settings.alternatives;
   call.stream = settings.stream;

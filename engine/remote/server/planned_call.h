@@ -40,7 +40,8 @@ struct PlannedCall {
 struct CallRules {
   run::RunOptions options{};  ///< of every run
   plan::PlanOptions plan{};
-  std::int32_t mostTokens = 0;  ///< of one reply; 0: the model's limit
+  std::int32_t mostTokens = 0;   ///< of one reply; 0: the model's limit
+  std::int32_t usualTokens = 0;  ///< of one reply for which `options` and the request set no limit
 };
 
 /// Each throws ApiFailure. `randomSeed` is for calls that have no seed of their own.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/server.h"
 
-#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/sha256.h"
 #include "engine/layout/layout.h"
 #include "engine/remote/server/access.h"
-#include "engine/remote/server/answer.h"
 #include "engine/remote/server/api_error.h"
 #include "engine/remote/server/call_bodies.h"
 #include "engine/remote/server/connection.h"
@@ -17,6 +15,7 @@
 #include "engine/remote/server/listener.h"
 #include "engine/remote/server/planned_call.h"
 #include "engine/remote/server/reply_json.h"
+#include "engine/remote/server/served_run.h"
 #include "engine/text/tokenizer.h"
 
 #include <httplib.h>
@@ -45,9 +44,6 @@ using Reply = httplib::Response;
 using Asked = httplib::Request;
 
 constexpr char kJson[] = "application/json";
-constexpr char kEvents[] = "text/event-stream";
-constexpr int kClientGone = 499;  ///< nobody sees it; the figures count it
-constexpr milliseconds kTurn{50};
 /// Bodies up to this size, in bytes, wait for no memory.
 constexpr std::size_t kSmallBody = std::size_t{256} << 10U;
 
@@ -96,17 +92,6 @@ std::string shortFingerprint(const std::string& fingerprint) {
   return text;
 }
 
-ApiError failed(const RunEnd& end) {
-  if (!end.isOfInput) return {.status = 500, .message = end.problem, .type = "server_error"};
-  if (!end.tooLong) return {.message = end.problem, .code = "prompt_not_possible"};
-  // Clients know this error by OpenAI's words.
-  return {.message = "This model's maximum context length is " + counted(end.tooLong->most + 1, "token") +
-                     ", one of them for the answer. However, the prompt has " +
-                     (end.tooLong->isAtLeast ? "more than " : "") + counted(end.tooLong->tokens, "token") +
-                     ". Please shorten the prompt. (" + end.problem + ")",
-          .code = "context_length_exceeded"};
-}
-
 ApiError bodyTooLarge(std::size_t most) {
   return {.status = 413,
           .message = "The body may have at most " + std::to_string(most) + " bytes.",
@@ -145,78 +130,6 @@ bool isNameList(std::string_view text) {
   });
 }
 
-/// A request that runs: what the thread that answers it holds, and what the engine's thread tells it.
-class Served final : public RunListener {
- public:
-  Served(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about, Figures& figures,
-         std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun)
-      : m_turn(std::move(turn)),
-        m_call(std::move(call)),
-        m_answer(*m_call.plan, m_call.stops, m_call.choicesPerPrompt, m_call.minTokens),
-        m_requests(requests),
-        m_figures(figures),
-        m_running(running),
-        m_hasBegun(std::move(hasBegun)),
-        m_number(requests.add(std::move(about))) {
-    m_figures.setRequests(++m_running);
-  }
-  ~Served() override {
-    m_figures.countSeconds(std::chrono::duration<double>(Clock::now() - m_began).count());
-    // The server waits for this count before it goes with its gates.
-    m_turn.reduceTo(0);
-    m_figures.setRequests(--m_running);
-  }
-  Served(const Served&) = delete;
-  Served& operator=(const Served&) = delete;
-
-  void onEvent(const trace::Event& event) override {
-    if (m_hasBegun && std::holds_alternative<trace::RunStarted>(event.payload)) m_hasBegun(event.run);
-    m_requests.take(m_number, event);
-    m_answer.onEvent(event);
-  }
-  void onEnd(const RunEnd& end) override {
-    using How = RunEnd::How;
-    m_requests.end(m_number,
-                   end.how == How::Finished  ? RequestState::Finished
-                   : end.how == How::Stopped ? RequestState::Stopped
-                                             : RequestState::Failed,
-                   end.problem);
-    m_answer.onEnd(end);
-  }
-
-  PlannedCall& call() { return m_call; }
-  Answer& answer() { return m_answer; }
-  Clock::time_point began() const { return m_began; }
-
- private:
-  Gate::Pass m_turn;
-  PlannedCall m_call;
-  Answer m_answer;
-  ServedRequests& m_requests;
-  Figures& m_figures;
-  std::atomic<std::size_t>& m_running;
-  std::function<void(RunId)> m_hasBegun;  ///< may be empty
-  std::uint64_t m_number;
-  Clock::time_point m_began = Clock::now();
-};
-
-/// A run with the thread that answers: when this goes, a run that goes on is stopped.
-class Going {
- public:
-  Going(std::shared_ptr<Served> served, std::unique_ptr<RunHandle> handle)
-      : m_served(std::move(served)), m_handle(std::move(handle)) {}
-  ~Going() { m_handle->stop(); }
-  Going(const Going&) = delete;
-  Going& operator=(const Going&) = delete;
-
-  Served& served() { return *m_served; }
-  void stop() { m_handle->stop(); }
-
- private:
-  std::shared_ptr<Served> m_served;
-  std::unique_ptr<RunHandle> m_handle;
-};
-
 }  // namespace
 
 struct Server::Impl {
@@ -240,7 +153,10 @@ struct Server::Impl {
     std::shared_ptr<SSL_CTX> tls;
     if (hasTls) tls = tlsContext(config.certificate.string(), config.privateKey.string());
     isSecure = hasTls;
-    rules = {.options = config.run, .plan = config.plan, .mostTokens = config.limits.replyTokens};
+    rules = {.options = config.run,
+             .plan = config.plan,
+             .mostTokens = config.limits.replyTokens,
+             .usualTokens = engine.model().replyTokens};
     listener = std::make_unique<Listener>(config.limits, std::move(tls));
     listener->onClients = [this](std::size_t clients) { figures.setClients(clients); };
     listener->onRefusal = [this](int status) { figures.countAnswer("other", status); };
@@ -266,7 +182,6 @@ struct Server::Impl {
 
   void route();
   httplib::Server::HandlerResponse check(const Asked& asked, Reply& reply);
-  void refuse(Reply& reply, const ApiError& error);
   Gate::Pass awaitTurn(Gate& gate, std::uint64_t amount) const;
   template <class Handle>
   httplib::Server::Handler guarded(const Handle& handle);
@@ -279,12 +194,9 @@ struct Server::Impl {
   void tokenize(const Asked& asked, Reply& reply) const;
   void detokenize(const Asked& asked, Reply& reply) const;
   void execute(const Asked& asked, Reply& reply, Gate::Pass turn);
-  std::shared_ptr<Going> begin(PlannedCall call, const ReplyHead& head, const Asked& asked, Gate::Pass turn);
+  std::shared_ptr<ServedRun> begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
+                                   Gate::Pass turn);
   void answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn);
-  void answerWhole(Going& going, ReplyHead head, Reply& reply);
-  void answerInPieces(std::shared_ptr<Going> going, ReplyHead head, Reply& reply);
-  /// What ends the wait for an answer before the run does; nothing: it goes on.
-  std::optional<ApiError> interruption(Clock::time_point began) const;
 
   const ServerConfig config;
   Engine& engine;
@@ -303,15 +215,9 @@ struct Server::Impl {
   std::atomic<std::size_t> running = 0;
   std::atomic<bool> isDraining = false;
   std::atomic<bool> isHurrying = false;
+  const Answering answering{figures, config.limits, isHurrying, *engine.model().tokenizer};
   std::unique_ptr<Listener> listener;
 };
-
-void Server::Impl::refuse(Reply& reply, const ApiError& error) {
-  reply.status = error.status;
-  if (error.status == 429 || error.status == 503) reply.set_header("Retry-After", "1");
-  if (error.status == 401) reply.set_header("WWW-Authenticate", "Bearer");
-  reply.set_content(errorJson(error), kJson);
-}
 
 /// Before the body is read: who may ask at all.
 httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& reply) {
@@ -386,7 +292,7 @@ Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
   const Clock::time_point came = Clock::now();
   std::optional<ApiError> error;
   Gate::Pass pass = gate.enter(amount, [&] {
-    error = isDraining ? serverIsEnding() : interruption(came);
+    error = isDraining ? serverIsEnding() : answering.interruption(came);
     return error.has_value();
   });
   // Its turn may have come with the end.
@@ -629,8 +535,8 @@ void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {
   reply.set_content(json.dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
 }
 
-std::shared_ptr<Going> Server::Impl::begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
-                                           Gate::Pass turn) {
+std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
+                                               Gate::Pass turn) {
   if (call.plan->steps.empty()) refuseField({}, "There is nothing to generate in this request.");
   const std::string ofClient = keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
   const std::string salt = combinedSalt(ofClient, call.options.salt.value_or(""));
@@ -645,14 +551,11 @@ std::shared_ptr<Going> Server::Impl::begin(PlannedCall call, const ReplyHead& he
   about.client = asked.remote_addr;
   about.time = millisecondsNow();
   about.queryJson = call.options.queryJson;
-  RunOrder order{.plan = call.plan, .options = call.options};
   std::function<void(RunId)> hasBegun;
   if (kvEvents && !extraKey.empty())
     hasBegun = [this, extraKey](RunId run) { kvForm.setExtraKey(run, extraKey); };
-  const auto served = std::make_shared<Served>(std::move(call), std::move(turn), requests, std::move(about),
-                                               figures, running, std::move(hasBegun));
-  std::unique_ptr<RunHandle> handle = engine.begin(std::move(order), served);
-  return std::make_shared<Going>(served, std::move(handle));
+  return std::make_shared<ServedRun>(std::move(call), std::move(turn), requests, std::move(about), figures,
+                                     running, std::move(hasBegun), engine);
 }
 
 void Server::Impl::answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn) {
@@ -662,118 +565,11 @@ void Server::Impl::answer(PlannedCall call, const Asked& asked, Reply& reply, Ga
                  .fingerprint = fingerprint,
                  .form = call.form};
   const bool streams = call.stream;
-  std::shared_ptr<Going> going = begin(std::move(call), head, asked, std::move(turn));
+  std::shared_ptr<ServedRun> run = begin(std::move(call), head, asked, std::move(turn));
   if (streams)
-    answerInPieces(std::move(going), std::move(head), reply);
+    answerInPieces(std::move(run), std::move(head), answering, reply);
   else
-    answerWhole(*going, std::move(head), reply);
-}
-
-std::optional<ApiError> Server::Impl::interruption(Clock::time_point began) const {
-  const Connection* const connection = currentConnection();
-  if (connection != nullptr && connection->isClientGone())
-    return ApiError{.status = kClientGone, .message = "The client is gone.", .type = "server_error"};
-  if (Clock::now() - began > config.limits.toAnswer)
-    return ApiError{.status = 504,
-                    .message = "The answer took longer than this server lets one take.",
-                    .type = "timeout_error",
-                    .code = "answer_timeout"};
-  if (isHurrying) return serverIsEnding();
-  return std::nullopt;
-}
-
-void Server::Impl::answerWhole(Going& going, ReplyHead head, Reply& reply) {
-  Served& served = going.served();
-  Answer& replies = served.answer();
-  WholeReply whole(std::move(head), replies.choices(), served.call().logprobs, *engine.model().tokenizer);
-  while (true) {
-    const Answer::News news = replies.wait(kTurn);
-    for (const AnswerPiece& piece : news.pieces) whole.take(piece);
-    if (news.isComplete) break;
-    std::optional<ApiError> error = interruption(served.began());
-    if (!error && news.end)
-      error = news.end->how == RunEnd::How::Stopped ? serverIsEnding() : failed(*news.end);
-    if (!error) continue;
-    if (error->status == kClientGone) figures.countGone();
-    return refuse(reply, *error);
-  }
-  reply.set_content(whole.json(replies.usage()), kJson);
-}
-
-void Server::Impl::answerInPieces(std::shared_ptr<Going> going, ReplyHead head, Reply& reply) {
-  Served& served = going->served();
-  // What fails before anything was said is an answer of its own.
-  Answer::News first;
-  while (true) {
-    first = served.answer().wait(kTurn);
-    if (!first.pieces.empty() || first.isComplete) break;
-    std::optional<ApiError> error = interruption(served.began());
-    if (!error && first.end)
-      error = first.end->how == RunEnd::How::Stopped ? serverIsEnding() : failed(*first.end);
-    if (!error) continue;
-    if (error->status == kClientGone) figures.countGone();
-    return refuse(reply, *error);
-  }
-  struct Stream {
-    StreamedReply text;
-    std::optional<Answer::News> news;  ///< that was taken already
-    bool hasBegun = false;
-    Clock::time_point last = Clock::now();
-  };
-  auto stream = std::make_shared<Stream>(
-      Stream{.text = StreamedReply(std::move(head), served.answer().choices(), served.call().logprobs,
-                                   served.call().includesUsage, *engine.model().tokenizer),
-             .news = std::move(first)});
-  reply.set_header("Cache-Control", "no-cache");
-  reply.set_header("X-Accel-Buffering", "no");
-  const auto write = [this, going, stream](httplib::DataSink& sink) {
-    constexpr std::chrono::seconds kSilence{15};
-    Answer& replies = going->served().answer();
-    const Answer::News news = stream->news ? *std::exchange(stream->news, std::nullopt) : replies.wait(kTurn);
-    std::string text;
-    if (!std::exchange(stream->hasBegun, true)) text = stream->text.begin();
-    for (const AnswerPiece& piece : news.pieces) text += stream->text.take(piece);
-    std::optional<ApiError> error;
-    if (!news.isComplete) {
-      error = interruption(going->served().began());
-      if (!error && news.end)
-        error = news.end->how == RunEnd::How::Stopped ? serverIsEnding() : failed(*news.end);
-    }
-    if (error && error->status == kClientGone) {
-      figures.countGone();
-      return false;
-    }
-    if (news.isComplete) text += stream->text.end(replies.usage());
-    if (error) text += eventOf(errorJson(*error)) + kDone;
-    // A comment, which clients pass over, shows whether anybody is still there.
-    if (text.empty() && Clock::now() - stream->last > kSilence) text = ": still computing\n\n";
-    if (!text.empty()) {
-      stream->last = Clock::now();
-      if (!sink.write(text.data(), text.size())) {
-        figures.countGone();
-        return false;
-      }
-    }
-    if (news.isComplete || error) sink.done();
-    return true;
-  };
-  const auto provide = [write](std::size_t, httplib::DataSink& sink) {
-    std::string last;
-    try {
-      return write(sink);
-    } catch (const std::bad_alloc&) {
-      last = eventOf(errorJson(outOfMemory())) + kDone;
-    } catch (const std::exception& exception) {
-      last = eventOf(errorJson({.status = 500, .message = exception.what(), .type = "server_error"})) + kDone;
-    }
-    if (!sink.write(last.data(), last.size())) return false;
-    sink.done();
-    return true;
-  };
-  if (!currentConnection()->head().isOld) return reply.set_chunked_content_provider(kEvents, provide);
-  // HTTP/1.0 has no chunks: the end of the connection ends the answer.
-  currentConnection()->closeAfterwards();
-  reply.set_content_provider(kEvents, provide);
+    answerWhole(*run, std::move(head), answering, reply);
 }
 
 Server::Server(ServerConfig config, Engine& engine)

@@ -2,6 +2,7 @@
 #include "engine/workbench/service/served_engine.h"
 
 #include "engine/remote/server/served_requests.h"
+#include "engine/run/plan_progress.h"
 #include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/work_state.h"
 
@@ -101,6 +102,7 @@ ServedEngine::ServedEngine(WorkService& service, RunSettings settings,
                .context = m_model->config.maxPositions,
                .blockSize = session.blockSize,
                .blocks = session.blockCount - 1,
+               .replyTokens = run::replyLimit({}, {}, m_model->config),
                .tokenizer = m_model->tokenizer.get(),
                .chat = m_model->chat},
       m_keepsTexts(keepsTexts),

@@ -243,6 +243,7 @@ void TestServedEngine::repliesCanBeAsLongAsAsked() {
   QVERIFY(endOf(R"("max_tokens":200,"min_tokens":)" + least + ",").first > own + 5);
   // Also beyond the limit that holds where a request has none.
   QVERIFY(endOf(R"("min_tokens":300,)").first >= 300);
+  QCOMPARE(endOf(R"("min_tokens":300,"ignore_eos":true,)"), std::pair(300, std::string("length")));
 }
 
 void TestServedEngine::clientsThatGoAwayEndTheirRuns() {

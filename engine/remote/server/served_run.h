@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A request that runs in the engine, and the answer that its client gets of it: in one piece or as a stream.
+#pragma once
+
+#include "engine/remote/server/answer.h"
+#include "engine/remote/server/api_error.h"
+#include "engine/remote/server/engine.h"
+#include "engine/remote/server/figures.h"
+#include "engine/remote/server/gate.h"
+#include "engine/remote/server/limits.h"
+#include "engine/remote/server/planned_call.h"
+#include "engine/remote/server/reply_json.h"
+#include "engine/remote/server/served_requests.h"
+
+#include <httplib.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace spanscope::server {
+
+inline constexpr int kClientGone = 499;  ///< nobody sees it; the figures count it
+inline constexpr std::chrono::milliseconds kTurn{50};
+
+/// Makes an error the reply of a request.
+void refuse(httplib::Response& reply, const ApiError& error);
+
+/// What answers need of the server. All of it must outlive them.
+struct Answering {
+  using Clock = std::chrono::steady_clock;
+
+  Figures& figures;
+  const ServerLimits& limits;
+  const std::atomic<bool>& isHurrying;
+  const text::Tokenizer& tokenizer;
+
+  /// What ends the wait for an answer before the run does; nothing: it goes on.
+  std::optional<ApiError> interruption(Clock::time_point began) const;
+};
+
+/// A run with the thread that answers: when this goes, a run that goes on is stopped.
+class ServedRun {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Begins the run. `running` counts those that the engine has not ended yet. `hasBegun`: called with the
+  /// number of the run; may be empty.
+  ServedRun(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about,
+            Figures& figures, std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun,
+            Engine& engine);
+  ~ServedRun();
+  ServedRun(const ServedRun&) = delete;
+  ServedRun& operator=(const ServedRun&) = delete;
+
+  const PlannedCall& call() const;
+  Answer& answer();
+  Clock::time_point began() const;
+
+ private:
+  class Listener;
+  std::shared_ptr<Listener> m_listener;
+  std::unique_ptr<RunHandle> m_handle;
+};
+
+void answerWhole(ServedRun& run, ReplyHead head, const Answering& answering, httplib::Response& reply);
+void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answering& answering,
+                    httplib::Response& reply);
+
+}  // namespace spanscope::server
