@@ -650,6 +650,25 @@ struct ServerReported {
   bool operator==(const ServerReported&) const = default;
 };
 
+// ---- jobs --------------------------------------------------------------------------------
+
+enum class JobOutcome : std::uint8_t { Finished, Stopped, Failed };
+/// A value in the binary form of its own type (engine/trace/packed_value.h).
+struct PackedValue {
+  Shared<std::string> bytes;  ///< empty: none
+  bool operator==(const PackedValue&) const = default;
+};
+/// A job that is no run has ended. Event::run and Event::request name the answer that it is about; 0: it is
+/// about no answer of this trace. A kind of job whose result has events of its own leaves `result` empty.
+struct JobEnded {
+  std::string kind;       ///< id of the kind: "next-token"
+  PackedValue arguments;  ///< the kind's Arguments
+  JobOutcome outcome = JobOutcome::Finished;
+  std::string problem;  ///< why it failed; empty: it did not
+  PackedValue result;   ///< the kind's Result: what was computed until it ended
+  bool operator==(const JobEnded&) const = default;
+};
+
 /// Stands where events were lost to a full queue: the state from which to go on.
 struct Snapshot {
   PoolState pool;
@@ -666,7 +685,7 @@ using Payload =
                  BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
                  LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention,
                  StoreTextsReported, WindowsReported, ArithmeticMeasured, ServerChosen, RequestSent,
-                 PromptReported, TextReceived, ServerReported, TokenAlternatives>;
+                 PromptReported, TextReceived, ServerReported, TokenAlternatives, JobEnded>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -94,6 +95,8 @@ std::string schemaTextOf(std::size_t payloads, KeyframeForm form) {
 /// How many payloads the oldest files had that can be read: every later one was put at the end of the
 /// variant, which leaves the numbers of the others as they are.
 constexpr std::size_t kOldestPayloadCount = 26;
+/// And how many they had when keyframes got reports.
+constexpr std::size_t kPayloadCountWithReports = 49;
 
 }  // namespace
 
@@ -208,16 +211,17 @@ std::uint64_t schemaFingerprint(KeyframeForm form) {
 }
 
 std::optional<KeyframeForm> readableSchema(std::uint64_t fingerprint) {
-  if (fingerprint == schemaFingerprint()) return KeyframeForm::WithReports;
-  static const std::vector<std::uint64_t> kBare = [] {
-    std::vector<std::uint64_t> readable;
+  static const auto kReadable = [] {
+    std::map<std::uint64_t, KeyframeForm> readable;
     for (std::size_t count = kOldestPayloadCount; count <= kPayloadCount; ++count) {
-      readable.push_back(checksum64(schemaTextOf(count, KeyframeForm::Bare)));
+      readable[checksum64(schemaTextOf(count, KeyframeForm::Bare))] = KeyframeForm::Bare;
+      if (count >= kPayloadCountWithReports)
+        readable[checksum64(schemaTextOf(count, KeyframeForm::WithReports))] = KeyframeForm::WithReports;
     }
     return readable;
   }();
-  if (std::find(kBare.begin(), kBare.end(), fingerprint) != kBare.end()) return KeyframeForm::Bare;
-  return std::nullopt;
+  const auto found = kReadable.find(fingerprint);
+  return found == kReadable.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace spanscope::trace

@@ -26,11 +26,24 @@ std::string hex(const BlockKey& key) {
   return out;
 }
 
+/// The bytes of a value are no text.
+std::string hex(const PackedValue& value) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(2 * value.bytes->size());
+  for (const char byte : *value.bytes) {
+    const auto bits = static_cast<unsigned char>(byte);
+    out += kDigits[bits >> 4U];
+    out += kDigits[bits & 15U];
+  }
+  return out;
+}
+
 template <class T>
 Json jsonOf(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return std::string(enumName(value));
-  } else if constexpr (std::is_same_v<T, BlockKey>) {
+  } else if constexpr (std::is_same_v<T, BlockKey> || std::is_same_v<T, PackedValue>) {
     return hex(value);
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;

@@ -28,6 +28,14 @@ struct EnumNames<RunOutcome> {
   static constexpr std::array<std::string_view, 3> kNames{"finished", "stopped", "failed"};
 };
 template <>
+struct EnumNames<JobOutcome> {
+  static constexpr std::array<std::string_view, 3> kNames{"finished", "stopped", "failed"};
+};
+template <class V, Is<PackedValue> X>
+void fields(V&& v, X& x) {
+  v("bytes", x.bytes);
+}
+template <>
 struct EnumNames<FragmentRanking> {
   static constexpr std::array<std::string_view, 3> kNames{"lexical", "embedding", "hybrid"};
 };

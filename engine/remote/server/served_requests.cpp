@@ -72,6 +72,10 @@ void hideTexts(trace::TokenAlternatives& told) {
     one.shown.clear();
   }
 }
+void hideTexts(trace::JobEnded& ended) {
+  ended.problem.clear();
+  ended.result = {};
+}
 void hideTexts(trace::LayoutApplied& applied) {
   for (trace::CroppedRun& cropped : applied.cropped) {
     hide(cropped.tokens);

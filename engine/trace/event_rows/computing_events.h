@@ -236,4 +236,42 @@ void fields(V&& v, X& x) {
   v("tokens", x.tokens);
 }
 
+template <>
+struct Facts<JobEnded> : UsualFacts {
+  static constexpr const char* kName = "job_ended";
+  static constexpr Indexed kIndexed{.inSession = true};
+  static const char* plain(const JobEnded& e) {
+    switch (e.outcome) {
+      case JobOutcome::Finished:
+        break;
+      case JobOutcome::Stopped:
+        return forTranslation("Events", "Job stopped");
+      case JobOutcome::Failed:
+        return forTranslation("Events", "Job failed");
+    }
+    return forTranslation("Events", "Job finished");
+  }
+  static EventWords detail(const JobEnded& e) { return {"%1", {e.kind}}; }
+  static std::string line(const JobEnded& e) {
+    std::string out = escaped(e.kind) + " " + std::string(enumName(e.outcome));
+    if (!e.problem.empty()) out += ": " + escaped(e.problem);
+    if (!e.result.bytes->empty()) out += ", result of " + counted(e.result.bytes->size(), "byte");
+    return out;
+  }
+  static std::optional<Severity> severity(const JobEnded& e) {
+    return e.outcome == JobOutcome::Failed ? std::optional(Severity::Error) : std::nullopt;
+  }
+  static EventWords words(const JobEnded& e, const Event&) {
+    return {forTranslation("Events", "Job %1 failed: %2"), {e.kind, e.problem}};
+  }
+};
+template <class V, Is<JobEnded> X>
+void fields(V&& v, X& x) {
+  v("kind", x.kind);
+  v("arguments", x.arguments);
+  v("outcome", x.outcome);
+  v("problem", x.problem);
+  v("result", x.result);
+}
+
 }  // namespace spanscope::trace

@@ -280,6 +280,11 @@ void TestEventCodec::jsonValues() {
           R"("tokens":[1,2]}})"));
   const Event bad{1, 0, 1, 0, 0, {}, MessageLogged{Severity::Warning, "\xff"}};
   QVERIFY(jsonLine(bad).find("{\"severity\":\"warning\",\"text\":\"\xEF\xBF\xBD\"}") != std::string::npos);
+  const Event ended{
+      2, 0, 1, 0, 0, {}, JobEnded{.kind = "turn", .result = {.bytes = std::string("\x05\xff")}}};
+  QVERIFY(jsonLine(ended).find(
+              "\"arguments\":\"\",\"outcome\":\"finished\",\"problem\":\"\",\"result\":\"05ff\"") !=
+          std::string::npos);
 }
 
 void TestEventCodec::schemaNamesEverything() {
@@ -304,6 +309,8 @@ void TestEventCodec::readableSchemas() {
   QVERIFY(readableSchema(schemaFingerprint()) == KeyframeForm::WithReports);
   QVERIFY(readableSchema(schemaFingerprint(KeyframeForm::Bare)) == KeyframeForm::Bare);
   QVERIFY(readableSchema(kOfTwentySixPayloads) == KeyframeForm::Bare);
+  constexpr std::uint64_t kWithReportsOfFortyNinePayloads = 0xC99DEC7894F02ADEU;
+  QVERIFY(readableSchema(kWithReportsOfFortyNinePayloads) == KeyframeForm::WithReports);
   QVERIFY(!readableSchema(schemaFingerprint() + 1));
   QVERIFY(!readableSchema(0));
 }
