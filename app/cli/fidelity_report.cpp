@@ -101,14 +101,14 @@ std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
     context.streams.err << failure.what() << '\n';
   }
   if (replies.empty()) return {};
-  const auto work = std::make_shared<workbench::FidelityWork>(std::move(replies));
+  const auto work = std::make_shared<jobs::FidelityJob>(std::move(replies));
   const workbench::WorkHandle handle = service.carryOut(work, [&] {
     showProgress(context,
                  "measuring fidelity: " + std::to_string(std::min(work->measured() + 1, work->replies())) +
                      " of " + counted(work->replies(), "answer"));
   });
   showProgress(context, "");
-  for (const workbench::FidelityWork::Problem& problem : work->problems())
+  for (const jobs::FidelityJob::Problem& problem : work->problems())
     context.streams.err << (problem.request == 0 ? "f32, to compare with" : problem.node) << ": "
                         << Failure(problem.error).what() << '\n';
   if (work->problems().empty()) handle.rethrow();

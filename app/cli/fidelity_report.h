@@ -5,9 +5,9 @@
 #include "app/cli/command.h"
 #include "app/cli/command_service.h"
 #include "engine/experiment/fidelity.h"
+#include "engine/jobs/fidelity.h"
 #include "engine/plan/plan.h"
 #include "engine/run/run_result.h"
-#include "engine/workbench/service/fidelity_work.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -16,7 +16,7 @@
 
 namespace spanscope::cli {
 
-using MeasuredStep = workbench::FidelityWork::Found;
+using MeasuredStep = jobs::FidelityJob::Found;
 
 /// Measures the replies of a run of the service, one after the other. If a reply cannot be measured, standard
 /// error says why. After a stop the remaining replies are left out.

@@ -3,12 +3,12 @@
 
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
+#include "engine/jobs/fidelity.h"
 #include "engine/lesson/desk.h"
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/fidelity_work.h"
 #include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
@@ -174,7 +174,7 @@ class LessonRunner {
 
   void measure(std::size_t index) {
     const Made& made = m_made.at(index);
-    wait(m_service.submit(std::make_shared<workbench::FidelityWork>(made.replies)));
+    wait(m_service.submit(std::make_shared<jobs::FidelityJob>(made.replies)));
     if (std::optional<trace::RunFacts> facts = m_collector.of(made.run)) m_facts[index] = std::move(*facts);
   }
 

@@ -43,7 +43,7 @@ struct OpenDocument {
   bool isOfLesson = false;    ///< a lesson opened it: without a change of the learner's it is not kept
   bool isPreview = false;     ///< it gives its place to the next request that is shown, unless it was used
   QString failure;            ///< why the last run could not start or failed; empty otherwise
-  ReplayState replay;         ///< what is computed again, or measured, of its answers
+  std::optional<RunningJob> job;                                ///< about its answers, that has not ended
   std::shared_ptr<const workbench::Benchmark> benchmark;        ///< the last one of it; null: none
   std::shared_ptr<const workbench::PolicyComparison> policies;  ///< the last one of it; null: none
 };

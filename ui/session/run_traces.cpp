@@ -206,7 +206,10 @@ void RunTraces::drain() {
     const RunId ended = std::holds_alternative<trace::RunFinished>(event.payload) ? event.run : 0;
     const auto* fidelity = std::get_if<trace::FidelityMeasured>(&event.payload);
     const auto* arithmetic = std::get_if<trace::ArithmeticMeasured>(&event.payload);
-    const RunId measured = fidelity != nullptr || arithmetic != nullptr ? event.run : 0;
+    const auto* job = std::get_if<trace::JobEnded>(&event.payload);
+    const bool isMeasured =
+        fidelity != nullptr || arithmetic != nullptr || (job != nullptr && !job->result.bytes->empty());
+    const RunId measured = isMeasured ? event.run : 0;
     if (fidelity != nullptr) m_history.noteFidelity(measured, event.request, *fidelity);
     if (arithmetic != nullptr) m_history.noteArithmetic(measured, event.request, *arithmetic);
     m_live->store().append(std::move(event));

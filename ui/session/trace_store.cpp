@@ -201,6 +201,16 @@ const trace::LayoutChosen* TraceStore::layoutOf(RunId run) const {
   return chosen.empty() ? nullptr : std::get_if<trace::LayoutChosen>(&m_events[chosen.back()].payload);
 }
 
+const trace::JobEnded* TraceStore::lastJob(const std::string& kind,
+                                           const trace::PackedValue& arguments) const {
+  const std::vector<std::size_t>& all = indicesOf<trace::JobEnded>();
+  for (auto index = all.rbegin(); index != all.rend(); ++index) {
+    const auto& job = std::get<trace::JobEnded>(m_events[*index].payload);
+    if (job.kind == kind && job.arguments == arguments) return &job;
+  }
+  return nullptr;
+}
+
 void TraceStore::note(std::size_t index) {
   const trace::Event& event = m_events[index];
   m_heapBytes += trace::memoryBytes(event) - sizeof(trace::Event);

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_kind.h"
+#include "engine/trace/packed_value.h"
 #include "engine/trace/replay.h"
 
 #include <array>
@@ -15,6 +16,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace spanscope::ui {
@@ -98,6 +102,24 @@ class TraceStore {
   std::size_t endOf(RunId run) const;
   /// The layout of a run, whenever the trace told it; nullptr: the exact layout.
   const trace::LayoutChosen* layoutOf(RunId run) const;
+  /// The newest event of a job of this kind with these arguments, wherever the scrubber is: what is computed
+  /// of an answer holds at any moment of it. nullptr: there is none.
+  const trace::JobEnded* lastJob(const std::string& kind, const trace::PackedValue& arguments) const;
+  /// What came of that job, for a kind of engine/jobs. Null: it did not finish, or there is none.
+  template <class Kind>
+  std::shared_ptr<const typename Kind::Result> jobResult(const typename Kind::Arguments& arguments) const {
+    using Result = typename Kind::Result;
+    const trace::JobEnded* job = lastJob(Kind::kId, trace::pack(arguments));
+    if (job == nullptr || job->outcome != trace::JobOutcome::Finished) return nullptr;
+    auto& [packed, result] = m_jobResults[Kind::kId];
+    if (!result || !packed.bytes.isCopyOf(job->result.bytes)) {
+      std::optional<Result> read = trace::unpack<Result>(job->result);
+      if (!read || !Kind::isSound(*read)) return nullptr;
+      packed = job->result;
+      result = std::make_shared<const Result>(std::move(*read));
+    }
+    return std::static_pointer_cast<const Result>(result);
+  }
   const std::vector<Error>& contradictions() const { return m_contradictions; }
 
   /// The last result of answerShares(), may be null. Only answerShares() uses this.
@@ -128,6 +150,8 @@ class TraceStore {
   std::map<RequestId, RequestEvents> m_requests;
   std::vector<Error> m_contradictions;
   mutable std::shared_ptr<const AnswerShares> m_answerShares;
+  /// By kind, the result that was read last, and what it was read from.
+  mutable std::map<std::string, std::pair<trace::PackedValue, std::shared_ptr<const void>>> m_jobResults;
 };
 
 }  // namespace spanscope::ui

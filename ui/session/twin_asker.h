@@ -28,7 +28,6 @@ struct KnownServer {
   std::string protocol;                      ///< workbench::NamedServer::protocol
   std::size_t atOnce = 0;                    ///< workbench::NamedServer::atOnce
 };
-using KnownServers = std::map<std::string, KnownServer>;  ///< by name
 
 /// What twins say of the query of a forecast.
 struct AskedTwins {

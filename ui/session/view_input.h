@@ -8,7 +8,7 @@
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/document_query.h"
-#include "ui/session/attention_replay.h"
+#include "ui/session/answer_jobs.h"
 #include "ui/session/forecast.h"
 #include "ui/session/reported_facts.h"
 #include "ui/session/run_record.h"
@@ -37,7 +37,10 @@ namespace spanscope::ui {
 
 struct ExperimentEstimate;
 struct ExperimentRun;
+struct KnownServer;
 struct LoadComparisons;
+
+using KnownServers = std::map<std::string, KnownServer>;  ///< by name
 
 /// What is known of models on this machine.
 struct ModelsKnown {
@@ -75,6 +78,8 @@ struct ViewInput {
   ModelsKnown models;
   /// The names of the servers that the person may have answer, ascending.
   std::vector<std::string> servers;
+  /// What is known of them, for their simulators; null: nothing.
+  std::shared_ptr<const KnownServers> knownServers;
   /// All devices; one that cannot be used says why. Null: not known yet.
   std::shared_ptr<const std::vector<compute::Device>> devices;
   /// The tokenizer of the loaded model; null while no model is loaded.

@@ -16,4 +16,19 @@ void View::paintTo(QPainter& painter, const QSize& size) {
   painter.restore();
 }
 
+namespace {
+const QString kCompare = QStringLiteral("run.compare:");
+}
+
+QString compareRuns(RunId left, RunId right) {
+  return kCompare + QStringLiteral("%1,%2").arg(left).arg(right);
+}
+
+std::optional<std::pair<RunId, RunId>> comparedRuns(const QString& command) {
+  if (!command.startsWith(kCompare)) return std::nullopt;
+  const QString runs = command.mid(kCompare.size());
+  return std::pair<RunId, RunId>(runs.section(QLatin1Char(','), 0, 0).toUInt(),
+                                 runs.section(QLatin1Char(','), 1).toUInt());
+}
+
 }  // namespace spanscope::ui

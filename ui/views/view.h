@@ -3,7 +3,9 @@
 // as signals.
 #pragma once
 
+#include "engine/jobs/job.h"
 #include "ui/document/document_model.h"
+#include "ui/session/moment.h"
 #include "ui/session/selection.h"
 #include "ui/session/view_input.h"
 
@@ -11,7 +13,14 @@
 #include <QWidget>
 
 #include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
+
+namespace spanscope::workbench {
+struct ToldForecast;
+}
 
 namespace spanscope::ui {
 
@@ -33,6 +42,15 @@ class View : public QWidget {
   /// owns the returned widget.
   virtual QWidget* takeTitleControls() { return nullptr; }
 
+  /// For views that show motion of their own: `allowed` says whether there may be any.
+  virtual void setMotion(std::function<bool()> /*allowed*/) {}
+
+  /// Whether it can do now what this command of its row asks for, without the argument of the command.
+  virtual bool canPerform(const QString& /*command*/) const { return false; }
+  /// Does it. `command` may also be one that has the window show this view, "run.experiment:rag": then the
+  /// view shows what its argument names. Throws Failure if there is no such thing.
+  virtual void perform(const QString& /*command*/) {}
+
   /// What the view shows, as comma-separated values with a header line; empty: there is nothing to export.
   virtual QString csv() const { return {}; }
   /// Paints everything that the view shows into a rectangle of this size (for PNG, SVG, PDF).
@@ -46,6 +64,45 @@ class View : public QWidget {
   void commandWanted(const QString& id);
   /// The second text of the title bar (counts) has changed.
   void summaryChanged(const QString& text);
+  /// canPerform() has changed.
+  void commandsChanged();
+  /// The engine should do this job.
+  void jobWanted(const spanscope::jobs::JobCall& call);
+  /// The user did in the view what this command of it would have done.
+  void performed(const QString& command);
+  /// Views that show motion should show this moment.
+  void momentChanged(const spanscope::ui::Moment& moment);
+  /// Whether predictions should also compare the layouts.
+  void layoutsWanted(bool wanted);
+  /// A simulator has made a run for the list of runs.
+  void foretold(const std::shared_ptr<const spanscope::workbench::ToldForecast>& forecast);
+};
+
+/// The command that has a view compare these runs, "run.compare:3,5"; 0: whichever.
+QString compareRuns(RunId left, RunId right);
+/// The runs of such a command; nothing: it is another one.
+std::optional<std::pair<RunId, RunId>> comparedRuns(const QString& command);
+
+enum class LayoutId { Author, Explain, Measure };
+
+/// How high the place of the docks is. In a low one, more docks share a place as tabs, so that each can be
+/// used. In a large one the canvas has most of it, where other docks would be half empty.
+enum class Room { Low, Middle, Full, Large };
+
+/// Where a dock is in a layout, in rooms from one height to another. Docks with the same column and cell
+/// share a place as tabs.
+struct ViewPlace {
+  LayoutId layout = LayoutId::Author;
+  Room least = Room::Low;
+  Room most = Room::Large;
+  int column = 0;  ///< from the left; kBelow: a strip below all columns
+  int cell = 0;    ///< from the top of the column
+  int tab = 0;     ///< from the left of the tabs
+  int share = 0;   ///< of the column's height, in percent; of the first tab only
+  /// Docks that the layout does not have share this place.
+  bool takesOthers = false;
+
+  static constexpr int kBelow = -1;
 };
 
 /// One entry of the table of views. Settings, `--screenshot` and file names use `id`.
@@ -56,8 +113,18 @@ struct ViewInfo {
   std::function<View*(QWidget* parent)> make;
   /// What it shows: where a trace does not report one of these, the dock says so.
   std::vector<Fact> needs{};
+  std::vector<ViewPlace> places{};  ///< a layout without one shows the dock only on request
+  /// Commands of the command table that the view performs.
+  std::vector<QString> commands{};
+  bool isStrip = false;         ///< it has no title bar
+  bool explainsBlocks = false;  ///< it says itself why a block was found or not
+  bool staysInSight = false;    ///< no dock that is brought covers it: the user edits in it
 };
-/// All views, in the order of the menu.
+template <class T>
+View* makeViewOf(QWidget* parent) {
+  return new T(parent);
+}
+/// All views, in the order of the menu. The row of a view is beside its code.
 const std::vector<ViewInfo>& viewTable();
 
 }  // namespace spanscope::ui

@@ -13,119 +13,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <tuple>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
 
-/// One place of a layout: the docks that share it as tabs, and its share of the column.
-struct Cell {
-  std::vector<const char*> docks;
-  int share = 1;
-};
-struct Column {
-  std::vector<Cell> cells;
-  int share = 1;
-};
-/// A layout: columns, and below them one row over the whole width.
-struct LayoutPlan {
-  std::vector<Column> columns;
-  std::vector<Cell> below;
-  const char* others = "";  ///< the dock whose place docks share that the layout does not have
-};
-
-LayoutPlan authorPlan(Room room) {
-  const Column add{.cells = {{.docks = {"add"}, .share = 100}}, .share = 16};
-  if (room == Room::Low) {
-    return {.columns = {add,
-                        {.cells = {{.docks = {"canvas"}, .share = 100}}, .share = 52},
-                        {.cells = {{.docks = {"inspector", "settings", "json"}, .share = 60},
-                                   {.docks = {"output", "problems", "log"}, .share = 40}},
-                         .share = 32}},
-            .below = {}};
-  }
-  const int canvas = room == Room::Large ? 89 : 78;
-  return {.columns = {add,
-                      {.cells = {{.docks = {"canvas"}, .share = canvas},
-                                 {.docks = {"problems", "log"}, .share = 100 - canvas}},
-                       .share = 56},
-                      {.cells = {{.docks = {"inspector", "settings"}, .share = 44},
-                                 {.docks = {"json"}, .share = 34},
-                                 {.docks = {"output"}, .share = 22}},
-                       .share = 28}},
-          .below = {}};
-}
-
-/// The whole answer stands beside the canvas, whose cards have room for its beginning only.
-LayoutPlan explainPlan(Room room) {
-  const std::vector<Cell> scrubber{{.docks = {"scrubber"}, .share = 6}};
-  const bool isLarge = room == Room::Large;
-  if (room == Room::Low) {
-    return {
-        .columns = {{.cells = {{.docks = {"canvas"}, .share = 46},
-                               {.docks = {"block-table", "tokens", "pool", "forecast", "plan"}, .share = 54}},
-                     .share = 58},
-                    {.cells = {{.docks = {"output"}, .share = 45},
-                               {.docks = {"attention", "why", "fragments"}, .share = 55}},
-                     .share = 42}},
-        .below = scrubber};
-  }
-  // A long row of blocks needs width rather than height.
-  const Column left{
-      .cells = {{.docks = {"canvas"}, .share = isLarge ? 58 : 42},
-                {.docks = {"tokens"}, .share = isLarge ? 16 : 18},
-                {.docks = {"block-table", "pool", "forecast", "plan"}, .share = isLarge ? 26 : 40}},
-      .share = isLarge ? 70 : 61};
-  if (room == Room::Middle) {
-    return {.columns = {left,
-                        {.cells = {{.docks = {"output"}, .share = 34},
-                                   {.docks = {"attention", "why", "fragments"}, .share = 66}},
-                         .share = 39}},
-            .below = scrubber};
-  }
-  return {.columns = {left,
-                      {.cells = {{.docks = {"output"}, .share = 27},
-                                 {.docks = {"why", "fragments"}, .share = 30},
-                                 {.docks = {"attention"}, .share = 43}},
-                       .share = isLarge ? 30 : 39}},
-          .below = scrubber};
-}
-
-LayoutPlan measurePlan(Room room) {
-  const std::vector<Cell> scrubber{{.docks = {"scrubber"}, .share = 6}};
-  if (room == Room::Low) {
-    return {.columns = {{.cells = {{.docks = {"metrics", "benchmark", "policies", "experiments", "timeline"},
-                                    .share = 100}},
-                         .share = 64},
-                        {.cells = {{.docks = {"compare", "output", "log"}, .share = 100}}, .share = 36}},
-            .below = scrubber};
-  }
-  return {
-      .columns = {{.cells = {{.docks = {"metrics", "benchmark", "policies", "experiments"}, .share = 62},
-                             {.docks = {"timeline"}, .share = 38}},
-                   .share = 64},
-                  {.cells = {{.docks = {"compare"}, .share = 55}, {.docks = {"output", "log"}, .share = 45}},
-                   .share = 36}},
-      .below = scrubber};
-}
-
-LayoutPlan planOf(LayoutId layout, Room room) {
-  LayoutPlan plan;
+/// The shares of a layout's columns in its width, in percent.
+std::vector<int> columnShares(LayoutId layout, Room room) {
   switch (layout) {
     case LayoutId::Author:
-      plan = authorPlan(room);
-      plan.others = "canvas";
-      break;
+      return room == Room::Low ? std::vector{16, 52, 32} : std::vector{16, 56, 28};
     case LayoutId::Explain:
-      plan = explainPlan(room);
-      plan.others = "attention";
-      break;
+      // A long row of blocks needs width rather than height.
+      return room == Room::Low     ? std::vector{58, 42}
+             : room == Room::Large ? std::vector{70, 30}
+                                   : std::vector{61, 39};
     case LayoutId::Measure:
-      plan = measurePlan(room);
-      plan.others = "metrics";
       break;
   }
-  return plan;
+  return {64, 36};
 }
 
 Room roomIn(int height) {
@@ -146,7 +54,60 @@ int scaled(int length, int part, int whole) {
 /// The beginning of an arrangement in the settings.
 const QString kArrangement = QStringLiteral("docks 1");
 
+/// One place of a layout: the docks that share it as tabs, and its share of the column.
+struct Cell {
+  std::vector<Dock*> docks;
+  int share = 0;
+};
+struct Column {
+  std::vector<Cell> cells;
+  int share = 0;
+};
+
 }  // namespace
+
+/// A layout: columns, and below them one row over the whole width.
+struct DockHost::Plan {
+  std::vector<Column> columns;
+  std::vector<Cell> below;
+  Dock* others = nullptr;  ///< whose place docks share that the layout does not have
+};
+
+DockHost::Plan DockHost::plan() const {
+  struct Tab {
+    Dock* dock = nullptr;
+    ViewPlace place;
+  };
+  std::vector<Tab> tabs;
+  Plan plan;
+  for (Dock* dock : m_docks) {
+    for (const ViewPlace& place : m_placesOf.at(dock)) {
+      if (place.layout != m_layout || m_room < place.least || place.most < m_room) continue;
+      tabs.push_back({dock, place});
+      if (place.takesOthers) plan.others = dock;
+    }
+  }
+  const auto orderOf = [](const Tab& tab) {
+    return std::tuple(tab.place.column, tab.place.cell, tab.place.tab);
+  };
+  std::stable_sort(tabs.begin(), tabs.end(),
+                   [&](const Tab& one, const Tab& other) { return orderOf(one) < orderOf(other); });
+  const Tab* before = nullptr;
+  for (const Tab& tab : tabs) {
+    const bool isBelow = tab.place.column == ViewPlace::kBelow;
+    const bool isNewColumn = before == nullptr || before->place.column != tab.place.column;
+    if (isNewColumn && !isBelow)
+      plan.columns.push_back(
+          {.cells = {},
+           .share = columnShares(m_layout, m_room).at(static_cast<std::size_t>(tab.place.column))});
+    std::vector<Cell>& cells = isBelow ? plan.below : plan.columns.back().cells;
+    if (isNewColumn || before->place.cell != tab.place.cell)
+      cells.push_back({.docks = {}, .share = tab.place.share});
+    cells.back().docks.push_back(tab.dock);
+    before = &tab;
+  }
+  return plan;
+}
 
 QString layoutName(LayoutId layout) {
   switch (layout) {
@@ -185,8 +146,10 @@ void DockHost::release() {
   });
 }
 
-void DockHost::add(Dock* dock) {
+void DockHost::add(Dock* dock, std::vector<ViewPlace> places, bool staysInSight) {
   m_docks.push_back(dock);
+  m_placesOf.emplace(dock, std::move(places));
+  if (staysInSight) m_edited.insert(dock);
   dock->hide();
   addDockWidget(Qt::LeftDockWidgetArea, dock);
   connect(dock, &Dock::rearranged, this, &DockHost::noteChange);
@@ -204,7 +167,7 @@ void DockHost::giveRoom(Dock* dock) {
     return other != nullptr && other != dock && !other->isHidden() && !other->isFloating() &&
            dockWidgetArea(other) != Qt::NoDockWidgetArea;
   };
-  Dock* beside = this->dock(QString::fromLatin1(planOf(m_layout, m_room).others));
+  Dock* beside = plan().others;
   if (!isInPlace(beside)) {
     // The person has put it elsewhere: the largest takes its part.
     beside = nullptr;
@@ -391,8 +354,7 @@ void DockHost::bring(const QString& id) {
     };
     for (Dock* front : fronts()) {
       // What is edited stays in sight.
-      const bool isKept = front->id() == QLatin1String("canvas") || front->id() == QLatin1String("inspector");
-      if (front->isStrip() || front->isFloating() || isKept) continue;
+      if (front->isStrip() || front->isFloating() || m_edited.contains(front)) continue;
       if (beside == nullptr || area(*front) > area(*beside)) beside = front;
     }
     if (beside != nullptr) tabifyDockWidget(beside, wanted);
@@ -453,19 +415,16 @@ void DockHost::arrange() {
     removeDockWidget(dock);
   }
   m_proportions = {};
-  const LayoutPlan plan = planOf(m_layout, m_room);
+  const Plan plan = this->plan();
   // The room that a dock gets depends on its content, so views are made first.
-  const auto open = [this](const Cell& cell) {
-    for (const char* id : cell.docks) {
-      if (Dock* own = dock(QString::fromLatin1(id))) own->openView();
-    }
+  const auto open = [](const Cell& cell) {
+    for (Dock* own : cell.docks) own->openView();
   };
   for (const Column& column : plan.columns) std::for_each(column.cells.begin(), column.cells.end(), open);
   std::for_each(plan.below.begin(), plan.below.end(), open);
-  const auto firstOf = [this](const Cell& cell) {
-    Dock* first = dock(QString::fromLatin1(cell.docks.front()));
-    if (first != nullptr) first->show();
-    return first;
+  const auto firstOf = [](const Cell& cell) {
+    cell.docks.front()->show();
+    return cell.docks.front();
   };
 
   // The topmost cells of the columns come first, then the cells below, and tabs last. A dock with tabs cannot
@@ -492,9 +451,8 @@ void DockHost::arrange() {
   }
   for (const Cell& cell : cells) {
     Dock* first = firstOf(cell);
-    for (const char* id : cell.docks) {
-      Dock* next = dock(QString::fromLatin1(id));
-      if (next == nullptr || next == first) continue;
+    for (Dock* next : cell.docks) {
+      if (next == first) continue;
       tabifyDockWidget(first, next);
       next->show();
     }
@@ -609,7 +567,7 @@ void DockHost::resizeInProportion() {
 }
 
 void DockHost::resizeAll() {
-  const LayoutPlan plan = planOf(m_layout, m_room);
+  const Plan plan = this->plan();
   QList<QDockWidget*> columns;
   QList<int> widths;
   const int below = plan.below.empty() ? 0 : kStripHeight + 2 * kSpace;
@@ -617,9 +575,7 @@ void DockHost::resizeAll() {
     QList<QDockWidget*> cells;
     QList<int> heights;
     for (const Cell& cell : column.cells) {
-      Dock* first = dock(QString::fromLatin1(cell.docks.front()));
-      if (first == nullptr) continue;
-      cells.append(first);
+      cells.append(cell.docks.front());
       heights.append((height() - below) * cell.share / 100);
     }
     if (cells.empty()) continue;
@@ -629,8 +585,8 @@ void DockHost::resizeAll() {
   }
   // A strip has the height that it needs. Qt would give it a part of every change of the window's height.
   for (const Cell& cell : plan.below) {
-    if (Dock* strip = dock(QString::fromLatin1(cell.docks.front())))
-      resizeDocks({strip}, {std::max(kStripHeight, strip->minimumSizeHint().height())}, Qt::Vertical);
+    Dock* strip = cell.docks.front();
+    resizeDocks({strip}, {std::max(kStripHeight, strip->minimumSizeHint().height())}, Qt::Vertical);
   }
   resizeDocks(columns, widths, Qt::Horizontal);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "ui/views/view.h"
 #include "ui/window/dock.h"
 
 #include <QByteArray>
@@ -13,12 +14,6 @@
 
 namespace spanscope::ui {
 
-enum class LayoutId { Author, Explain, Measure };
-
-/// How high the place of the docks is. In a low one, more docks share a place as tabs, so that each can be
-/// used. In a large one the canvas has most of it, where other docks would be half empty.
-enum class Room { Low, Middle, Full, Large };
-
 /// The name of a layout in settings and on the command line: "author", "explain", "measure".
 QString layoutName(LayoutId layout);
 
@@ -30,7 +25,8 @@ class DockHost : public QMainWindow {
   explicit DockHost(QWidget* parent = nullptr);
 
   /// Adds a dock and takes ownership of it. The order of calls is the order in the View menu.
-  void add(Dock* dock);
+  /// `staysInSight`: no dock that is brought covers it.
+  void add(Dock* dock, std::vector<ViewPlace> places, bool staysInSight = false);
   const std::vector<Dock*>& docks() const { return m_docks; }
   Dock* dock(const QString& id) const;  ///< nullptr: there is no dock with this id
 
@@ -89,6 +85,9 @@ class DockHost : public QMainWindow {
     std::vector<Place> places;
   };
 
+  struct Plan;
+  /// The present layout, in the present room.
+  Plan plan() const;
   void arrange();
   /// Gives a dock that is shown and stands in no place of the present layout one, as a tab beside others.
   void giveRoom(Dock* dock);
@@ -120,6 +119,8 @@ class DockHost : public QMainWindow {
   int sharedHeight(int height) const;
 
   std::vector<Dock*> m_docks;
+  std::map<const Dock*, std::vector<ViewPlace>> m_placesOf;
+  std::set<const Dock*> m_edited;  ///< that stay in sight
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
   std::map<LayoutId, std::vector<Dock*>> m_fronts;  ///< front docks of the layouts that were shown before

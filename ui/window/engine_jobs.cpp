@@ -8,24 +8,23 @@
 #include "engine/workbench/service/benchmark_work.h"
 #include "engine/workbench/service/estimate_work.h"
 #include "engine/workbench/service/experiment_work.h"
-#include "engine/workbench/service/fidelity_work.h"
 #include "engine/workbench/service/policy_comparison_work.h"
-#include "engine/workbench/service/replay_work.h"
-#include "engine/workbench/service/turn_work.h"
 #include "engine/workbench/service/workplace.h"
+#include "ui/session/answer_jobs.h"
 #include "ui/session/experiment_estimate.h"
 #include "ui/session/experiment_run.h"
-#include "ui/session/fidelity_request.h"
 #include "ui/session/index_progress.h"
 #include "ui/session/policy_comparison.h"
 #include "ui/session/run_plan.h"
 #include "ui/window/workspace.h"
+#include "ui/words/event_text.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -105,103 +104,24 @@ QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::Expe
 
 }  // namespace
 
-QString startReplay(Workspace& workspace, const ReplayChoice& choice) {
-  if (QString problem = replayObstacle(workspace.input(), choice); !problem.isEmpty()) return problem;
+QString startJob(Workspace& workspace, const jobs::JobCall& call) {
+  if (QString problem = jobObstacle(workspace.input(), call); !problem.isEmpty()) return problem;
+  const std::shared_ptr<jobs::Job> job = jobOf(workspace.input(), call);
   const std::uint32_t tab = workspace.current()->id;
-  const auto changed = [&workspace, tab, choice](WorkState state, const QString& problem) {
+  const auto changed = [&workspace, tab, job](WorkState state, const QString&) {
     OpenDocument* document = workspace.find(tab);
-    if (document == nullptr || !workbench::hasEnded(state)) return;
-    ReplayState& replay = document->replay;
-    replay.failed = problem.isEmpty() ? std::nullopt : std::optional(choice);
-    replay.problem = problem;
-    replay.running.reset();
-    ++replay.ended;
+    if (document == nullptr || !document->job) return;
+    document->job->share = job->share();
+    if (workbench::hasEnded(state)) document->job.reset();
   };
-  const auto activity = [name = layerAndHead(choice.layer, choice.head)] {
-    return tr("Computing the attention of %1 again").arg(name);
-  };
-  const auto work = std::make_shared<workbench::ReplayWork>(replayRequest(workspace.input(), choice));
-  ReplayState& replay = workspace.current()->replay;
-  const ReplayState before = replay;
-  replay.running = choice;
-  replay.failed.reset();
-  replay.problem.clear();
-  QString refused = workspace.submit({.work = work, .tab = tab, .activity = activity, .changed = changed});
-  if (!refused.isEmpty()) replay = before;
-  return refused;
-}
-
-QString startTurn(Workspace& workspace, const TurnChoice& choice,
-                  const std::function<void(const TurnResult&)>& tell) {
-  if (QString problem = turnObstacle(workspace.input(), choice); !problem.isEmpty()) return problem;
-  const auto work = std::make_shared<workbench::TurnWork>(finishedReply(workspace.input(), choice.request),
-                                                          choice.query, choice.key);
-  const auto changed = [work, choice, tell](WorkState state, const QString& problem) {
-    if (!workbench::hasEnded(state)) return;
-    TurnResult result{.choice = choice, .isRunning = false, .problem = problem, .vectors = nullptr};
-    if (state == WorkState::Finished)
-      result.vectors = std::make_shared<const run::PairVectors>(work->found());
-    tell(result);
-  };
-  const auto activity = [] { return tr("Computing a query and a key"); };
-  QString refused = workspace.submit(
-      {.work = work, .tab = workspace.current()->id, .activity = activity, .changed = changed});
-  if (refused.isEmpty()) tell({.choice = choice, .isRunning = true, .problem = {}, .vectors = nullptr});
-  return refused;
-}
-
-QString startNextToken(Workspace& workspace, const NextTokenChoice& choice,
-                       const std::function<void(const NextTokenResult&)>& tell) {
-  if (QString problem = nextTokenObstacle(workspace.input(), choice); !problem.isEmpty()) return problem;
-  const auto work = nextTokenWork(workspace.input(), choice);
-  const auto changed = [work, choice, tell](WorkState state, const QString& problem) {
-    if (!workbench::hasEnded(state)) return;
-    NextTokenResult result{.choice = choice, .isRunning = false, .problem = problem, .tokens = nullptr};
-    if (state == WorkState::Finished)
-      result.tokens = std::make_shared<const std::vector<workbench::NextToken>>(work->found());
-    tell(result);
-  };
-  const auto activity = [] { return tr("Computing the alternatives of an answer"); };
-  QString refused = workspace.submit(
-      {.work = work, .tab = workspace.current()->id, .activity = activity, .changed = changed});
-  if (refused.isEmpty()) tell({.choice = choice, .isRunning = true, .problem = {}, .tokens = nullptr});
-  return refused;
-}
-
-QString startFidelity(Workspace& workspace, const std::vector<RequestId>& requests) {
-  std::vector<run::FinishedReply> replies;
-  for (const RequestId request : requests) {
-    if (QString problem = fidelityObstacle(workspace.input(), request); !problem.isEmpty()) return problem;
-    replies.push_back(finishedReply(workspace.input(), request));
-  }
-  if (replies.empty()) return tr("There is no answer to measure.");
-  const std::uint32_t tab = workspace.current()->id;
-  const auto work = std::make_shared<workbench::FidelityWork>(std::move(replies));
-  const auto activity = [work] {
-    if (work->replies() == 1) return tr("Measuring fidelity against a full prefill");
-    return tr("Measuring fidelity: answer %1 of %2")
-        .arg(std::min(work->measured() + 1, work->replies()))
-        .arg(work->replies());
-  };
-  const auto changed = [&workspace, tab, work](WorkState state, const QString& problem) {
-    OpenDocument* document = workspace.find(tab);
-    if (document == nullptr) return;
-    ReplayState& replay = document->replay;
-    replay.measuredShare = work->share();
-    if (!workbench::hasEnded(state)) return;
-    replay.unmeasured = problem.isEmpty() ? std::vector<RequestId>() : std::exchange(replay.measuring, {});
-    replay.fidelityProblem = problem;
-    replay.measuring.clear();
-    ++replay.ended;
-  };
-  ReplayState& replay = workspace.current()->replay;
-  const ReplayState before = replay;
-  replay.measuring = requests;
-  replay.measuredShare = 0;
-  replay.unmeasured.clear();
-  replay.fidelityProblem.clear();
-  QString refused = workspace.submit({.work = work, .tab = tab, .activity = activity, .changed = changed});
-  if (!refused.isEmpty()) replay = before;
+  std::optional<RunningJob>& running = workspace.current()->job;
+  const std::optional<RunningJob> before = running;
+  running = {.call = call};
+  QString refused = workspace.submit({.work = job,
+                                      .tab = tab,
+                                      .activity = [job] { return eventText(job->activity()); },
+                                      .changed = changed});
+  if (!refused.isEmpty()) running = before;
   return refused;
 }
 

@@ -3,17 +3,13 @@
 // nothing if the work was submitted.
 #pragma once
 
-#include "engine/base/ids.h"
 #include "engine/experiment/experiment.h"
-#include "ui/session/attention_replay.h"
+#include "engine/jobs/job.h"
 #include "ui/session/benchmark.h"
-#include "ui/session/next_token_request.h"
 #include "ui/session/run_inputs.h"
-#include "ui/session/turn_request.h"
 
 #include <QString>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,17 +17,8 @@ namespace spanscope::ui {
 
 class Workspace;
 
-/// Computes the attention of an answer of the current document again.
-QString startReplay(Workspace& workspace, const ReplayChoice& choice);
-/// Computes the query and the key of two tokens of the current document's answer. `tell` gets what is known
-/// of them, first that they are being computed.
-QString startTurn(Workspace& workspace, const TurnChoice& choice,
-                  const std::function<void(const TurnResult&)>& tell);
-/// Computes what might have stood at each place of an answer of the current document. `tell` as above.
-QString startNextToken(Workspace& workspace, const NextTokenChoice& choice,
-                       const std::function<void(const NextTokenResult&)>& tell);
-/// Measures how close these answers of the current document are to a full prefill.
-QString startFidelity(Workspace& workspace, const std::vector<RequestId>& requests);
+/// Has a job about answers of the current document done. What comes of it is in the trace.
+QString startJob(Workspace& workspace, const jobs::JobCall& call);
 /// Measures the current document: its query, or made-up documents on its model. `asker` answers questions of
 /// the query.
 QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const Asker& asker = {});

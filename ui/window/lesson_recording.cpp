@@ -9,7 +9,6 @@
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/lessons/recording_file.h"
-#include "ui/views/compare/compare_view.h"
 #include "ui/window/canvas_places.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/page_area.h"
@@ -162,10 +161,6 @@ void LessonRecording::showRecorder() {
           [recorder] { recorder->noteEmptied(); });
   connect(&m_docks, &DockHost::tabChosen, recorder,
           [recorder](const QString& id) { recorder->noteDock(id); });
-  if (Dock* dock = m_docks.dock(QStringLiteral("compare"))) {
-    if (const auto* view = qobject_cast<CompareView*>(dock->openView()))
-      connect(view, &CompareView::runsChosen, recorder, &LessonRecorder::noteCompared);
-  }
   m_pages.addPanel(*m_recorderPanel);
   const int wide = std::clamp(m_window.width() * 27 / 100, m_recorderPanel->minimumWidth(), kPanelWidth);
   m_pages.giveWidth(*m_recorderPanel, wide);

@@ -15,14 +15,8 @@
 #include "ui/session/load_comparison.h"
 #include "ui/session/policy_comparison.h"
 #include "ui/theme/system_motion.h"
-#include "ui/views/attention/attention_view.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/common/moving_view.h"
-#include "ui/views/experiments/experiments_view.h"
-#include "ui/views/forecast/forecast_view.h"
-#include "ui/views/next_token/next_token_view.h"
-#include "ui/views/scrubber/scrubber.h"
-#include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
 #include "ui/window/about_box.h"
 #include "ui/window/canvas_picture.h"
@@ -229,13 +223,18 @@ void MainWindow::makeDocks() {
     if (Dock* dock = m_docks->dock(QStringLiteral("inspector")))
       QMetaObject::invokeMethod(dock->openView(), "focusText");
   });
-  m_docks->add(new Dock(QStringLiteral("canvas"), tr("Canvas"), m_canvas, m_docks));
-
+  m_docks->add(new Dock(QStringLiteral("canvas"), tr("Canvas"), m_canvas, m_docks),
+               {{LayoutId::Author, Room::Low, Room::Low, 1, 0, 0, 100, true},
+                {LayoutId::Author, Room::Middle, Room::Full, 1, 0, 0, 78, true},
+                {LayoutId::Author, Room::Large, Room::Large, 1, 0, 0, 89, true},
+                {LayoutId::Explain, Room::Low, Room::Low, 0, 0, 0, 46},
+                {LayoutId::Explain, Room::Middle, Room::Full, 0, 0, 0, 42},
+                {LayoutId::Explain, Room::Large, Room::Large, 0, 0, 0, 58}},
+               true);
   for (const ViewInfo& info : viewTable()) {
-    // The scrubber is a strip without a title bar.
     m_docks->add(new Dock(
-        info.id, info.title, [this, &info] { return makeView(info); }, info.id != QLatin1String("scrubber"),
-        m_docks));
+                     info.id, info.title, [this, &info] { return makeView(info); }, !info.isStrip, m_docks),
+                 info.places, info.staysInSight);
   }
   for (Dock* dock : m_docks->docks()) {
     m_actions->addWindow(dock);
@@ -248,46 +247,39 @@ View* MainWindow::makeView(const ViewInfo& info) {
   View* view = info.make(nullptr);
   view->setAccessibleName(info.title);
   view->setWhatsThis(info.help);
-  const bool asksWhy = info.id != QLatin1String("why") && info.id != QLatin1String("attention");
-  connect(view, &View::selectionWanted, this, [this, asksWhy](const Selection& selection) {
+  connect(view, &View::selectionWanted, this, [this, &info](const Selection& selection) {
     m_workspace.select(selection);
-    if (asksWhy && selection.block) m_docks->offer(QStringLiteral("why"));
+    if (!info.explainsBlocks && selection.block) m_docks->offer(QStringLiteral("why"));
     if (selection.currentNode() != document::kNoNode) m_canvas->reveal(selection.currentNode());
   });
   connect(view, &View::positionWanted, &m_workspace, &Workspace::setPosition);
   connect(view, &View::commandWanted, this, &MainWindow::perform);
-  if (const auto* attention = qobject_cast<AttentionView*>(view))
-    connect(attention, &AttentionView::replayChanged, this, &MainWindow::refreshCommands);
-  if (const auto* nextToken = qobject_cast<NextTokenView*>(view))
-    connect(nextToken, &NextTokenView::canComputeChanged, this, &MainWindow::refreshCommands);
-  if (const auto* turn = qobject_cast<TurnView*>(view))
-    connect(turn, &TurnView::canComputeChanged, this, &MainWindow::refreshCommands);
-  if (auto* forecast = qobject_cast<ForecastView*>(view)) {
-    connect(forecast, &ForecastView::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
-    // A view that is opened later knows what servers said before.
-    forecast->useServers(m_workspace.serverRuns().knownServers());
-    connect(&m_workspace, &Workspace::inputChanged, forecast,
-            [this, forecast] { forecast->useServers(m_workspace.serverRuns().knownServers()); });
-    connect(forecast, &ForecastView::canTellChanged, this, &MainWindow::refreshCommands);
-    connect(forecast, &ForecastView::foretold, this, [this](const auto& told) {
-      if (!told->problem.empty())
-        complain(tr("It cannot be foretold: %1.").arg(QString::fromStdString(told->problem)));
-      else if (m_workspace.addForetold(*told) != 0)
-        m_docks->reveal(QStringLiteral("block-table"));
-      refreshCommands();
-    });
-  }
-  if (auto* scrubber = qobject_cast<Scrubber*>(view)) {
-    scrubber->player().setMotion([this] {
-      return m_settings.value(QLatin1String(kMotionSetting)) != QLatin1String("off") &&
-             style()->styleHint(QStyle::SH_Widget_Animation_Duration) > 0 && desktopAllowsMotion();
-    });
-    connect(scrubber, &Scrubber::momentChanged, this, [this](const Moment& moment) {
-      for (Dock* dock : m_docks->docks()) {
-        if (auto* moving = dynamic_cast<MovingView*>(dock->view())) moving->setMoment(moment);
-      }
-    });
-  }
+  connect(view, &View::commandsChanged, this, &MainWindow::refreshCommands);
+  connect(view, &View::jobWanted, this, [this](const jobs::JobCall& call) {
+    if (const QString problem = startJob(m_workspace, call); !problem.isEmpty()) complain(problem);
+  });
+  connect(view, &View::performed, this, [this](const QString& command) {
+    LessonRecorder* recorder = m_lessons->recording().recorder();
+    if (const auto runs = comparedRuns(command); runs && recorder != nullptr)
+      recorder->noteCompared(runs->first, runs->second);
+  });
+  connect(view, &View::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
+  connect(view, &View::foretold, this, [this](const auto& told) {
+    if (!told->problem.empty())
+      complain(tr("It cannot be foretold: %1.").arg(QString::fromStdString(told->problem)));
+    else if (m_workspace.addForetold(*told) != 0)
+      m_docks->reveal(QStringLiteral("block-table"));
+    refreshCommands();
+  });
+  connect(view, &View::momentChanged, this, [this](const Moment& moment) {
+    for (Dock* dock : m_docks->docks()) {
+      if (auto* moving = dynamic_cast<MovingView*>(dock->view())) moving->setMoment(moment);
+    }
+  });
+  view->setMotion([this] {
+    return m_settings.value(QLatin1String(kMotionSetting)) != QLatin1String("off") &&
+           style()->styleHint(QStyle::SH_Widget_Animation_Duration) > 0 && desktopAllowsMotion();
+  });
   view->setModel(m_workspace.model());
   view->setInput(m_workspace.input());
   return view;
@@ -472,7 +464,7 @@ void MainWindow::showReported(Dock& dock) {
 void MainWindow::showInput() {
   m_status->forgetComplaint();
   const ViewInput& input = m_workspace.input();
-  m_canvas->useServers(m_workspace.serverRuns().knownServers());
+  m_canvas->useServers(input.knownServers);
   m_canvas->setInput(input);
   for (Dock* dock : m_docks->docks()) {
     showReported(*dock);
@@ -572,14 +564,14 @@ void MainWindow::experiment(const QString& wish) {
     return;
   }
   // Wherever it was asked for, the page shows what runs.
-  if (auto* page = qobject_cast<ExperimentsView*>(m_docks->dock(QStringLiteral("experiments"))->openView())) {
-    try {
-      page->setWish(experiment::completed(*wanted));
-      if (LessonRecorder* recorder = m_lessons->recording().recorder())
-        recorder->noteExperiment(QString::fromStdString(wanted->experiment));
-    } catch (const Failure&) {
-      // Said below.
-    }
+  try {
+    m_docks->dock(QStringLiteral("experiments"))
+        ->openView()
+        ->perform(QStringLiteral("run.experiment:") + wish);
+    if (LessonRecorder* recorder = m_lessons->recording().recorder())
+      recorder->noteExperiment(QString::fromStdString(wanted->experiment));
+  } catch (const Failure&) {
+    // Said below.
   }
   m_status->clearMessage();
   m_workspace.current()->model->endMerge();

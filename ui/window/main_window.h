@@ -23,7 +23,6 @@
 
 namespace spanscope::ui {
 
-class AttentionView;
 class CanvasPlaces;
 class CommandPalette;
 class DocumentController;
@@ -146,7 +145,6 @@ class MainWindow : public QMainWindow {
   /// Asks whether texts may be sent to a server. A person who has agreed is not asked again.
   bool consentTo(const QString& endpoint);
   void step(int events);
-  const AttentionView* shownAttention() const;  ///< nullptr: the view is not in sight
 
   QSettings& m_settings;
   QString m_autosaveDirectory;

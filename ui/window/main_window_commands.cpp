@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window's own commands do, and when they can: a row a command, under its id in the command table.
+#include "engine/jobs/fidelity.h"
 #include "ui/commands/command_palette.h"
 #include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
 #include "ui/lessons/lesson_list.h"
-#include "ui/session/fidelity_request.h"
+#include "ui/session/answer_jobs.h"
 #include "ui/session/model_choices.h"
-#include "ui/views/attention/attention_view.h"
-#include "ui/views/attention/replay_offer.h"
-#include "ui/views/forecast/forecast_view.h"
-#include "ui/views/next_token/next_token_view.h"
-#include "ui/views/turn/turn_view.h"
 #include "ui/views/view.h"
 #include "ui/window/document_controller.h"
 #include "ui/window/engine_jobs.h"
@@ -31,18 +27,6 @@ namespace {
 /// A text that may hold the name of a file, in which "&" is no key.
 QString inMenu(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
-}
-
-/// The view of a dock; nullptr: it has not been made yet.
-template <class T>
-T* viewOf(const DockHost& docks, const char* id) {
-  const Dock* dock = docks.dock(QString::fromLatin1(id));
-  return dock == nullptr ? nullptr : qobject_cast<T*>(dock->view());
-}
-
-template <class T>
-bool canCompute(const T* view) {
-  return view != nullptr && view->isVisible() && view->canCompute();
 }
 
 }  // namespace
@@ -115,40 +99,27 @@ void MainWindow::addCommands() {
     else
       engine.stopMeasuring(engine.isMeasuring(tab()) ? tab() : EngineJob::kProgram);
   });
-  rows.add(
-      "run.attention",
-      [this] { return shownAttention() != nullptr && shownAttention()->replay().canCompute; },
-      [this] {
-        const QString problem = startReplay(m_workspace, *shownAttention()->replay().choice);
-        if (!problem.isEmpty()) complain(problem);
-      });
-  rows.add(
-      "run.turn", [this] { return canCompute(viewOf<TurnView>(*m_docks, "turn")); },
-      [this, complainIf] {
-        // What comes is of no document: a view that shows another pair leaves it alone.
-        const auto tell = [this](const TurnResult& result) {
-          if (TurnView* view = viewOf<TurnView>(*m_docks, "turn")) view->setResult(result);
-        };
-        complainIf(startTurn(m_workspace, viewOf<TurnView>(*m_docks, "turn")->turn().choice, tell));
-      });
-  rows.add(
-      "run.next-token", [this] { return canCompute(viewOf<NextTokenView>(*m_docks, "next-token")); },
-      [this, complainIf] {
-        const auto tell = [this](const NextTokenResult& result) {
-          if (NextTokenView* view = viewOf<NextTokenView>(*m_docks, "next-token")) view->setResult(result);
-        };
-        const NextTokenView& view = *viewOf<NextTokenView>(*m_docks, "next-token");
-        complainIf(startNextToken(m_workspace, view.shownModel().choice, tell));
-      });
+  for (const ViewInfo& info : viewTable()) {
+    // nullptr: the view has not been made yet.
+    const auto view = [this, &info] {
+      const Dock* dock = m_docks->dock(info.id);
+      return dock == nullptr ? nullptr : dock->view();
+    };
+    for (const QString& command : info.commands) {
+      rows.add(
+          command.toUtf8().constData(),
+          [view, command] { return view() != nullptr && view()->canPerform(command); },
+          [view, command] { view()->perform(command); });
+    }
+  }
   rows.addWithArgument(
       "run.fidelity", [this, isIdle] { return isIdle() && m_workspace.shownRun() != 0; },
-      [this](const QString& request) {
+      [this, complainIf](const QString& request) {
         // Of one answer, or of all that the run in view gave.
         const std::vector<RequestId> wanted =
             request.isEmpty() ? measurableRequests(m_workspace.input(), m_workspace.shownRun())
                               : std::vector<RequestId>{request.toUInt()};
-        const QString problem = startFidelity(m_workspace, wanted);
-        if (!problem.isEmpty()) complain(problem);
+        complainIf(startJob(m_workspace, jobs::callOf<jobs::FidelityJob>({wanted})));
       });
   rows.addWithArgument(
       "run.benchmark", [this] { return m_workspace.current() != nullptr; },
@@ -172,13 +143,6 @@ void MainWindow::addCommands() {
   rows.addWithArgument(
       "run.show", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& run) { m_workspace.showRun(run.toUInt()); });
-  rows.add(
-      "run.foretell",
-      [this] {
-        const auto* const view = viewOf<ForecastView>(*m_docks, "forecast");
-        return view != nullptr && view->canTell();
-      },
-      [this] { viewOf<ForecastView>(*m_docks, "forecast")->tell(); });
   rows.add(
       "run.remove-foretold", [this] { return m_workspace.traces().isForetold(m_workspace.shownRun()); },
       [this] { m_workspace.traces().removeForetold(m_workspace.shownRun()); });
@@ -252,12 +216,6 @@ void MainWindow::addCommands() {
   rows.add("help.keys", [this] { KeySheet(m_keys.table(), m_workspace.input().theme, this).exec(); });
   rows.add("help.change-keys", [this] { changeKeys(); });
   rows.add("help.about", [this] { showAbout(); });
-}
-
-const AttentionView* MainWindow::shownAttention() const {
-  const Dock* dock = m_docks->dock(QStringLiteral("attention"));
-  const auto* view = dock == nullptr ? nullptr : qobject_cast<const AttentionView*>(dock->view());
-  return view != nullptr && view->isVisible() ? view : nullptr;
 }
 
 void MainWindow::useMouse() {

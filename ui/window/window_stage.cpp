@@ -3,15 +3,14 @@
 
 #include "engine/base/error.h"
 #include "engine/experiment/experiment.h"
+#include "engine/jobs/fidelity.h"
 #include "engine/lesson/desk.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
+#include "ui/session/answer_jobs.h"
 #include "ui/session/experiment_run.h"
-#include "ui/session/fidelity_request.h"
-#include "ui/views/compare/compare_view.h"
-#include "ui/views/experiments/experiments_view.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_controller.h"
@@ -145,24 +144,21 @@ void WindowStage::showRun(RunId run, std::size_t position) {
 
 void WindowStage::compare(RunId one, RunId other) {
   m_docks.bring(QStringLiteral("compare"));
-  Dock* dock = m_docks.dock(QStringLiteral("compare"));
-  if (auto* view = dock == nullptr ? nullptr : qobject_cast<CompareView*>(dock->openView()))
-    view->setRuns(one, other);
+  if (Dock* dock = m_docks.dock(QStringLiteral("compare")))
+    dock->openView()->perform(compareRuns(one, other));
 }
 
 void WindowStage::compareLast() {
   const Dock* dock = m_docks.dock(QStringLiteral("compare"));
-  if (auto* view = dock == nullptr ? nullptr : qobject_cast<CompareView*>(dock->view())) view->setRuns(0, 0);
+  if (dock != nullptr && dock->view() != nullptr) dock->view()->perform(compareRuns(0, 0));
 }
 
 void WindowStage::showExperiment(const QString& name) {
   m_docks.bring(QStringLiteral("experiments"));
-  auto* page = qobject_cast<ExperimentsView*>(m_docks.dock(QStringLiteral("experiments"))->openView());
-  if (page == nullptr) return;
   try {
-    experiment::ExperimentWish wish;
-    wish.experiment = name.toStdString();
-    page->setWish(experiment::completed(std::move(wish)));
+    m_docks.dock(QStringLiteral("experiments"))
+        ->openView()
+        ->perform(QStringLiteral("run.experiment:") + name);
   } catch (const Failure& failure) {
     m_status.say(QString::fromUtf8(failure.what()));
   }
@@ -216,7 +212,7 @@ bool WindowStage::askForServer(const std::string& wanted) {
 QString WindowStage::startFidelity(RunId run) {
   Workspace& workspace = m_workspace;
   workspace.showRun(run);
-  return ui::startFidelity(workspace, measurableRequests(workspace.input(), run));
+  return startJob(workspace, jobs::callOf<jobs::FidelityJob>({measurableRequests(workspace.input(), run)}));
 }
 
 void WindowStage::emptyCache() {

@@ -64,6 +64,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     m_input.servers.clear();
     for (const workbench::NamedServer& server : m_serverRuns.servers().list())
       m_input.servers.push_back(server.name);
+    m_input.knownServers = m_serverRuns.knownServers();
     invalidate();
   });
   // Runs of clients end without a job whose end would take their last events.

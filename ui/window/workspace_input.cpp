@@ -191,7 +191,8 @@ void Workspace::readIdentitiesAnew() {
 
 ReplayState Workspace::replayState() const {
   ReplayState state;
-  if (m_current != nullptr) state = m_current->replay;
+  if (m_current != nullptr) state.running = m_current->job;
+  state.ended = m_input.trace->indicesOf<trace::JobEnded>().size();
   state.engineIsBusy = m_current != nullptr && m_engine.isBusy(m_current->id);
   state.origin = m_current == nullptr ? m_traces.live()->origin() : m_current->source->origin();
   return state;

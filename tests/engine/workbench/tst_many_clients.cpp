@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A service with clients on several threads at once. What they share is what a thread sanitizer is to see.
 #include "engine/experiment/fidelity.h"
+#include "engine/jobs/attention_replay.h"
+#include "engine/jobs/fidelity.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/run/finished_reply.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/fidelity_work.h"
-#include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/warm_work.h"
 #include "engine/workbench/service/work_service.h"
@@ -135,8 +135,9 @@ class Client {
     m_reader.read(m_replies, m_seen);
     for (run::FinishedReply& reply : m_replies.takeRun(run)) {
       ++m_outcome.replayed;
-      const auto measured = std::make_shared<FidelityWork>(std::vector{reply});
-      submit(std::make_shared<ReplayWork>(run::AttentionReplayRequest{.reply = std::move(reply), .layer = 1}),
+      const auto measured = std::make_shared<jobs::FidelityJob>(std::vector{reply});
+      submit(std::make_shared<jobs::AttentionReplayJob>(
+                 jobs::ReplayChoice{.request = reply.request, .layer = 1}, reply),
              0);
       if (round % 3 == 0) submit(measured, 0).waitFor(std::chrono::milliseconds(1));
       m_progress += static_cast<int>(measured->measured());

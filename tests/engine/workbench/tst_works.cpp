@@ -2,6 +2,10 @@
 // The kinds of work beside runs: what each tells on its way, what it leaves alone, and how it ends.
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
+#include "engine/jobs/attention_replay.h"
+#include "engine/jobs/fidelity.h"
+#include "engine/jobs/next_token.h"
+#include "engine/jobs/pair_vectors.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
@@ -9,12 +13,8 @@
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/benchmark_work.h"
 #include "engine/workbench/service/experiment_work.h"
-#include "engine/workbench/service/fidelity_work.h"
-#include "engine/workbench/service/next_token_work.h"
 #include "engine/workbench/service/policy_comparison_work.h"
-#include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/turn_work.h"
 #include "engine/workbench/service/warm_work.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
@@ -139,7 +139,7 @@ class TestWorks : public QObject {
     const RunId run = bench.run(QStringLiteral("judge-2.json"))->run();
     const std::vector<run::FinishedReply> replies = bench.replies(run);
     QVERIFY(replies.size() > 1);
-    const auto work = std::make_shared<FidelityWork>(replies);
+    const auto work = std::make_shared<jobs::FidelityJob>(replies);
     std::vector<std::size_t> measured;
     std::vector<double> shares;
     const WorkHandle handle = bench.finish(work, [&](WorkState state) {
@@ -162,14 +162,15 @@ class TestWorks : public QObject {
     Bench bench;
     const RunId run = bench.run(QStringLiteral("rag.json"))->run();
     const run::FinishedReply reply = bench.replies(run).front();
-    const auto fidelity = std::make_shared<FidelityWork>(std::vector{reply});
+    const auto fidelity = std::make_shared<jobs::FidelityJob>(std::vector{reply});
     QCOMPARE(bench.finish(fidelity).state(), WorkState::Finished);
-    const auto work = std::make_shared<NextTokenWork>(reply, std::nullopt);
+    const auto work = std::make_shared<jobs::AnswerJob<jobs::NextTokenJob>>(
+        jobs::NextTokenChoice{.request = reply.request}, std::vector{reply});
     QCOMPARE(bench.finish(work).problem(), std::string());
     const std::vector<trace::FidelityToken>& measured = fidelity->found().front().reply.fidelity.tokens;
     QCOMPARE(work->found().size(), measured.size());
     for (std::size_t i = 0; i < measured.size(); ++i) {
-      const NextToken& token = work->found()[i];
+      const jobs::NextToken& token = work->found()[i];
       QCOMPARE(token.drawn, measured[i].token);
       QCOMPARE(token.divergence, measured[i].divergence);
       QCOMPARE(token.ownBest, measured[i].policyBest);
@@ -178,15 +179,16 @@ class TestWorks : public QObject {
       QCOMPARE(token.find(token.drawn)->own, measured[i].policyProbability);
       QCOMPARE(token.find(token.drawn)->other, measured[i].fullProbability);
       double sum = 0;
-      for (const Alternative& each : token.alternatives) sum += each.own;
+      for (const jobs::Alternative& each : token.alternatives) sum += each.own;
       QVERIFY(sum > 0.1 && sum < 1.0 + 1e-9);
     }
     // Beside itself, an answer has the same figures twice.
-    const auto same = std::make_shared<NextTokenWork>(reply, reply);
+    const auto same = std::make_shared<jobs::AnswerJob<jobs::NextTokenJob>>(
+        jobs::NextTokenChoice{.request = reply.request, .other = reply.request}, std::vector{reply, reply});
     QCOMPARE(bench.finish(same).state(), WorkState::Finished);
-    for (const NextToken& token : same->found()) {
+    for (const jobs::NextToken& token : same->found()) {
       QCOMPARE(token.divergence, 0.0);
-      for (const Alternative& each : token.alternatives) QCOMPARE(each.own, each.other);
+      for (const jobs::Alternative& each : token.alternatives) QCOMPARE(each.own, each.other);
     }
   }
 
@@ -198,32 +200,53 @@ class TestWorks : public QObject {
     const auto last = static_cast<std::uint32_t>(reply.segments.size() - 1);
     const auto end = static_cast<std::int32_t>(reply.segments.back().tokens.size());
     // A token of the answer, and one of the first document.
-    const auto work =
-        std::make_shared<TurnWork>(reply, trace::TokenPlace{last, end}, trace::TokenPlace{1, 2});
+    const jobs::PairChoice choice{.request = reply.request, .query = {last, end}, .key = {1, 2}};
+    const auto work = std::make_shared<jobs::AnswerJob<jobs::PairVectorsJob>>(choice, std::vector{reply});
     QCOMPARE(bench.finish(work).problem(), std::string());
     QVERIFY(!work->found().layers.empty());
     QVERIFY(work->found().weight(0, 0) > 0 && work->found().weight(0, 0) < 1);
-    QVERIFY(bench.newest.events().empty());
-    const auto unseen = std::make_shared<TurnWork>(reply, trace::TokenPlace{2, 0}, trace::TokenPlace{1, 0});
+    const std::vector<trace::Event> told = bench.newest.events();
+    QCOMPARE(told.size(), std::size_t{1});
+    QCOMPARE(told.front().request, reply.request);
+    const auto& ended = std::get<trace::JobEnded>(told.front().payload);
+    QCOMPARE(ended.kind, std::string(jobs::PairVectorsJob::kId));
+    QVERIFY(trace::unpack<jobs::PairChoice>(ended.arguments) == choice);
+    const auto read = trace::unpack<run::PairVectors>(ended.result);
+    QVERIFY(read && jobs::PairVectorsJob::isSound(*read));
+    QCOMPARE(read->queries, work->found().queries);
+    QCOMPARE(read->weights, work->found().weights);
+    // What a damaged file may say is not shown.
+    run::PairVectors damaged = *read;
+    damaged.keys.pop_back();
+    QVERIFY(!jobs::PairVectorsJob::isSound(damaged));
+    const auto unseen = std::make_shared<jobs::AnswerJob<jobs::PairVectorsJob>>(
+        jobs::PairChoice{.request = reply.request, .query = {2, 0}, .key = {1, 0}}, std::vector{reply});
     QCOMPARE(bench.finish(unseen).state(), WorkState::Failed);
+    const std::vector<trace::Event> failed = bench.newest.events();
+    QCOMPARE(failed.size(), std::size_t{1});
+    QVERIFY(std::get<trace::JobEnded>(failed.front().payload).outcome == trace::JobOutcome::Failed);
+    QVERIFY(!std::get<trace::JobEnded>(failed.front().payload).problem.empty());
   }
 
   /// Of a reply that another session gave, or none at all, nothing is computed.
   void replaysAreOfTheSessionThatIsOpen() {
     Bench bench;
-    run::AttentionReplayRequest request{.reply = {}, .layer = 1};
-    QCOMPARE(bench.finish(std::make_shared<ReplayWork>(request)).problem(),
-             std::string("The session that gave this answer has ended."));
+    run::FinishedReply reply;
+    const auto replay = [&reply] {
+      return std::make_shared<jobs::AttentionReplayJob>(
+          jobs::ReplayChoice{.request = reply.request, .layer = 1}, reply);
+    };
+    QCOMPARE(bench.finish(replay()).problem(), std::string("The session that gave this answer has ended."));
     const RunId run = bench.run(QStringLiteral("rag.json"))->run();
-    request.reply = bench.replies(run).front();
-    QCOMPARE(bench.finish(std::make_shared<ReplayWork>(request)).state(), WorkState::Finished);
+    reply = bench.replies(run).front();
+    QCOMPARE(bench.finish(replay()).state(), WorkState::Finished);
     QCOMPARE(countOf<trace::AttentionReplayed>(bench.newest.events()), 1);
     RunSettings other = oneThread();
     other.blockSize = 8;
     bench.finish(std::make_shared<FunctionWork>(
         [other](Workplace& place, const std::stop_token& stop) { place.sessionFor(other, stop); }));
     QCOMPARE(bench.newest.sessions, 2);
-    QCOMPARE(bench.finish(std::make_shared<FidelityWork>(std::vector{request.reply})).problem(),
+    QCOMPARE(bench.finish(std::make_shared<jobs::FidelityJob>(std::vector{reply})).problem(),
              std::string("The session that gave this answer has ended."));
   }
 
@@ -248,13 +271,14 @@ class TestWorks : public QObject {
     bool wasRunning = false;
     std::vector<WorkHandle> handles;
     for (const std::int32_t layer : {1, 2}) {
-      handles.push_back(bench.service.submit(
-          std::make_shared<ReplayWork>(run::AttentionReplayRequest{.reply = reply, .layer = layer}),
-          {.changed = [&](WorkState state, const std::string&) {
-            if (hasEnded(state)) wasRunning = run->run() != 0 && !run->result();
-          }}));
+      handles.push_back(
+          bench.service.submit(std::make_shared<jobs::AttentionReplayJob>(
+                                   jobs::ReplayChoice{.request = reply.request, .layer = layer}, reply),
+                               {.changed = [&](WorkState state, const std::string&) {
+                                 if (hasEnded(state)) wasRunning = run->run() != 0 && !run->result();
+                               }}));
     }
-    const auto measured = std::make_shared<FidelityWork>(std::vector{reply});
+    const auto measured = std::make_shared<jobs::FidelityJob>(std::vector{reply});
     bool hadEnded = false;
     handles.push_back(bench.service.submit(
         measured, {.changed = [&](WorkState, const std::string&) { hadEnded = run->result().has_value(); }}));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/jobs/attention_replay.h"
+#include "engine/jobs/fidelity.h"
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
-#include "engine/workbench/service/fidelity_work.h"
-#include "engine/workbench/service/replay_work.h"
 #include "engine/workbench/service/work.h"
 #include "engine/workbench/service/workplace.h"
 #include "tests/support/backends.h"
@@ -251,9 +251,12 @@ class TestEngineHost : public QObject {
   void replaysAnAnswerOnRequest() {
     EngineHost host{test::cpuBackends()};
     QSignalSpy ended(&host, &EngineHost::workEnded);
-    run::AttentionReplayRequest request;
+    run::FinishedReply reply;
+    std::int32_t layer = 0;
     const auto submit = [&] {
-      return host.submit({.work = std::make_shared<workbench::ReplayWork>(request), .tab = kTab});
+      return host.submit({.work = std::make_shared<jobs::AttentionReplayJob>(
+                              jobs::ReplayChoice{.request = reply.request, .layer = layer}, reply),
+                          .tab = kTab});
     };
     QVERIFY(submit());
     QVERIFY(!submit());
@@ -264,8 +267,8 @@ class TestEngineHost : public QObject {
     const auto events = runToEnd(host, requestFor(QStringLiteral("rag.json")));
     QVERIFY(lastOf<trace::SegmentAttention>(events) != nullptr);
     QCOMPARE(lastOf<trace::AttentionMass>(events)->layer, -1);
-    request.reply = replyOf(events);
-    request.layer = 4;
+    reply = replyOf(events);
+    layer = 4;
     ended.clear();
     QVERIFY(submit());
     QVERIFY(ended.wait(kPatience));
@@ -273,10 +276,9 @@ class TestEngineHost : public QObject {
     std::vector<trace::Event> finer;
     host.drain(finer);
     QCOMPARE(lastOf<trace::AttentionReplayed>(finer)->layer, 4);
-    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index,
-             static_cast<std::int32_t>(request.reply.tokens.size()) - 1);
+    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index, static_cast<std::int32_t>(reply.tokens.size()) - 1);
 
-    request.layer = 40;
+    layer = 40;
     QVERIFY(submit());
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(ended.back().front().toString(), QStringLiteral("layer: found 40, expected 0 to 5"));
@@ -286,7 +288,7 @@ class TestEngineHost : public QObject {
     other.blockSize = 8;
     runToEnd(host, requestFor(QStringLiteral("chat.json"), other));
     ended.clear();
-    request.layer = 4;
+    layer = 4;
     QVERIFY(submit());
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(ended.back().front().toString(), QStringLiteral("The session that gave this answer has ended."));
@@ -429,8 +431,8 @@ class TestEngineHost : public QObject {
       for (std::uint32_t tab = 1; tab <= kTabs; ++tab) {
         const bool replays = (static_cast<int>(tab) + round) % 3 == 0;
         if (replays) {
-          QVERIFY(host.submit({.work = std::make_shared<workbench::ReplayWork>(
-                                   run::AttentionReplayRequest{.reply = reply, .layer = 1}),
+          QVERIFY(host.submit({.work = std::make_shared<jobs::AttentionReplayJob>(
+                                   jobs::ReplayChoice{.request = reply.request, .layer = 1}, reply),
                                .tab = tab}));
         } else {
           QVERIFY(submitRun(

@@ -5,6 +5,7 @@
 #include "ui/views/add/operator_list_model.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/common/text_tools.h"
+#include "ui/words/tr.h"
 
 #include <QKeyEvent>
 #include <QLabel>
@@ -221,6 +222,14 @@ bool AddView::eventFilter(QObject* watched, QEvent* event) {
 void AddView::add(const QModelIndex& index) {
   if (!index.isValid()) return;
   Q_EMIT commandWanted(QStringLiteral("node.add:") + index.data(OperatorListModel::NameRole).toString());
+}
+
+ViewInfo addRow() {
+  return {.id = QStringLiteral("add"),
+          .title = tr("Add"),
+          .help = tr("Operators to drag to the canvas, and example queries"),
+          .make = makeViewOf<AddView>,
+          .places = {{LayoutId::Author, Room::Low, Room::Large, 0, 0, 0, 100}}};
 }
 
 }  // namespace spanscope::ui

@@ -11,6 +11,7 @@
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/words/tr.h"
 
 #include <QLabel>
 #include <QPainter>
@@ -275,11 +276,19 @@ void AttentionView::refreshFor(const QSize& plot) {
   update();
 }
 
+bool AttentionView::canPerform(const QString& /*command*/) const {
+  return isVisible() && replay().canCompute;
+}
+
+void AttentionView::perform(const QString& /*command*/) {
+  if (replay().choice) Q_EMIT jobWanted(jobs::callOf<jobs::AttentionReplayJob>(*replay().choice));
+}
+
 void AttentionView::showOffer() {
   const ReplayOffer offer = replayOffer(*input(), m_model, m_options);
   const bool isOther = offer != m_strip->offer();
   m_strip->setContent(offer, input()->theme);
-  if (isOther) Q_EMIT replayChanged();
+  if (isOther) Q_EMIT commandsChanged();
 }
 
 void AttentionView::showAround() {
@@ -511,6 +520,19 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
   m_plot->yAxis->setRange(rows);
   m_legend->paint(painter, QRect(inner.left(), inner.bottom() + 1 - legend, inner.width(), legend));
   showMotion();
+}
+
+ViewInfo attentionRow() {
+  return {.id = QStringLiteral("attention"),
+          .title = tr("Attention"),
+          .help = tr("Where each block of the prompt looked, and what the tree lets it see"),
+          .make = makeViewOf<AttentionView>,
+          .needs = {Fact::Attention},
+          .places = {{LayoutId::Explain, Room::Low, Room::Low, 1, 1, 0, 55, true},
+                     {LayoutId::Explain, Room::Middle, Room::Middle, 1, 1, 0, 66, true},
+                     {LayoutId::Explain, Room::Full, Room::Large, 1, 2, 0, 43, true}},
+          .commands = {QStringLiteral("run.attention")},
+          .explainsBlocks = true};
 }
 
 }  // namespace spanscope::ui

@@ -61,8 +61,8 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   ReplayStrip& replayStrip() { return *m_strip; }
   QString readout() const;
 
- Q_SIGNALS:
-  void replayChanged();
+  bool canPerform(const QString& command) const override;
+  void perform(const QString& command) override;
 
  protected:
   void refresh() override;

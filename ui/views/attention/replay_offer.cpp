@@ -42,10 +42,11 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
               .arg(*options.head);
     return offer;
   }
-  const ReplayChoice choice{
+  const jobs::ReplayChoice choice{
       .request = model.request, .layer = *options.layer, .head = options.head.value_or(-1)};
   const QString name = layerAndHead(choice.layer, choice.head);
-  if (input.replay.running == choice) {
+  const jobs::JobCall call = jobs::callOf<jobs::AttentionReplayJob>(choice);
+  if (isRunning(input, call)) {
     offer.choice = choice;
     offer.isComputing = true;
     offer.text = tr("Computing %1 again: the answer is replayed over the cached blocks…").arg(name);
@@ -62,12 +63,12 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
   offer.choice = choice;
   offer.text = known.withBlocks < known.tokens ? tr("Blocks and tokens of %1 were not recorded.").arg(name)
                                                : tr("Tokens of %1 were not recorded.").arg(name);
-  const QString obstacle = replayObstacle(input, choice);
+  const QString obstacle = jobObstacle(input, call);
   offer.canCompute = obstacle.isEmpty();
   if (!obstacle.isEmpty())
     offer.text += QLatin1Char(' ') + obstacle;
-  else if (input.replay.failed == choice)
-    offer.text += QLatin1Char(' ') + input.replay.problem;
+  else if (const QString problem = jobProblem(input, call); !problem.isEmpty())
+    offer.text += QLatin1Char(' ') + problem;
   return offer;
 }
 

@@ -2,6 +2,7 @@
 // What the map lacks for the shown layer and head, and whether a replay of the answer can compute it.
 #pragma once
 
+#include "engine/jobs/attention_replay.h"
 #include "ui/session/view_input.h"
 #include "ui/views/attention/attention_model.h"
 
@@ -14,7 +15,8 @@ namespace spanscope::ui {
 struct ReplayOffer {
   /// What is missing and why it cannot be computed now, or what was computed; empty: nothing to say.
   QString text;
-  std::optional<ReplayChoice> choice;  ///< what a replay would compute; none: there is nothing to compute
+  std::optional<jobs::ReplayChoice>
+      choice;  ///< what a replay would compute; none: there is nothing to compute
   bool canCompute = false;
   bool isComputing = false;  ///< `choice` is being computed now
   bool operator==(const ReplayOffer&) const = default;

@@ -6,6 +6,7 @@
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/measure_widgets.h"
 #include "ui/views/common/text_tools.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QPainter>
@@ -189,6 +190,14 @@ void BenchmarkView::paintTo(QPainter& painter, const QSize& size) {
 void BenchmarkView::resizeEvent(QResizeEvent* event) {
   MeasurePage::resizeEvent(event);
   arrange();
+}
+
+ViewInfo benchmarkRow() {
+  return {.id = QStringLiteral("benchmark"),
+          .title = tr("Benchmark"),
+          .help = tr("The query run again and again: cold, in the same order and swapped"),
+          .make = makeViewOf<BenchmarkView>,
+          .places = {{LayoutId::Measure, Room::Low, Room::Large, 0, 0, 1, 0}}};
 }
 
 }  // namespace spanscope::ui

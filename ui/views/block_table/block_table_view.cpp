@@ -4,6 +4,7 @@
 #include "ui/views/block_table/block_table_area.h"
 #include "ui/views/common/block_painter.h"
 #include "ui/views/common/request_blocks.h"
+#include "ui/words/tr.h"
 
 #include <QVBoxLayout>
 
@@ -138,6 +139,17 @@ QString BlockTableView::csv() const {
 void BlockTableView::paintTo(QPainter& painter, const QSize& size) {
   ensureFresh();
   m_area->paintWhole(painter, size);
+}
+
+ViewInfo blockTableRow() {
+  return {.id = QStringLiteral("block-table"),
+          .title = tr("Block table"),
+          .help = tr("Which block of the pool serves each block of each prompt"),
+          .make = makeViewOf<BlockTableView>,
+          .needs = {Fact::Prompts, Fact::BlockLookups},
+          .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 0, 54},
+                     {LayoutId::Explain, Room::Middle, Room::Full, 0, 2, 0, 40},
+                     {LayoutId::Explain, Room::Large, Room::Large, 0, 2, 0, 26}}};
 }
 
 }  // namespace spanscope::ui

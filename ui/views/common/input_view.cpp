@@ -62,7 +62,8 @@ bool InputView::isShown(const ViewInput& input) const {
     return false;
   return !m_parts.testFlag(InputPart::Forecast) ||
          (shown.forecast == input.forecast && shown.forecastBefore == input.forecastBefore &&
-          shown.forecastIsPending == input.forecastIsPending);
+          shown.forecastIsPending == input.forecastIsPending &&
+          shown.knownServers.get() == input.knownServers.get());
 }
 
 void InputView::setInput(const ViewInput& input) {

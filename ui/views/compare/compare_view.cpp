@@ -4,6 +4,7 @@
 #include "ui/views/common/table_head.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/compare/compare_pages.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QEvent>
@@ -111,9 +112,13 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
     connect(box, &QComboBox::currentIndexChanged, this, [this] {
       if (m_filling || !m_leftBox || !m_rightBox) return;
       setRuns(m_leftBox->currentData().toUInt(), m_rightBox->currentData().toUInt());
-      Q_EMIT runsChosen(m_left, m_right);
+      Q_EMIT performed(compareRuns(m_left, m_right));
     });
   }
+}
+
+void CompareView::perform(const QString& command) {
+  if (const auto runs = comparedRuns(command)) setRuns(runs->first, runs->second);
 }
 
 std::array<QWidget*, 3> CompareView::parts() const {
@@ -268,6 +273,16 @@ QString CompareView::csv() const {
 void CompareView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
   if (!paintIfEmpty(painter, size)) paintTableInto(painter, size, painted(), theme());
+}
+
+ViewInfo compareRow() {
+  return {.id = QStringLiteral("compare"),
+          .title = tr("Compare"),
+          .help = tr("Two runs side by side"),
+          .make = makeViewOf<CompareView>,
+          .needs = {Fact::CachedTokens, Fact::TokenTimes},
+          .places = {{LayoutId::Measure, Room::Low, Room::Low, 1, 0, 0, 100},
+                     {LayoutId::Measure, Room::Middle, Room::Large, 1, 0, 0, 55}}};
 }
 
 }  // namespace spanscope::ui

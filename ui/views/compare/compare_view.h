@@ -34,11 +34,10 @@ class CompareView : public RunView {
   const CompareModel& model() const { return m_model; }
   /// Sets the runs to compare. 0: compareModel() chooses.
   void setRuns(RunId left, RunId right);
+  /// Takes comparedRuns().
+  void perform(const QString& command) override;
   /// Shows a page: 0 figures, 1 answers, 2 queries, 3 blocks.
   void setPage(int page);
-
- Q_SIGNALS:
-  void runsChosen(spanscope::RunId left, spanscope::RunId right);  ///< by the person; 0: whichever
 
  protected:
   void refresh() override;

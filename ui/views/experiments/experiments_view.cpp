@@ -15,6 +15,7 @@
 #include "ui/views/experiments/heat_map_chart.h"
 #include "ui/views/experiments/histogram_chart.h"
 #include "ui/words/experiment_words.h"
+#include "ui/words/tr.h"
 
 #include <QAbstractItemView>
 #include <QClipboard>
@@ -254,6 +255,13 @@ void ExperimentsView::setWish(const experiment::ExperimentWish& wish) {
   for (const auto& [key, value] : wish.values)
     m_form->setValue(QString::fromStdString(key), QString::fromStdString(value));
   if (wish.repeats > 0) m_repeats->setValue(wish.repeats);
+}
+
+void ExperimentsView::perform(const QString& command) {
+  const QString text = command.section(QLatin1Char(':'), 1);
+  experiment::ExperimentWish unknown;
+  unknown.experiment = text.toStdString();
+  setWish(experiment::completed(readExperimentWish(text).value_or(std::move(unknown))));
 }
 
 void ExperimentsView::setChart(experiment::ChartKind kind, std::optional<double> place) {
@@ -509,6 +517,14 @@ void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {
   const int room = size.height() - y - kGap;
   if (room > 2 * kFigureRowHeight)
     paintTable(painter, QRect(kGap, y, width, std::min(room, tableHeight + 1)), table, theme());
+}
+
+ViewInfo experimentsRow() {
+  return {.id = QStringLiteral("experiments"),
+          .title = tr("Experiments"),
+          .help = tr("Sweeps that draw themselves: time, fidelity and accuracy, by policy"),
+          .make = makeViewOf<ExperimentsView>,
+          .places = {{LayoutId::Measure, Room::Low, Room::Large, 0, 0, 3, 0}}};
 }
 
 }  // namespace spanscope::ui

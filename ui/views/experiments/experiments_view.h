@@ -43,6 +43,8 @@ class ExperimentsView : public InputView {
   /// What the fields ask for.
   experiment::ExperimentWish wish() const;
   void setWish(const experiment::ExperimentWish& wish);
+  /// Takes the wish of "run.experiment:WISH". Throws Failure for an experiment or a value that there is not.
+  void perform(const QString& command) override;
   void choose(const QString& name);
   QLineEdit* field(const QString& key) const;  ///< nullptr: there is none
   QComboBox* sourceChoice() const;             ///< nullptr: the experiment makes up what it measures

@@ -5,6 +5,7 @@
 #include "ui/views/common/table_painting.h"
 #include "ui/views/forecast/forecast_painting.h"
 #include "ui/views/forecast/place_list.h"
+#include "ui/words/tr.h"
 
 #include <QBoxLayout>
 #include <QComboBox>
@@ -185,7 +186,7 @@ void ForecastView::showButton() {
   m_blocks->setVisible(isShown && !m_showsLayouts);
   placeParts();
   m_blocks->setEnabled(canTell());
-  if (std::exchange(m_couldTell, canTell()) != m_couldTell) Q_EMIT canTellChanged();
+  if (std::exchange(m_couldTell, canTell()) != m_couldTell) Q_EMIT commandsChanged();
 }
 
 void ForecastView::resizeEvent(QResizeEvent* event) {
@@ -227,6 +228,7 @@ ForecastTable ForecastView::table() const {
 }
 
 void ForecastView::refresh() {
+  m_twins->useServers(input()->knownServers);
   if (m_showsLayouts) {
     refreshLayouts();
     return;
@@ -325,6 +327,16 @@ void ForecastView::paintTo(QPainter& painter, const QSize& size) {
     return;
   }
   RunView::paintTo(painter, size);
+}
+
+ViewInfo forecastRow() {
+  return {.id = QStringLiteral("forecast"),
+          .title = tr("Forecast"),
+          .help = tr("What the next run would find in the cache, before it runs"),
+          .make = makeViewOf<ForecastView>,
+          .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 3, 0},
+                     {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 2, 0}},
+          .commands = {QStringLiteral("run.foretell")}};
 }
 
 }  // namespace spanscope::ui

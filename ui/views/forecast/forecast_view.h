@@ -33,8 +33,6 @@ class ForecastView : public RunView, public LateView {
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
-  /// What is known of the person's servers: their twins are set up so.
-  void useServers(std::shared_ptr<const KnownServers> servers) { m_twins->useServers(std::move(servers)); }
   /// Waits for the twins.
   void finish() override;
 
@@ -48,16 +46,12 @@ class ForecastView : public RunView, public LateView {
   /// foretold() follows. Nothing happens unless canTell().
   void tell();
   bool canTell() const;
+  bool canPerform(const QString& /*command*/) const override { return canTell(); }
+  void perform(const QString& /*command*/) override { tell(); }
   QPushButton& blocksButton() { return *m_blocks; }
   /// Sets whether the layouts, side by side, are shown instead of the forecast.
   void showLayouts(bool shows);
   const LayoutPage& layouts() const { return *m_layouts; }
-
- Q_SIGNALS:
-  /// Whether forecasts should also compare the layouts.
-  void layoutsWanted(bool wanted);
-  void foretold(const std::shared_ptr<const spanscope::workbench::ToldForecast>& forecast);
-  void canTellChanged();
 
  protected:
   void refresh() override;

@@ -6,6 +6,7 @@
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/text_tools.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -250,6 +251,15 @@ void FragmentsView::paintTo(QPainter& painter, const QSize& size) {
   }
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
   paintEmptyText(painter, QRect(QPoint(), size), whatWillStandHere(), theme());
+}
+
+ViewInfo fragmentsRow() {
+  return {.id = QStringLiteral("fragments"),
+          .title = tr("Fragments"),
+          .help = tr("What the selected augment found, how well it fits, and what of it is in the prompt"),
+          .make = makeViewOf<FragmentsView>,
+          .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 2, 0},
+                     {LayoutId::Explain, Room::Full, Room::Large, 1, 1, 1, 0}}};
 }
 
 }  // namespace spanscope::ui

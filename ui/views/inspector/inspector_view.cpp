@@ -11,6 +11,7 @@
 #include "ui/views/inspector/map_inputs_editor.h"
 #include "ui/views/inspector/parameter_section.h"
 #include "ui/views/inspector/text_section.h"
+#include "ui/words/tr.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -352,6 +353,16 @@ void InspectorView::setParameter(const std::string& name, const std::optional<st
           document.parameters.erase(name);
       },
       key);
+}
+
+ViewInfo inspectorRow() {
+  return {.id = QStringLiteral("inspector"),
+          .title = tr("Inspector"),
+          .help = tr("The text and the settings of the selected node"),
+          .make = makeViewOf<InspectorView>,
+          .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 0, 0, 60},
+                     {LayoutId::Author, Room::Middle, Room::Large, 2, 0, 0, 44}},
+          .staysInSight = true};
 }
 
 }  // namespace spanscope::ui

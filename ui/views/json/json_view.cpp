@@ -5,6 +5,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/views/json/json_editor.h"
 #include "ui/views/problems/problem_list_model.h"
+#include "ui/words/tr.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -394,6 +395,15 @@ bool JsonView::eventFilter(QObject* watched, QEvent* event) {
     }
   }
   return InputView::eventFilter(watched, event);
+}
+
+ViewInfo jsonRow() {
+  return {.id = QStringLiteral("json"),
+          .title = tr("JSON"),
+          .help = tr("The query as text, in step with the canvas"),
+          .make = makeViewOf<JsonView>,
+          .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 0, 2, 0},
+                     {LayoutId::Author, Room::Middle, Room::Large, 2, 1, 0, 34}}};
 }
 
 }  // namespace spanscope::ui

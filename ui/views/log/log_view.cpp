@@ -3,6 +3,7 @@
 
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
+#include "ui/words/tr.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -151,6 +152,17 @@ void LogView::paintTo(QPainter& painter, const QSize& size) {
                           {text(LogModel::Text), ink, false}});
   }
   paintTableInto(painter, size, table, theme());
+}
+
+ViewInfo logRow() {
+  return {.id = QStringLiteral("log"),
+          .title = tr("Log"),
+          .help = tr("Messages, runs and steps, or every event of the trace"),
+          .make = makeViewOf<LogView>,
+          .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 1, 2, 0},
+                     {LayoutId::Author, Room::Middle, Room::Large, 1, 1, 1, 0},
+                     {LayoutId::Measure, Room::Low, Room::Low, 1, 0, 2, 0},
+                     {LayoutId::Measure, Room::Middle, Room::Large, 1, 1, 1, 0}}};
 }
 
 }  // namespace spanscope::ui

@@ -6,6 +6,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/views/mask/mask_area.h"
 #include "ui/views/mask/mask_legend.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -196,6 +197,14 @@ void MaskView::paintTo(QPainter& painter, const QSize& size) {
   painter.setFont(theme().smallFont());
   painter.setPen(theme().color(Role::TextSecond));
   painter.drawText(QRect(inner.left(), inner.bottom() - words, inner.width(), words + 2), flags, m_sentence);
+}
+
+ViewInfo maskRow() {
+  return {.id = QStringLiteral("mask"),
+          .title = tr("Mask"),
+          .help = tr("Which token of the prompt sees which, and which rows were computed"),
+          .make = makeViewOf<MaskView>,
+          .needs = {Fact::Prompts, Fact::TokenTexts}};
 }
 
 }  // namespace spanscope::ui

@@ -2,6 +2,7 @@
 #include "ui/views/metrics/metrics_view.h"
 
 #include "ui/views/common/scope_box.h"
+#include "ui/words/tr.h"
 
 #include <QGridLayout>
 #include <QPainter>
@@ -152,6 +153,16 @@ void MetricsView::paintTo(QPainter& painter, const QSize& size) {
 void MetricsView::resizeEvent(QResizeEvent* event) {
   RunView::resizeEvent(event);
   arrange();
+}
+
+ViewInfo metricsRow() {
+  return {.id = QStringLiteral("metrics"),
+          .title = tr("Metrics"),
+          .help = tr("Latency, reuse, blocks and speed, run by run"),
+          .make = makeViewOf<MetricsView>,
+          .needs = {Fact::CachedTokens, Fact::TokenTimes, Fact::Passes, Fact::BlockLookups, Fact::Pool},
+          .places = {{LayoutId::Measure, Room::Low, Room::Low, 0, 0, 0, 100, true},
+                     {LayoutId::Measure, Room::Middle, Room::Large, 0, 0, 0, 62, true}}};
 }
 
 }  // namespace spanscope::ui

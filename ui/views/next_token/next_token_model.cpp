@@ -17,14 +17,14 @@ const trace::RequestState* answeredRequest(const ViewInput& input, RequestId id)
   return found == requests.end() || found->second.segments.empty() ? nullptr : &found->second;
 }
 
-QString textOf(const workbench::NextToken& token, TokenId id) {
-  const workbench::Alternative* found = token.find(id);
+QString textOf(const jobs::NextToken& token, TokenId id) {
+  const jobs::Alternative* found = token.find(id);
   return found == nullptr ? QString::number(id) : shownToken(found->text);
 }
 
 }  // namespace
 
-NextTokenModel nextTokenModel(const ViewInput& input, RequestId other, const NextTokenResult* result) {
+NextTokenModel nextTokenModel(const ViewInput& input, RequestId other) {
   NextTokenModel model;
   const RequestId id = input.shownRequest();
   const trace::RequestState* request = answeredRequest(input, id);
@@ -45,18 +45,13 @@ NextTokenModel nextTokenModel(const ViewInput& input, RequestId other, const Nex
   for (const GeneratedToken& token : generatedTokens(*input.trace, id, input.position))
     model.texts.push_back(shownToken(token.token->shown));
   model.answerTokens = model.texts.size();
-  model.obstacle = nextTokenObstacle(input, model.choice);
-  // A recorded run may have a request of the same number.
-  const bool isOfEngine =
-      input.replay.origin == TraceOrigin::Session || input.replay.origin == TraceOrigin::EndedSession;
-  const bool isOfChoice = isOfEngine && result != nullptr && result->choice == model.choice;
-  if (isOfChoice) {
-    model.isRunning = result->isRunning;
-    model.problem = result->problem;
-    // Back in time the answer is shorter than what was computed.
-    if (result->tokens && result->tokens->size() >= model.texts.size() && !model.texts.empty())
-      model.tokens = result->tokens;
-  }
+  const jobs::JobCall call = jobs::callOf<jobs::NextTokenJob>(model.choice);
+  model.obstacle = jobObstacle(input, call);
+  model.isRunning = isRunning(input, call);
+  model.problem = jobProblem(input, call);
+  // Back in time the answer is shorter than what was computed.
+  const auto tokens = input.trace->jobResult<jobs::NextTokenJob>(model.choice);
+  if (tokens && tokens->size() >= model.texts.size() && !model.texts.empty()) model.tokens = tokens;
   const std::optional<TokenRef>& token = input.selection.token;
   if (token && token->request == id && token->segment + 1 == request->segments.size()) {
     const auto prompt = static_cast<std::int32_t>(request->segments.back().tokens.size());
@@ -76,7 +71,7 @@ TokenRef placeOfAnswer(const ViewInput& input, const NextTokenModel& model, std:
 
 QString nextTokenSentence(const NextTokenModel& model) {
   if (!model.isComputed()) return {};
-  const workbench::NextToken& token = model.shown();
+  const jobs::NextToken& token = model.shown();
   std::size_t differing = 0;
   double sum = 0;
   for (std::size_t i = 0; i < model.answerTokens; ++i) {
@@ -107,8 +102,8 @@ QString nextTokenCsv(const NextTokenModel& model) {
        QStringLiteral("likeliest"), QStringLiteral("likeliest there"), QStringLiteral("divergence nats")});
   const auto yes = [](bool is) { return is ? QStringLiteral("1") : QStringLiteral("0"); };
   for (std::size_t i = 0; i < model.answerTokens; ++i) {
-    const workbench::NextToken& token = (*model.tokens)[i];
-    for (const workbench::Alternative& each : token.alternatives)
+    const jobs::NextToken& token = (*model.tokens)[i];
+    for (const jobs::Alternative& each : token.alternatives)
       csv += csvLine({QString::number(i), yes(each.token == token.drawn), QString::number(each.token),
                       shownToken(each.text), csvNumber(each.own), model.otherName, csvNumber(each.other),
                       yes(each.token == token.ownBest), yes(each.token == token.otherBest),

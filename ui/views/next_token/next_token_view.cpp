@@ -5,6 +5,7 @@
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/next_token/next_token_bars.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QFontMetrics>
@@ -68,9 +69,12 @@ bool NextTokenView::canCompute() const {
          !m_shown.isComputed();
 }
 
-void NextTokenView::setResult(const NextTokenResult& result) {
-  m_result = result;
-  if (input() != nullptr) refresh();
+bool NextTokenView::canPerform(const QString& /*command*/) const {
+  return isVisible() && canCompute();
+}
+
+void NextTokenView::perform(const QString& /*command*/) {
+  Q_EMIT jobWanted(jobs::callOf<jobs::NextTokenJob>(m_shown.choice));
 }
 
 void NextTokenView::compareWith(RequestId other) {
@@ -100,13 +104,13 @@ Role NextTokenView::statusRole() const {
 }
 
 void NextTokenView::refresh() {
-  m_shown = nextTokenModel(*input(), m_other, m_result ? &*m_result : nullptr);
+  m_shown = nextTokenModel(*input(), m_other);
   showControls();
   m_bars->setContent(m_shown, theme());
   update();
   if (canCompute() != m_couldCompute) {
     m_couldCompute = canCompute();
-    Q_EMIT canComputeChanged();
+    Q_EMIT commandsChanged();
   }
   const QString summary =
       m_shown.isComputed() ? tr("%1 nats here").arg(m_shown.shown().divergence, 0, 'f', 4) : QString();
@@ -150,9 +154,7 @@ void NextTokenView::showControls() {
 }
 
 QString NextTokenView::csv() const {
-  return input() == nullptr
-             ? QString()
-             : nextTokenCsv(nextTokenModel(*input(), m_other, m_result ? &*m_result : nullptr));
+  return input() == nullptr ? QString() : nextTokenCsv(nextTokenModel(*input(), m_other));
 }
 
 void NextTokenView::paintTo(QPainter& painter, const QSize& size) {
@@ -168,6 +170,15 @@ void NextTokenView::paintTo(QPainter& painter, const QSize& size) {
   if (!m_shown.isComputed()) return;
   write(nextTokenSentence(m_shown), Role::Text);
   m_bars->paint(painter, inner);
+}
+
+ViewInfo nextTokenRow() {
+  return {.id = QStringLiteral("next-token"),
+          .title = tr("Next token"),
+          .help = tr("What else might have stood in an answer, under two policies side by side"),
+          .make = makeViewOf<NextTokenView>,
+          .needs = {Fact::Prompts, Fact::TokenTexts},
+          .commands = {QStringLiteral("run.next-token")}};
 }
 
 }  // namespace spanscope::ui

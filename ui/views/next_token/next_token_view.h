@@ -7,8 +7,6 @@
 
 #include <QPointer>
 
-#include <optional>
-
 class QComboBox;
 class QLabel;
 class QPushButton;
@@ -28,13 +26,10 @@ class NextTokenView : public RunView {
   const NextTokenModel& shownModel() const { return m_shown; }
   /// Whether the engine can be asked for what is chosen now.
   bool canCompute() const;
-  /// What the engine said of a choice. The view keeps the last one.
-  void setResult(const NextTokenResult& result);
+  bool canPerform(const QString& command) const override;
+  void perform(const QString& command) override;
   /// Compares with this request's policy; 0: with a full prefill.
   void compareWith(RequestId other);
-
- Q_SIGNALS:
-  void canComputeChanged();
 
  protected:
   void refresh() override;
@@ -46,7 +41,6 @@ class NextTokenView : public RunView {
   Role statusRole() const;
 
   RequestId m_other = 0;
-  std::optional<NextTokenResult> m_result;
   NextTokenModel m_shown;
   bool m_isFilling = false;
   bool m_couldCompute = false;

@@ -4,8 +4,8 @@
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/policy/choice.h"
 #include "engine/policy/policies.h"
+#include "ui/session/answer_jobs.h"
 #include "ui/session/attention_replay.h"
-#include "ui/session/fidelity_request.h"
 #include "ui/session/foretold_runs.h"
 #include "ui/session/run_history.h"
 #include "ui/session/token_account.h"
@@ -187,14 +187,11 @@ QString obstacleOf(const Answer& answer, const ViewInput& input, const ListedRun
 }
 
 void noteFidelity(Answer& answer, const ViewInput& input, const ListedRun& listed) {
-  const ReplayState& state = input.replay;
-  const auto isIn = [&](const std::vector<RequestId>& requests) {
-    return std::find(requests.begin(), requests.end(), answer.request) != requests.end();
-  };
-  answer.isMeasuring = isIn(state.measuring);
-  if (answer.isMeasuring) answer.measuredShare = state.measuredShare;
+  const std::optional<double> share = fidelityShare(input, answer.request);
+  answer.isMeasuring = share.has_value();
+  if (share) answer.measuredShare = *share;
   answer.measureObstacle = obstacleOf(answer, input, listed);
-  if (isIn(state.unmeasured)) answer.measureProblem = state.fidelityProblem;
+  if (!share) answer.measureProblem = fidelityProblem(listed, answer.request);
   if (answer.state != AnswerState::Finished) return;
   const trace::FidelityMeasured* measured = fidelityOf(listed, answer.request);
   if (measured == nullptr) return;

@@ -4,6 +4,7 @@
 #include "ui/views/common/scope_box.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/output/answer_card.h"
+#include "ui/words/tr.h"
 
 #include <QPainter>
 #include <QPushButton>
@@ -168,6 +169,20 @@ void OutputView::paintTo(QPainter& painter, const QSize& size) {
                           {facts, Role::TextThird, false}});
   }
   paintTableInto(painter, size, table, theme());
+}
+
+ViewInfo outputRow() {
+  return {.id = QStringLiteral("output"),
+          .title = tr("Output"),
+          .help = tr("The answers of every step and run, as they come"),
+          .make = makeViewOf<OutputView>,
+          .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 1, 0, 40},
+                     {LayoutId::Author, Room::Middle, Room::Large, 2, 2, 0, 22},
+                     {LayoutId::Explain, Room::Low, Room::Low, 1, 0, 0, 45},
+                     {LayoutId::Explain, Room::Middle, Room::Middle, 1, 0, 0, 34},
+                     {LayoutId::Explain, Room::Full, Room::Large, 1, 0, 0, 27},
+                     {LayoutId::Measure, Room::Low, Room::Low, 1, 0, 1, 0},
+                     {LayoutId::Measure, Room::Middle, Room::Large, 1, 1, 0, 45}}};
 }
 
 }  // namespace spanscope::ui

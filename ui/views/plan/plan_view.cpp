@@ -6,6 +6,7 @@
 #include "ui/views/common/table_painting.h"
 #include "ui/views/plan/pass_view.h"
 #include "ui/words/glossary.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -272,6 +273,15 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
   painter.drawText(QRect(2 * kSpace, steps + 3 * kSpace, width - 4 * kSpace, text + kSpace), Qt::TextWordWrap,
                    m_model.explain);
   painter.restore();
+}
+
+ViewInfo planRow() {
+  return {.id = QStringLiteral("plan"),
+          .title = tr("Plan"),
+          .help = tr("The steps a query became, what each needs, and why"),
+          .make = makeViewOf<PlanView>,
+          .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 4, 0},
+                     {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 3, 0}}};
 }
 
 }  // namespace spanscope::ui

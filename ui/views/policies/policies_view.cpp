@@ -6,6 +6,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/views/policies/policy_answers.h"
 #include "ui/views/policies/policy_menu.h"
+#include "ui/words/tr.h"
 
 #include <QLabel>
 #include <QPainter>
@@ -149,6 +150,14 @@ void PoliciesView::paintTo(QPainter& painter, const QSize& size) {
   painter.translate(kGap, y);
   answers.drawContents(&painter, QRectF(0, 0, width, size.height() - y));
   painter.restore();
+}
+
+ViewInfo policiesRow() {
+  return {.id = QStringLiteral("policies"),
+          .title = tr("Policies"),
+          .help = tr("The query under several reuse policies: answers, times and fidelity"),
+          .make = makeViewOf<PoliciesView>,
+          .places = {{LayoutId::Measure, Room::Low, Room::Large, 0, 0, 2, 0}}};
 }
 
 }  // namespace spanscope::ui

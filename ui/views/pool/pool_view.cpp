@@ -7,6 +7,7 @@
 #include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/store_cost.h"
 #include "ui/views/pool/store_list.h"
+#include "ui/words/tr.h"
 
 #include <QLabel>
 #include <QPainter>
@@ -201,6 +202,16 @@ void PoolView::paintTo(QPainter& painter, const QSize& size) {
     m_plot->paint(painter, QRect(QPoint(), size));
   else
     m_area->paintPicture(painter, size);
+}
+
+ViewInfo poolRow() {
+  return {.id = QStringLiteral("pool"),
+          .title = tr("Pool"),
+          .help = tr("Every block of the KV pool: what it holds and who holds it"),
+          .make = makeViewOf<PoolView>,
+          .needs = {Fact::Pool},
+          .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 2, 0},
+                     {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 1, 0}}};
 }
 
 }  // namespace spanscope::ui

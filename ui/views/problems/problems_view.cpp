@@ -7,6 +7,7 @@
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/problems/problem_list_model.h"
+#include "ui/words/tr.h"
 
 #include <QBoxLayout>
 #include <QFontMetrics>
@@ -401,6 +402,16 @@ QString ProblemsView::csv() const {
     text += csvLine({severityWord(row.problem.severity), row.node, row.problem.text, row.problem.hint});
   }
   return text;
+}
+
+ViewInfo problemsRow() {
+  return {.id = QStringLiteral("problems"),
+          .title = tr("Problems"),
+          .help = tr("What keeps the query from running, and what is probably not meant"),
+          .make = makeViewOf<ProblemsView>,
+          .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 1, 1, 0},
+                     {LayoutId::Author, Room::Middle, Room::Full, 1, 1, 0, 22},
+                     {LayoutId::Author, Room::Large, Room::Large, 1, 1, 0, 11}}};
 }
 
 }  // namespace spanscope::ui

@@ -6,6 +6,7 @@
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/scrubber/scrubber_track.h"
+#include "ui/words/tr.h"
 
 #include <QAbstractItemView>
 #include <QActionGroup>
@@ -421,6 +422,16 @@ void Scrubber::paintTo(QPainter& painter, const QSize& size) {
   painter.setFont(now.monoFont());
   painter.setPen(now.color(Role::TextSecond));
   painter.drawText(area.adjusted(0, 0, -3 * kSpace, 0), Qt::AlignRight | Qt::AlignVCenter, m_model.label);
+}
+
+ViewInfo scrubberRow() {
+  return {.id = QStringLiteral("scrubber"),
+          .title = tr("Time"),
+          .help = tr("Goes back and forth in what happened"),
+          .make = makeViewOf<Scrubber>,
+          .places = {{LayoutId::Explain, Room::Low, Room::Large, ViewPlace::kBelow, 0, 0, 6},
+                     {LayoutId::Measure, Room::Low, Room::Large, ViewPlace::kBelow, 0, 0, 6}},
+          .isStrip = true};
 }
 
 }  // namespace spanscope::ui

@@ -32,13 +32,10 @@ class Scrubber : public RunView {
   bool isPlaying() const { return m_player.isPlaying(); }
   void setPlaying(bool playing);
   Player& player() { return m_player; }
+  void setMotion(std::function<bool()> allowed) override { m_player.setMotion(std::move(allowed)); }
   void step(std::int64_t events);
   void toStart();
   void toEnd();
-
- Q_SIGNALS:
-  /// What views that move are to show now.
-  void momentChanged(const spanscope::ui::Moment& moment);
 
  protected:
   void refresh() override;

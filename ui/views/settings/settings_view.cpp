@@ -9,6 +9,7 @@
 #include "ui/views/settings/setting_hints.h"
 #include "ui/views/settings/settings_rows.h"
 #include "ui/words/setting_text.h"
+#include "ui/words/tr.h"
 
 #include <QAbstractItemView>
 #include <QComboBox>
@@ -233,6 +234,15 @@ void SettingsView::refresh() {
   for (const Row& row : m_settings) showRow(row, isRetrieving);
   setEnabled(model() != nullptr);
   Q_EMIT summaryChanged(tr("next run"));
+}
+
+ViewInfo settingsRow() {
+  return {.id = QStringLiteral("settings"),
+          .title = tr("Settings"),
+          .help = tr("Model, cache and recording, for the next run"),
+          .make = makeViewOf<SettingsView>,
+          .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 0, 1, 0},
+                     {LayoutId::Author, Room::Middle, Room::Large, 2, 0, 1, 0}}};
 }
 
 }  // namespace spanscope::ui

@@ -3,6 +3,7 @@
 
 #include "ui/views/timeline/state_legend.h"
 #include "ui/views/timeline/timeline_canvas.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -79,6 +80,16 @@ void TimelineView::paintTo(QPainter& painter, const QSize& size) {
   if (paintIfEmpty(painter, size)) return;
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
   m_canvas->paintAll(painter, size);
+}
+
+ViewInfo timelineRow() {
+  return {.id = QStringLiteral("timeline"),
+          .title = tr("Timeline"),
+          .help = tr("When each step waited, loaded blocks, computed its prompt and decoded"),
+          .make = makeViewOf<TimelineView>,
+          .needs = {Fact::StepTimes, Fact::TokenTimes, Fact::Passes},
+          .places = {{LayoutId::Measure, Room::Low, Room::Low, 0, 0, 4, 0},
+                     {LayoutId::Measure, Room::Middle, Room::Large, 0, 1, 0, 38}}};
 }
 
 }  // namespace spanscope::ui

@@ -4,6 +4,7 @@
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/tokens/segment_chips.h"
 #include "ui/views/tokens/token_strip_area.h"
+#include "ui/words/tr.h"
 
 #include <QVBoxLayout>
 
@@ -115,6 +116,17 @@ QString TokenStripView::csv() const {
 void TokenStripView::paintTo(QPainter& painter, const QSize& size) {
   ensureFresh();
   m_area->paintWhole(painter, size);
+}
+
+ViewInfo tokensRow() {
+  return {.id = QStringLiteral("tokens"),
+          .title = tr("Tokens"),
+          .help = tr("The prompt and the answer token by token, and the blocks they fill"),
+          .make = makeViewOf<TokenStripView>,
+          .needs = {Fact::Prompts, Fact::TokenTexts},
+          .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 1, 0},
+                     {LayoutId::Explain, Room::Middle, Room::Full, 0, 1, 0, 18},
+                     {LayoutId::Explain, Room::Large, Room::Large, 0, 1, 0, 16}}};
 }
 
 }  // namespace spanscope::ui

@@ -24,7 +24,7 @@ class TurnMaker {
     m_model.choice.request = id;
   }
 
-  TurnModel make(const TurnOptions& options, const TurnResult* result) {
+  TurnModel make(const TurnOptions& options) {
     choosePair(options);
     const trace::TokenPlace& query = m_model.choice.query;
     const trace::TokenPlace& key = m_model.choice.key;
@@ -33,16 +33,13 @@ class TurnMaker {
     m_model.queryPosition = m_request.segments[query.segment].base + query.local;
     m_model.base = m_request.segments[key.segment].base;
     m_model.keyLocal = key.local;
-    m_model.obstacle = turnObstacle(m_input, m_model.choice);
+    const jobs::JobCall call = jobs::callOf<jobs::PairVectorsJob>(m_model.choice);
+    m_model.obstacle = jobObstacle(m_input, call);
     m_model.isAhead = isAhead();
-    // A recorded run may have a request of the same number.
-    const bool isOfEngine =
-        m_input.replay.origin == TraceOrigin::Session || m_input.replay.origin == TraceOrigin::EndedSession;
-    if (isOfEngine && result != nullptr && result->choice == m_model.choice) {
-      m_model.isRunning = result->isRunning;
-      m_model.problem = result->problem;
-      if (result->vectors) fill(options, *result->vectors);
-    }
+    m_model.isRunning = isRunning(m_input, call);
+    m_model.problem = jobProblem(m_input, call);
+    if (const auto vectors = m_input.trace->jobResult<jobs::PairVectorsJob>(m_model.choice))
+      fill(options, *vectors);
     return std::move(m_model);
   }
 
@@ -180,12 +177,12 @@ class TurnMaker {
 
 }  // namespace
 
-TurnModel turnModel(const ViewInput& input, const TurnOptions& options, const TurnResult* result) {
+TurnModel turnModel(const ViewInput& input, const TurnOptions& options) {
   const RequestId id = input.shownRequest();
   const auto& requests = input.state().progress().requests;
   const auto found = requests.find(id);
   if (found == requests.end() || found->second.segments.empty()) return {};
-  return TurnMaker(input, id, found->second).make(options, result);
+  return TurnMaker(input, id, found->second).make(options);
 }
 
 double degreesOf(double frequency, std::int64_t positions) {

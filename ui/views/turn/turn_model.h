@@ -3,8 +3,7 @@
 // that hangs on the difference of these alone.
 #pragma once
 
-#include "engine/run/pair_vectors.h"
-#include "ui/session/turn_request.h"
+#include "engine/jobs/pair_vectors.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -34,8 +33,8 @@ struct TurnPlace {
 };
 
 struct TurnModel {
-  TurnChoice choice;  ///< request 0: there is no pair of tokens
-  QString queryName;  ///< "token 3, “site”, of question"
+  jobs::PairChoice choice;  ///< request 0: there is no pair of tokens
+  QString queryName;        ///< "token 3, “site”, of question"
   QString keyName;
   std::size_t queryHue = 0;
   std::size_t keyHue = 0;
@@ -59,8 +58,7 @@ struct TurnModel {
   std::vector<TurnPlace> places;       ///< the first is as stored
 };
 
-/// `result`: the last one that came; it counts if it is of the chosen pair. May be null.
-TurnModel turnModel(const ViewInput& input, const TurnOptions& options, const TurnResult* result);
+TurnModel turnModel(const ViewInput& input, const TurnOptions& options);
 
 /// Whether there is something to be drawn at the moment in view.
 bool isTurnDrawn(const TurnModel& model);

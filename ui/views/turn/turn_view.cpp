@@ -4,6 +4,7 @@
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/turn/turn_drawing.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QFontMetrics>
@@ -117,9 +118,12 @@ bool TurnView::canCompute() const {
          !m_model.isRunning && !m_model.isComputed;
 }
 
-void TurnView::setResult(const TurnResult& result) {
-  m_result = result;
-  if (input() != nullptr) refresh();
+bool TurnView::canPerform(const QString& /*command*/) const {
+  return isVisible() && canCompute();
+}
+
+void TurnView::perform(const QString& /*command*/) {
+  Q_EMIT jobWanted(jobs::callOf<jobs::PairVectorsJob>(m_model.choice));
 }
 
 void TurnView::choose(std::int32_t layer, std::int32_t head) {
@@ -189,7 +193,7 @@ std::vector<QRect> TurnView::placesOf(const Selection& part) const {
 }
 
 void TurnView::refresh() {
-  m_model = turnModel(*input(), m_options, m_result ? &*m_result : nullptr);
+  m_model = turnModel(*input(), m_options);
   showControls();
   m_drawing->setContent(m_model, theme());
   showMotion();
@@ -197,7 +201,7 @@ void TurnView::refresh() {
   update();
   if (canCompute() != m_couldCompute) {
     m_couldCompute = canCompute();
-    Q_EMIT canComputeChanged();
+    Q_EMIT commandsChanged();
   }
   const QString summary =
       isTurnDrawn(m_model) ? tr("score %1").arg(m_model.places.front().score, 0, 'f', 3) : QString();
@@ -294,8 +298,7 @@ void TurnView::fillTable() {
 }
 
 QString TurnView::csv() const {
-  return input() == nullptr ? QString()
-                            : turnCsv(turnModel(*input(), m_options, m_result ? &*m_result : nullptr));
+  return input() == nullptr ? QString() : turnCsv(turnModel(*input(), m_options));
 }
 
 void TurnView::paintTo(QPainter& painter, const QSize& size) {
@@ -318,6 +321,15 @@ void TurnView::paintTo(QPainter& painter, const QSize& size) {
   paintTable(painter, QRect(0, 0, inner.width(), std::max(0, inner.height() - drawing - kSpace)), painted(),
              theme());
   painter.restore();
+}
+
+ViewInfo turnRow() {
+  return {.id = QStringLiteral("turn"),
+          .title = tr("Turn"),
+          .help = tr("How a query is turned to a key that was stored at another position"),
+          .make = makeViewOf<TurnView>,
+          .needs = {Fact::Prompts, Fact::TokenTexts},
+          .commands = {QStringLiteral("run.turn")}};
 }
 
 }  // namespace spanscope::ui

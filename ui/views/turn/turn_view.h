@@ -10,8 +10,6 @@
 
 #include <QPointer>
 
-#include <optional>
-
 class QComboBox;
 class QLabel;
 class QPushButton;
@@ -38,13 +36,9 @@ class TurnView : public RunView, public MovingView, public DrawnParts {
   const TurnModel& turn() const { return m_model; }
   /// Whether the engine can be asked for the chosen pair now.
   bool canCompute() const;
-  /// What the engine said of a pair. The view keeps the last one, as long as it is shown or another one
-  /// comes.
-  void setResult(const TurnResult& result);
+  bool canPerform(const QString& command) const override;
+  void perform(const QString& command) override;
   void choose(std::int32_t layer, std::int32_t head);
-
- Q_SIGNALS:
-  void canComputeChanged();
 
  protected:
   void refresh() override;
@@ -62,7 +56,6 @@ class TurnView : public RunView, public MovingView, public DrawnParts {
   PaintedTable painted() const;
 
   TurnOptions m_options;
-  std::optional<TurnResult> m_result;
   TurnModel m_model;
   bool m_isFilling = false;
   bool m_couldCompute = false;

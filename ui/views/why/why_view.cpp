@@ -3,6 +3,7 @@
 
 #include "ui/views/common/block_painter.h"
 #include "ui/views/common/request_blocks.h"
+#include "ui/words/tr.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -162,6 +163,17 @@ QString WhyView::csv() const {
   BlockHistory history;
   history.follow(input()->trace);
   return whyCsv(why(*input(), history));
+}
+
+ViewInfo whyRow() {
+  return {.id = QStringLiteral("why"),
+          .title = tr("Why"),
+          .help = tr("Why the selected block was found or not, and what would change that"),
+          .make = makeViewOf<WhyView>,
+          .needs = {Fact::BlockLookups},
+          .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 1, 0},
+                     {LayoutId::Explain, Room::Full, Room::Large, 1, 1, 0, 30}},
+          .explainsBlocks = true};
 }
 
 }  // namespace spanscope::ui

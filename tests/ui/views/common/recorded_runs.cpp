@@ -78,6 +78,19 @@ Recorded RunRecorder::recorded() const {
   return {.document = m_document, .paths = m_paths, .events = m_recorder.events()};
 }
 
+ui::ViewInput withEvent(ui::ViewInput input, trace::Payload payload) {
+  auto trace = std::make_shared<ui::TraceStore>(*input.trace);
+  trace::Event event;
+  if (trace->size() > 0) event = trace->event(trace->size() - 1);
+  ++event.sequence;
+  event.payload = std::move(payload);
+  trace->append(std::move(event));
+  input.position = trace->size();
+  input.replay.ended = trace->indicesOf<trace::JobEnded>().size();
+  input.trace = std::move(trace);
+  return input;
+}
+
 document::Document exampleDocument(const std::string& name) {
   std::ifstream file(SPANSCOPE_SOURCE_DIR "/resources/queries/" + name);
   const std::string json{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -5,6 +5,7 @@
 #include "engine/policy/policies.h"
 #include "engine/run/session.h"
 #include "engine/run/session_config.h"
+#include "engine/trace/packed_value.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/model_bundle.h"
@@ -14,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::test {
@@ -54,6 +56,26 @@ class RunRecorder {
   RunId m_runs = 0;
   ui::Forecaster m_forecaster;
 };
+
+/// The input with an event more at the end of its trace.
+ui::ViewInput withEvent(ui::ViewInput input, trace::Payload payload);
+/// The input once a job of a kind of engine/jobs has ended: with this result, or with a problem.
+template <class Kind>
+ui::ViewInput withResult(ui::ViewInput input, const typename Kind::Arguments& arguments,
+                         const typename Kind::Result& result) {
+  return withEvent(
+      std::move(input),
+      trace::JobEnded{.kind = Kind::kId, .arguments = trace::pack(arguments), .result = trace::pack(result)});
+}
+template <class Kind>
+ui::ViewInput withProblem(ui::ViewInput input, const typename Kind::Arguments& arguments,
+                          const std::string& problem) {
+  return withEvent(std::move(input), trace::JobEnded{.kind = Kind::kId,
+                                                     .arguments = trace::pack(arguments),
+                                                     .outcome = trace::JobOutcome::Failed,
+                                                     .problem = problem,
+                                                     .result = {}});
+}
 
 /// The document of the file resources/queries/NAME.
 document::Document exampleDocument(const std::string& name);

@@ -6,8 +6,7 @@
 #include "engine/trace/trace_file.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
-#include "ui/session/attention_replay.h"
-#include "ui/session/fidelity_request.h"
+#include "ui/session/answer_jobs.h"
 #include "ui/session/run_history.h"
 #include "ui/session/token_account.h"
 #include "ui/views/attention/attention_model.h"
@@ -552,15 +551,14 @@ class TestRunModels : public QObject {
     const ViewInput known = withPolicy("link(3)");
     const RunId run = outputModel(known).answers[0].run;
     const RequestId request = outputModel(known).answers[0].request;
-    QCOMPARE(replayObstacle(known, {.request = request}), QString());
+    QCOMPARE(answerObstacle(known, request), QString());
     QCOMPARE(outputModel(known).answers[0].measureObstacle, QString());
     QVERIFY(!measurableRequests(known, run).empty());
     QVERIFY(finishedReply(known, request).policy == *policy::findChoice("link(3)"));
     for (const char* policy : {"magic(3)", "link(-1)", ""}) {
       const ViewInput unknown = withPolicy(policy);
       for (const QString& said :
-           {replayObstacle(unknown, {.request = request}), fidelityObstacle(unknown, request),
-            outputModel(unknown).answers[0].measureObstacle}) {
+           {answerObstacle(unknown, request), outputModel(unknown).answers[0].measureObstacle}) {
         QVERIFY2(
             said.contains(QStringLiteral("does not know the reuse policy “%1”").arg(QLatin1String(policy))),
             qPrintable(said));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The alternatives of the next token: computed by the engine, shown side by side.
-#include "engine/workbench/service/next_token_work.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/next_token/next_token_bars.h"
@@ -22,8 +21,8 @@ using namespace spanscope::ui;
 
 namespace {
 
-workbench::NextToken madeToken(TokenId drawn, double own, double other) {
-  workbench::NextToken token;
+jobs::NextToken madeToken(TokenId drawn, double own, double other) {
+  jobs::NextToken token;
   token.drawn = drawn;
   token.divergence = std::abs(own - other);
   token.alternatives = {{.token = 5, .text = " Lisbon", .own = own, .other = other},
@@ -47,15 +46,14 @@ class TestNextToken : public QObject {
     recorder.run(document);
     m_input = recorder.recorded().input();
     m_input.replay.origin = TraceOrigin::Session;
-    m_result.choice = nextTokenModel(m_input, 0, nullptr).choice;
-    auto tokens = std::make_shared<std::vector<workbench::NextToken>>();
-    const std::size_t count = nextTokenModel(m_input, 0, nullptr).answerTokens;
-    for (std::size_t i = 0; i < count; ++i) tokens->push_back(madeToken(5, 0.9, i == 2 ? 0.2 : 0.85));
-    m_result.tokens = std::move(tokens);
+    const NextTokenModel model = nextTokenModel(m_input, 0);
+    for (std::size_t i = 0; i < model.answerTokens; ++i)
+      m_tokens.push_back(madeToken(5, 0.9, i == 2 ? 0.2 : 0.85));
+    m_computed = test::withResult<jobs::NextTokenJob>(m_input, model.choice, m_tokens);
   }
 
   void whatCanBeComparedWith() {
-    const NextTokenModel model = nextTokenModel(m_input, 0, nullptr);
+    const NextTokenModel model = nextTokenModel(m_input, 0);
     QCOMPARE(model.choice.request, RequestId{2});
     QCOMPARE(model.others, std::vector<RequestId>{1});
     QCOMPARE(model.otherNames.front(), QStringLiteral("run 1 · prefix"));
@@ -63,25 +61,28 @@ class TestNextToken : public QObject {
     QCOMPARE(model.otherName, QStringLiteral("full prefill"));
     QVERIFY(model.obstacle.isEmpty());
     QVERIFY(!model.isComputed());
-    QCOMPARE(nextTokenModel(m_input, 1, nullptr).otherName, QStringLiteral("run 1 · prefix"));
+    QCOMPARE(nextTokenModel(m_input, 1).otherName, QStringLiteral("run 1 · prefix"));
     // A request that is none of them leaves the full prefill.
-    QCOMPARE(nextTokenModel(m_input, 7, nullptr).choice.other, RequestId{0});
+    QCOMPARE(nextTokenModel(m_input, 7).choice.other, RequestId{0});
     ViewInput file = m_input;
     file.replay.origin = TraceOrigin::File;
-    QVERIFY(!nextTokenModel(file, 0, nullptr).obstacle.isEmpty());
-    QVERIFY(!nextTokenModel(file, 0, &m_result).isComputed());
+    QVERIFY(!nextTokenModel(file, 0).obstacle.isEmpty());
+    // A recording has what was computed.
+    ViewInput recorded = m_computed;
+    recorded.replay.origin = TraceOrigin::File;
+    QVERIFY(nextTokenModel(recorded, 0).isComputed());
   }
 
   void sentences() {
-    NextTokenModel model = nextTokenModel(m_input, 0, &m_result);
+    NextTokenModel model = nextTokenModel(m_computed, 0);
     QVERIFY(model.isComputed());
     QVERIFY2(nextTokenSentence(model).contains(QStringLiteral("the likeliest is “Lisbon” in both")),
              qPrintable(nextTokenSentence(model)));
     QVERIFY(nextTokenSentence(model).contains(
         QStringLiteral("differs at 1 of %1 tokens").arg(model.answerTokens)));
-    ViewInput input = m_input;
+    ViewInput input = m_computed;
     input.selection.token = placeOfAnswer(m_input, model, 2);
-    model = nextTokenModel(input, 0, &m_result);
+    model = nextTokenModel(input, 0);
     QCOMPARE(model.place, std::size_t{2});
     QVERIFY2(nextTokenSentence(model).contains(
                  QStringLiteral("“Lisbon” in this run · spans, and “Porto” in full prefill")),
@@ -90,8 +91,8 @@ class TestNextToken : public QObject {
 
   void csvHasEachAlternative() {
     const QStringList lines =
-        nextTokenCsv(nextTokenModel(m_input, 0, &m_result)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-    QCOMPARE(lines.size(), static_cast<qsizetype>(1 + 2 * m_result.tokens->size()));
+        nextTokenCsv(nextTokenModel(m_computed, 0)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), static_cast<qsizetype>(1 + 2 * m_tokens.size()));
     QCOMPARE(lines[1], QStringLiteral("0,1,5,Lisbon,0.9,full prefill,0.85,1,1,0.05"));
   }
 
@@ -111,14 +112,14 @@ class TestNextToken : public QObject {
     auto* compute = view.findChild<QPushButton*>();
     QTest::mouseClick(compute, Qt::LeftButton);
     QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.next-token"));
-    NextTokenResult result = m_result;
-    result.tokens = nullptr;
-    result.isRunning = true;
-    view.setResult(result);
+    ViewInput running = m_input;
+    running.replay.running = {.call = jobs::callOf<jobs::NextTokenJob>(view.shownModel().choice)};
+    view.setInput(running);
     QVERIFY(!view.canCompute());
     QTest::mouseClick(compute, Qt::LeftButton);
     QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.stop"));
-    view.setResult(m_result);
+    input = m_computed;
+    view.setInput(input);
     QVERIFY(view.shownModel().isComputed() && !view.canCompute());
     auto* bars = view.findChild<NextTokenBars*>();
     QTest::keyClick(bars, Qt::Key_Right);
@@ -136,12 +137,11 @@ class TestNextToken : public QObject {
   void pictures() {
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
       for (const QSize size : {QSize(683, 467), QSize(400, 340)}) {
-        ViewInput input = m_input;
+        ViewInput input = m_computed;
         input.theme = Theme(scheme);
-        input.selection.token = placeOfAnswer(m_input, nextTokenModel(m_input, 0, nullptr), 2);
+        input.selection.token = placeOfAnswer(m_input, nextTokenModel(m_input, 0), 2);
         NextTokenView view;
         view.setInput(input);
-        view.setResult(m_result);
         QImage image(size, QImage::Format_ARGB32_Premultiplied);
         QPainter painter(&image);
         view.paintTo(painter, size);
@@ -160,7 +160,8 @@ class TestNextToken : public QObject {
 
  private:
   ViewInput m_input;
-  NextTokenResult m_result;
+  std::vector<jobs::NextToken> m_tokens;
+  ViewInput m_computed;  ///< m_input with these
 };
 
 SPANSCOPE_TEST(tst_next_token, TestNextToken, QApplication)

@@ -57,19 +57,19 @@ class TestTurn : public QObject {
   void initTestCase() {
     QApplication::setStyle(QStringLiteral("Fusion"));
     m_input = turnRuns();
-    const TurnModel model = turnModel(m_input, {}, nullptr);
-    m_result.choice = model.choice;
+    m_choice = turnModel(m_input, {}).choice;
     const workbench::ModelBundle bundle =
         workbench::loadModelBundle(workbench::bundledModelDirectory(), test::cpuBackends());
     const std::vector<trace::SegmentInfo>& segments = shown(m_input).segments;
-    m_result.vectors = std::make_shared<const run::PairVectors>(run::pairVectors(
+    m_vectors = run::pairVectors(
         *bundle.decoder, *bundle.backend,
-        {run::spanTableOf(segments, bundle.config.vocabularySize), model.choice.query, model.choice.key}));
+        {run::spanTableOf(segments, bundle.config.vocabularySize), m_choice.query, m_choice.key});
+    m_computed = test::withResult<jobs::PairVectorsJob>(m_input, m_choice, m_vectors);
   }
 
   /// Without a selection: the last token of the prompt, and one of the first document that it sees.
   void thePairAtFirst() {
-    const TurnModel model = turnModel(m_input, {}, nullptr);
+    const TurnModel model = turnModel(m_input, {});
     const trace::RequestState& request = shown(m_input);
     QCOMPARE(model.choice.query.segment, static_cast<std::uint32_t>(request.segments.size() - 1));
     QCOMPARE(model.choice.query.local + 1, static_cast<int>(request.segments.back().tokens.size()));
@@ -84,12 +84,12 @@ class TestTurn : public QObject {
   void theSelectedTokenIsTheKey() {
     ViewInput input = m_input;
     input.selection = selectionOfToken(input, {input.shownRequest(), 2, 3});
-    const TurnModel model = turnModel(input, {}, nullptr);
+    const TurnModel model = turnModel(input, {});
     QCOMPARE(model.choice.key, (trace::TokenPlace{2, 3}));
     // Of a query that does not see it another key is taken.
     TurnOptions options;
     options.query = TokenRef{input.shownRequest(), 1, 4};
-    const TurnModel other = turnModel(input, options, nullptr);
+    const TurnModel other = turnModel(input, options);
     QCOMPARE(other.choice.query, (trace::TokenPlace{1, 4}));
     QCOMPARE(other.choice.key.segment, std::uint32_t{1});
   }
@@ -100,7 +100,7 @@ class TestTurn : public QObject {
       TurnOptions options;
       options.layer = 1;
       options.head = head;
-      const TurnModel model = turnModel(m_input, options, &m_result);
+      const TurnModel model = turnModel(m_computed, options);
       QVERIFY(model.isComputed);
       QCOMPARE(model.places.size(), std::size_t{3});
       for (const TurnPlace& place : model.places)
@@ -114,7 +114,7 @@ class TestTurn : public QObject {
 
   /// The document was stored at another base by the first run, and that is where the pair is moved to.
   void theOtherBaseIsWhereItWasStored() {
-    const TurnModel model = turnModel(m_input, {}, &m_result);
+    const TurnModel model = turnModel(m_computed, {});
     ViewInput first = m_input;
     first.selection.request = 1;
     const std::int64_t stored = shown(first).segments[2].base;
@@ -125,24 +125,34 @@ class TestTurn : public QObject {
   }
 
   void aResultOfAnotherPairIsNotShown() {
-    TurnResult other = m_result;
-    other.choice.key.local += 1;
-    QVERIFY(!turnModel(m_input, {}, &other).isComputed);
-    // Nor one of the engine's own request at a recorded one of the same number.
-    ViewInput file = m_input;
+    jobs::PairChoice other = m_choice;
+    other.key.local += 1;
+    const ViewInput ofOther = test::withResult<jobs::PairVectorsJob>(m_input, other, m_vectors);
+    QVERIFY(!turnModel(ofOther, {}).isComputed);
+    // Nor one that a damaged file has.
+    run::PairVectors damaged = m_vectors;
+    damaged.queries.pop_back();
+    const ViewInput ofDamaged = test::withResult<jobs::PairVectorsJob>(m_input, m_choice, damaged);
+    QVERIFY(!turnModel(ofDamaged, {}).isComputed);
+  }
+
+  /// A recording has what was computed, where nothing more can be.
+  void aRecordedResultIsShown() {
+    ViewInput file = m_computed;
     file.replay.origin = TraceOrigin::File;
-    QVERIFY(!turnModel(file, {}, &m_result).isComputed);
+    QVERIFY(turnModel(file, {}).isComputed);
+    QVERIFY(!turnModel(file, {}).obstacle.isEmpty());
   }
 
   void obstacles() {
     ViewInput input = m_input;
     input.replay.origin = TraceOrigin::File;
-    QVERIFY(turnModel(input, {}, nullptr).obstacle.contains(QStringLiteral("recorded run")));
+    QVERIFY(turnModel(input, {}).obstacle.contains(QStringLiteral("recorded run")));
     test::RunRecorder recorder;
     recorder.run(test::exampleDocument("rag.json"), *policy::findPolicy("blend"));
     input = recorder.recorded().input();
     input.replay.origin = TraceOrigin::Session;
-    QVERIFY(turnModel(input, {}, nullptr).obstacle.contains(QStringLiteral("Under this policy")));
+    QVERIFY(turnModel(input, {}).obstacle.contains(QStringLiteral("Under this policy")));
   }
 
   void theViewAsksAndShows() {
@@ -156,14 +166,13 @@ class TestTurn : public QObject {
     auto* compute = view.findChild<QPushButton*>();
     QTest::mouseClick(compute, Qt::LeftButton);
     QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.turn"));
-    TurnResult result = m_result;
-    result.vectors = nullptr;
-    result.isRunning = true;
-    view.setResult(result);
+    ViewInput running = m_input;
+    running.replay.running = {.call = jobs::callOf<jobs::PairVectorsJob>(m_choice)};
+    view.setInput(running);
     QVERIFY(!view.canCompute());
     QTest::mouseClick(compute, Qt::LeftButton);
     QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.stop"));
-    view.setResult(m_result);
+    view.setInput(m_computed);
     QVERIFY(!view.canCompute() && view.turn().isComputed);
     auto* table = view.findChild<QTableWidget*>();
     QCOMPARE(table->rowCount(), static_cast<int>(view.turn().pairs.size()));
@@ -174,9 +183,7 @@ class TestTurn : public QObject {
     QCOMPARE(view.turn().head, 2);
     const QStringList lines = view.csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), static_cast<qsizetype>(1 + view.turn().pairs.size() + 3));
-    result.isRunning = false;
-    result.problem = QStringLiteral("No memory.");
-    view.setResult(result);
+    view.setInput(test::withProblem<jobs::PairVectorsJob>(m_computed, m_choice, "No memory."));
     QVERIFY(view.canCompute());
   }
 
@@ -197,7 +204,7 @@ class TestTurn : public QObject {
     // Before anything is drawn, the words that name them.
     QCOMPARE(view.placesOf(key).size(), std::size_t{1});
     QVERIFY(view.rect().contains(view.placesOf(key).front()));
-    view.setResult(m_result);
+    view.setInput(m_computed);
     QTest::qWait(20);
     const std::vector<QRect> keys = view.placesOf(key);
     const std::vector<QRect> queries = view.placesOf(query);
@@ -247,7 +254,7 @@ class TestTurn : public QObject {
     const QString turn =
         QStringLiteral("turned by %1 positions").arg(view.turn().queryPosition - view.turn().base);
     QVERIFY2(sentence().contains(turn) && isShown(sentence()), qPrintable(sentence()));
-    view.setResult(m_result);
+    view.setInput(m_computed);
     QVERIFY(drawing->isVisible() && table->isVisible());
     const RequestId request = view.turn().choice.request;
     std::size_t pass = 0;
@@ -259,7 +266,7 @@ class TestTurn : public QObject {
       if (batch != nullptr && batch->entries.front().request == request) pass = i;
     }
     QVERIFY(pass > laidOut && laidOut > 0);
-    ViewInput then = m_input;
+    ViewInput then = m_computed;
     then.position = pass;
     view.setInput(then);
     QVERIFY(view.turn().isAhead && view.turn().isComputed && !isTurnDrawn(view.turn()));
@@ -281,11 +288,10 @@ class TestTurn : public QObject {
   void pictures() {
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
       for (const QSize size : {QSize(683, 467), QSize(900, 640), QSize(400, 340)}) {
-        ViewInput input = m_input;
+        ViewInput input = m_computed;
         input.theme = Theme(scheme);
         TurnView view;
         view.setInput(input);
-        view.setResult(m_result);
         QImage image(size, QImage::Format_ARGB32_Premultiplied);
         QPainter painter(&image);
         view.paintTo(painter, size);
@@ -311,8 +317,7 @@ class TestTurn : public QObject {
   void theQueryIsTurnedAndTheKeyStands() {
     TurnView view;
     view.resize(900, 600);
-    view.setInput(m_input);
-    view.setResult(m_result);
+    view.setInput(m_computed);
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
     QVERIFY(view.turn().isComputed);
@@ -323,7 +328,7 @@ class TestTurn : public QObject {
       if (batch != nullptr && batch->entries.front().request == request) pass = i;
     }
     QVERIFY(pass > 0);
-    ViewInput then = m_input;
+    ViewInput then = m_computed;
     then.position = pass + 1;
     view.setInput(then);
     QVERIFY(view.turn().isComputed);
@@ -366,7 +371,9 @@ class TestTurn : public QObject {
 
  private:
   ViewInput m_input;
-  TurnResult m_result;
+  jobs::PairChoice m_choice;
+  run::PairVectors m_vectors;
+  ViewInput m_computed;  ///< m_input with these vectors
 };
 
 SPANSCOPE_TEST(tst_turn, TestTurn, QApplication)

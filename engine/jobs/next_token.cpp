@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/workbench/service/next_token_work.h"
+#include "engine/jobs/next_token.h"
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
@@ -10,18 +10,20 @@
 #include "engine/workbench/service/workplace.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <span>
 #include <utility>
 
-namespace spanscope::workbench {
+namespace spanscope::jobs {
 namespace {
 
 using Rows = std::vector<std::vector<float>>;
 
 /// The rows from which the tokens of a reply would be drawn in a full prefill.
-Rows fullRows(const run::Session& session, const ModelBundle& bundle, const run::FinishedReply& reply,
-              const std::stop_token& stop) {
+Rows fullRows(const run::Session& session, const workbench::ModelBundle& bundle,
+              const run::FinishedReply& reply, const std::stop_token& stop) {
   constexpr std::int64_t kRows = 64;
   using experiment::FlatSequence;
   std::vector<TokenId> tokens = experiment::visibleTokens(reply.segments);
@@ -53,7 +55,7 @@ Rows fullRows(const run::Session& session, const ModelBundle& bundle, const run:
 std::vector<TokenId> likeliest(const std::vector<float>& logits) {
   std::vector<TokenId> ids(logits.size());
   std::iota(ids.begin(), ids.end(), 0);
-  const std::size_t count = std::min(NextTokenWork::kMostAlternatives, ids.size());
+  const std::size_t count = std::min(NextTokenJob::kMostAlternatives, ids.size());
   std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
                     [&logits](TokenId a, TokenId b) {
                       const float left = logits[static_cast<std::size_t>(a)];
@@ -98,25 +100,51 @@ const Alternative* NextToken::find(TokenId wanted) const {
   return found == alternatives.end() ? nullptr : &*found;
 }
 
-NextTokenWork::NextTokenWork(run::FinishedReply reply, std::optional<run::FinishedReply> other)
-    : m_reply(std::move(reply)), m_other(std::move(other)) {}
-
-Begun NextTokenWork::begin(Workplace& place, const std::stop_token& stop) {
-  run::Session& session = place.sessionOf(m_reply.run);
-  const ModelBundle& bundle = *place.model();
-  const std::uint64_t row = static_cast<std::uint64_t>(bundle.config.vocabularySize) * sizeof(float);
-  if (m_reply.tokens.size() * row > experiment::kFidelityBytes / 2)
-    throw Failure({.file = {},
-                   .place = "reply",
-                   .found = counted(m_reply.tokens.size(), "token"),
-                   .expected = "at most " + std::to_string(experiment::kFidelityBytes / 2 / row) +
-                               ", of which the logits of both sides fit into memory"});
-  const Rows own = session.replayReply(m_reply, 0, stop).logits;
-  const Rows other =
-      m_other ? session.replayReply(*m_other, 0, stop).logits : fullRows(session, bundle, m_reply, stop);
-  for (std::size_t i = 0; i < m_reply.tokens.size(); ++i)
-    m_found.push_back(compared(m_reply.tokens[i], own[i], other[i], bundle.tokenizer.get()));
-  return Begun::Done;
+std::vector<RequestId> NextTokenJob::answers(const NextTokenChoice& choice) {
+  if (choice.other == 0) return {choice.request};
+  return {choice.request, choice.other};
 }
 
-}  // namespace spanscope::workbench
+bool NextTokenJob::isSound(const Result& result) {
+  const auto isShare = [](double share) { return share >= 0 && share <= 1; };
+  return std::all_of(result.begin(), result.end(), [&](const NextToken& token) {
+    return token.divergence >= 0 && std::isfinite(token.divergence) &&
+           std::all_of(token.alternatives.begin(), token.alternatives.end(),
+                       [&](const Alternative& each) { return isShare(each.own) && isShare(each.other); });
+  });
+}
+
+std::shared_ptr<Job> NextTokenJob::make(const NextTokenChoice& choice,
+                                        std::vector<run::FinishedReply> replies) {
+  return std::make_shared<AnswerJob<NextTokenJob>>(choice, std::move(replies));
+}
+
+std::vector<NextToken> NextTokenJob::compute(workbench::Workplace& place, const NextTokenChoice& /*choice*/,
+                                             const std::vector<run::FinishedReply>& replies,
+                                             const std::stop_token& stop) {
+  const run::FinishedReply& reply = replies.front();
+  run::Session& session = place.sessionOf(reply.run);
+  const workbench::ModelBundle& bundle = *place.model();
+  const std::uint64_t row = static_cast<std::uint64_t>(bundle.config.vocabularySize) * sizeof(float);
+  if (reply.tokens.size() * row > experiment::kFidelityBytes / 2)
+    throw Failure({.file = {},
+                   .place = "reply",
+                   .found = counted(reply.tokens.size(), "token"),
+                   .expected = "at most " + std::to_string(experiment::kFidelityBytes / 2 / row) +
+                               ", of which the logits of both sides fit into memory"});
+  const Rows own = session.replayReply(reply, 0, stop).logits;
+  Rows other;
+  if (replies.size() > 1) {
+    run::FinishedReply same = replies[1];
+    same.tokens = reply.tokens;
+    other = session.replayReply(same, 0, stop).logits;
+  } else {
+    other = fullRows(session, bundle, reply, stop);
+  }
+  std::vector<NextToken> found;
+  for (std::size_t i = 0; i < reply.tokens.size(); ++i)
+    found.push_back(compared(reply.tokens[i], own[i], other[i], bundle.tokenizer.get()));
+  return found;
+}
+
+}  // namespace spanscope::jobs

@@ -1,26 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/workbench/service/fidelity_work.h"
+#include "engine/jobs/fidelity.h"
 
-#include "engine/base/error.h"
 #include "engine/run/session.h"
 #include "engine/workbench/service/workplace.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
-namespace spanscope::workbench {
+namespace spanscope::jobs {
+namespace {
 
-FidelityWork::FidelityWork(std::vector<run::FinishedReply> replies) : m_replies(std::move(replies)) {}
+FidelityChoice choiceOf(const std::vector<run::FinishedReply>& replies) {
+  FidelityChoice choice;
+  for (const run::FinishedReply& reply : replies) choice.requests.push_back(reply.request);
+  return choice;
+}
 
-Begun FidelityWork::begin(Workplace& place, const std::stop_token& stop) {
-  std::optional<ModelBundle> exact;
+}  // namespace
+
+std::shared_ptr<Job> FidelityJob::make(const FidelityChoice& /*choice*/,
+                                       std::vector<run::FinishedReply> replies) {
+  return std::make_shared<FidelityJob>(std::move(replies));
+}
+
+FidelityJob::FidelityJob(std::vector<run::FinishedReply> replies)
+    : Job(kId, trace::pack(choiceOf(replies)), replies), m_replies(std::move(replies)) {}
+
+trace::EventWords FidelityJob::activity() const {
+  if (replies() == 1) return {forTranslation("Events", "Measuring fidelity against a full prefill"), {}};
+  return {forTranslation("Events", "Measuring fidelity: answer %1 of %2"),
+          {std::uint64_t{std::min(measured() + 1, replies())}, std::uint64_t{replies()}}};
+}
+
+workbench::Begun FidelityJob::start(workbench::Workplace& place, const std::stop_token& stop) {
+  std::optional<workbench::ModelBundle> exact;
   // A stop is the service's to tell; what it stopped would read as a problem.
   const auto note = [&](RequestId request, const NodePath& node, const Failure& failure) {
     if (stop.stop_requested()) throw failure;
     m_problems.push_back({.request = request, .node = node, .error = failure.error()});
   };
-  const std::shared_ptr<ModelBundle> bundle = place.model();
+  const std::shared_ptr<workbench::ModelBundle> bundle = place.model();
   if (!m_replies.empty()) {
     place.sessionOf(m_replies.front().run);
     try {
@@ -57,7 +79,7 @@ Begun FidelityWork::begin(Workplace& place, const std::stop_token& stop) {
     progress(0);
   }
   if (!m_problems.empty()) throw Failure(m_problems.front().error);
-  return Begun::Done;
+  return workbench::Begun::Done;
 }
 
-}  // namespace spanscope::workbench
+}  // namespace spanscope::jobs

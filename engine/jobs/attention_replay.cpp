@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/jobs/attention_replay.h"
+
+#include "engine/run/session.h"
+#include "engine/workbench/service/workplace.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace spanscope::jobs {
+
+std::shared_ptr<Job> AttentionReplayJob::make(const ReplayChoice& choice,
+                                              std::vector<run::FinishedReply> replies) {
+  return std::make_shared<AttentionReplayJob>(
+      choice, replies.empty() ? run::FinishedReply{} : std::move(replies.front()));
+}
+
+AttentionReplayJob::AttentionReplayJob(const ReplayChoice& choice, run::FinishedReply reply)
+    : Job(kId, trace::pack(choice), {reply}),
+      m_request{.reply = std::move(reply), .layer = choice.layer, .head = choice.head} {}
+
+trace::EventWords AttentionReplayJob::activity() const {
+  const auto layer = static_cast<std::uint32_t>(m_request.layer);
+  if (m_request.head < 0)
+    return {forTranslation("Events", "Computing the attention of layer %1, all heads again"), {layer}};
+  return {forTranslation("Events", "Computing the attention of layer %1, head %2 again"),
+          {layer, static_cast<std::uint32_t>(m_request.head)}};
+}
+
+workbench::Begun AttentionReplayJob::start(workbench::Workplace& place, const std::stop_token& stop) {
+  run::Session& session = place.sessionOf(m_request.reply.run);
+  const run::FinishedReply& reply = m_request.reply;
+  std::uint64_t keys = reply.segments.size() + reply.tokens.size();
+  for (const trace::SegmentInfo& segment : reply.segments) keys += segment.tokens.size();
+  const std::int32_t heads = m_request.head < 0 ? std::max(1, place.model()->config.heads) : 1;
+  m_request.singleKeys =
+      reply.tokens.size() * keys * static_cast<std::uint64_t>(heads) * sizeof(float) <= run::kReplayBytes;
+  session.beginReplay(m_request, stop);
+  return workbench::Begun::GoesOn;
+}
+
+bool AttentionReplayJob::canBeginBeside(const workbench::Workplace& place) const {
+  return !place.openSession().isReplaying();
+}
+
+bool AttentionReplayJob::isOver(run::Session& session) {
+  return session.takeReplay().has_value();
+}
+
+}  // namespace spanscope::jobs

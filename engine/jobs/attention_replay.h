@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Computes the attention of an answer again, in the session that gave it (Session::beginReplay), beside the
+// runs there. A session has one replay at a time, so that another one waits for it. What it finds is in the
+// events of that session.
+#pragma once
+
+#include "engine/jobs/job.h"
+
+namespace spanscope::jobs {
+
+/// What to compute again: every row of an answer, in one layer. It gives one value per key token,
+/// unless that would be more than one replay may return (run::kReplayBytes).
+struct ReplayChoice {
+  RequestId request = 0;
+  std::int32_t layer = 0;
+  std::int32_t head = -1;  ///< −1: all heads
+  bool operator==(const ReplayChoice&) const = default;
+};
+template <class V, trace::Is<ReplayChoice> X>
+void fields(V&& v, X& x) {
+  v("request", x.request);
+  v("layer", x.layer);
+  v("head", x.head);
+}
+
+class AttentionReplayJob final : public Job {
+ public:
+  static constexpr const char* kId = "attention-replay";
+  using Arguments = ReplayChoice;
+  static std::vector<RequestId> answers(const ReplayChoice& choice) { return {choice.request}; }
+  static const char* unavailableReason(const ReplayChoice&, std::span<const AnswerFacts>) { return nullptr; }
+  static std::shared_ptr<Job> make(const ReplayChoice& choice, std::vector<run::FinishedReply> replies);
+
+  AttentionReplayJob(const ReplayChoice& choice, run::FinishedReply reply);
+
+  trace::EventWords activity() const override;
+  bool canBeginBeside(const workbench::Workplace& place) const override;
+  bool canPass() const override { return true; }
+
+ private:
+  workbench::Begun start(workbench::Workplace& place, const std::stop_token& stop) override;
+  /// Throws Failure for a replay that failed or was stopped.
+  bool isOver(run::Session& session) override;
+
+  run::AttentionReplayRequest m_request;
+};
+
+}  // namespace spanscope::jobs

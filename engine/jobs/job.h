@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Jobs about answers: what is asked of the engine besides runs. What comes of a job is an event of the trace
+// (trace::JobEnded). A kind of job is a struct of its own file, with a row in jobTable():
+//
+//   kId                  names the kind in traces
+//   Arguments, Result    values with fields() (engine/trace/event_fields.h); a kind whose result has events
+//                        of its own has no Result
+//   answers()            the requests whose answers it needs, first the one that it is about
+//   unavailableReason()  why it cannot be done with these answers, a sentence marked for translation in the
+//                        context "Works"; nullptr: it can
+//   isSound()            whether a Result that was read from a file can be shown
+//   make()               the job; most are an AnswerJob, which calls compute() of the kind
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/base/translation.h"
+#include "engine/policy/choice.h"
+#include "engine/run/finished_reply.h"
+#include "engine/trace/event.h"
+#include "engine/trace/event_words.h"
+#include "engine/trace/packed_value.h"
+#include "engine/trace/recorder.h"
+#include "engine/workbench/service/work.h"
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::jobs {
+
+/// What is known of an answer before a job needs its tokens.
+struct AnswerFacts {
+  std::span<const trace::SegmentInfo> segments;
+  policy::Choice policy;
+  bool isInTeam = false;  ///< it was written beside others (trace::TeamFormed)
+};
+
+/// A job, done in the session that gave its answers. When it has ended, the recorder of that session gets a
+/// JobEnded. A job that was stopped before it began sends nothing.
+class Job : public workbench::Work {
+ public:
+  workbench::Begun begin(workbench::Workplace& place, const std::stop_token& stop) final;
+  bool hasEnded(run::Session& session) final;
+
+  /// How much is done, 0 … 1. Any thread may ask.
+  virtual double share() const { return 0; }
+  /// What it does now; the text is marked for translation in the context "Events". Any thread may ask.
+  virtual trace::EventWords activity() const = 0;
+
+ protected:
+  /// `replies`: the first is the answer that the job is about; may be empty.
+  Job(const char* kind, trace::PackedValue arguments, const std::vector<run::FinishedReply>& replies);
+
+  /// As Work::begin().
+  virtual workbench::Begun start(workbench::Workplace& place, const std::stop_token& stop) = 0;
+  /// As Work::hasEnded().
+  virtual bool isOver(run::Session& session);
+  /// What was computed until it ended; empty: it has events of its own.
+  virtual trace::PackedValue result() const { return {}; }
+
+ private:
+  void send(trace::JobOutcome outcome, const std::string& problem = {});
+  void sendFailure(const std::exception& failure);
+
+  const char* m_kind;
+  const trace::PackedValue m_arguments;
+  RunId m_run = 0;
+  RequestId m_request = 0;
+  NodePath m_node;
+  std::shared_ptr<trace::Recorder> m_recorder;
+  std::stop_token m_stop;
+};
+
+/// The job of a kind with
+///   static constexpr const char* kActivity    what it does, marked for translation in the context "Events"
+///   static Result compute(Workplace&, const Arguments&, const std::vector<run::FinishedReply>&, stop token)
+template <class Kind>
+class AnswerJob final : public Job {
+ public:
+  AnswerJob(typename Kind::Arguments arguments, std::vector<run::FinishedReply> replies)
+      : Job(Kind::kId, trace::pack(arguments), replies),
+        m_arguments(std::move(arguments)),
+        m_replies(std::move(replies)) {}
+
+  trace::EventWords activity() const override { return {Kind::kActivity, {}}; }
+  /// What was computed, once the job has ended.
+  const typename Kind::Result& found() const { return m_found; }
+
+ private:
+  workbench::Begun start(workbench::Workplace& place, const std::stop_token& stop) override {
+    m_found = Kind::compute(place, m_arguments, m_replies, stop);
+    return workbench::Begun::Done;
+  }
+  trace::PackedValue result() const override { return trace::pack(m_found); }
+
+  typename Kind::Arguments m_arguments;
+  std::vector<run::FinishedReply> m_replies;
+  typename Kind::Result m_found;
+};
+
+/// A kind and its arguments.
+struct JobCall {
+  std::string kind;
+  trace::PackedValue arguments;
+  bool operator==(const JobCall&) const = default;
+};
+template <class Kind>
+JobCall callOf(const typename Kind::Arguments& arguments) {
+  return {.kind = Kind::kId, .arguments = trace::pack(arguments)};
+}
+
+/// The row of a kind. Its functions take the Arguments of the kind.
+struct JobRow {
+  const char* id;
+  std::vector<RequestId> (*answers)(const trace::PackedValue& arguments);
+  const char* (*unavailableReason)(const trace::PackedValue& arguments, std::span<const AnswerFacts> answers);
+  /// `replies`: of answers(), in that order.
+  std::shared_ptr<Job> (*make)(const trace::PackedValue& arguments, std::vector<run::FinishedReply> replies);
+};
+/// All kinds.
+const std::vector<JobRow>& jobTable();
+/// nullptr: there is no such kind.
+const JobRow* findJob(const std::string& id);
+
+}  // namespace spanscope::jobs

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/jobs/pair_vectors.h"
+
+#include "engine/layout/span_table.h"
+#include "engine/run/session.h"
+#include "engine/run/trace_values.h"
+#include "engine/workbench/service/workplace.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace spanscope::jobs {
+
+const char* PairVectorsJob::unavailableReason(const PairChoice& choice,
+                                              std::span<const AnswerFacts> answers) {
+  const AnswerFacts& answer = answers.front();
+  const bool hasStored = std::any_of(answer.segments.begin(), answer.segments.end(),
+                                     [](const trace::SegmentInfo& segment) { return segment.hidden; });
+  const layout::SpanTable some{.segments = {layout::Segment{}}};
+  if (answer.isInTeam || hasStored || answer.policy.planRows(some, false).reply != nullptr)
+    return forTranslation("Works",
+                          "Under this policy some rows are computed in a way of their own: choose spans or "
+                          "prefix, and run the query again.");
+  if (!trace::isSeen(trace::WhoSees(answer.segments).sight(choice.query, choice.key)))
+    return forTranslation("Works", "The query does not see the key: choose another pair.");
+  return nullptr;
+}
+
+bool PairVectorsJob::isSound(const Result& result) {
+  std::size_t queries = 0;
+  std::size_t keys = 0;
+  std::size_t weights = 0;
+  for (const run::LayerTurn& layer : result.layers) {
+    const compute::AttentionShape& shape = layer.shape;
+    constexpr std::int32_t kMost = 1 << 16;  // heads, and elements of a head
+    const auto isIn = [](std::int32_t count) { return count > 0 && count <= kMost; };
+    if (!isIn(shape.queryHeads) || !isIn(shape.keyHeads) || !isIn(shape.headSize)) return false;
+    if (shape.queryHeads % shape.keyHeads != 0 || shape.headSize % 2 != 0) return false;
+    if (layer.rotary.inverseFrequencies.size() != static_cast<std::size_t>(shape.headSize) / 2) return false;
+    // The vectors have one size for all layers.
+    if (shape.queryHeads != result.layers.front().shape.queryHeads ||
+        shape.keyHeads != result.layers.front().shape.keyHeads ||
+        shape.headSize != result.layers.front().shape.headSize)
+      return false;
+    queries += static_cast<std::size_t>(shape.queryHeads) * static_cast<std::size_t>(shape.headSize);
+    keys += static_cast<std::size_t>(shape.keyHeads) * static_cast<std::size_t>(shape.headSize);
+    weights += static_cast<std::size_t>(shape.queryHeads);
+  }
+  return !result.layers.empty() && result.queries.size() == queries && result.keys.size() == keys &&
+         result.weights.size() == weights;
+}
+
+std::shared_ptr<Job> PairVectorsJob::make(const PairChoice& choice, std::vector<run::FinishedReply> replies) {
+  return std::make_shared<AnswerJob<PairVectorsJob>>(choice, std::move(replies));
+}
+
+run::PairVectors PairVectorsJob::compute(workbench::Workplace& place, const PairChoice& choice,
+                                         const std::vector<run::FinishedReply>& replies,
+                                         const std::stop_token& stop) {
+  const run::FinishedReply& reply = replies.front();
+  // Throws if the model that gave the reply is not the one that is loaded.
+  (void)place.sessionOf(reply.run);
+  const workbench::ModelBundle& bundle = *place.model();
+  run::PairRequest request{.table = run::spanTableOf(reply.segments, bundle.config.vocabularySize),
+                           .row = choice.query,
+                           .key = choice.key};
+  std::vector<TokenId>& last = request.table.segments.back().tokens;
+  last.insert(last.end(), reply.tokens.begin(), reply.tokens.end());
+  return run::pairVectors(*bundle.decoder, *bundle.backend, request, stop);
+}
+
+}  // namespace spanscope::jobs

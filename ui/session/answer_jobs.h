@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Jobs about answers (engine/jobs) as views see them: what can be asked for, why it cannot, what is being
+// computed, and what came of it, which is in the trace.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/jobs/job.h"
+#include "engine/run/finished_reply.h"
+#include "ui/session/trace_source.h"
+
+#include <QString>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::trace {
+struct ArithmeticMeasured;
+struct FidelityMeasured;
+}  // namespace spanscope::trace
+
+namespace spanscope::ui {
+
+struct ListedRun;
+struct ViewInput;
+
+/// A job of the document that has not ended.
+struct RunningJob {
+  jobs::JobCall call;
+  double share = 0;  ///< how much is done, 0 … 1
+  bool operator==(const RunningJob&) const = default;
+};
+
+/// The jobs of the window about answers, for all of its views.
+struct ReplayState {
+  TraceOrigin origin = TraceOrigin::Unknown;
+  bool engineIsBusy = false;  ///< with a run or with `running`
+  std::optional<RunningJob> running;
+  std::size_t ended = 0;  ///< how many jobs have ended in the trace
+  bool operator==(const ReplayState&) const = default;
+};
+
+/// Why an answer cannot be computed again under this policy (named as in a trace), as a sentence. Empty if it
+/// can.
+QString policyObstacle(const std::string& policy);
+/// Why nothing can be computed of this answer now, as a sentence. Empty if it can.
+QString answerObstacle(const ViewInput& input, RequestId request);
+/// The answer in the form that the engine takes. Call it only if answerObstacle() is empty.
+run::FinishedReply finishedReply(const ViewInput& input, RequestId request);
+
+/// Why the job cannot be done now, as a sentence. Empty if it can.
+QString jobObstacle(const ViewInput& input, const jobs::JobCall& call);
+/// The job in the form that the engine takes. Call it only if jobObstacle() is empty.
+std::shared_ptr<jobs::Job> jobOf(const ViewInput& input, const jobs::JobCall& call);
+/// Whether the job is being done.
+bool isRunning(const ViewInput& input, const jobs::JobCall& call);
+/// Why the job failed when it was done last; empty: it did not, or it was never done.
+QString jobProblem(const ViewInput& input, const jobs::JobCall& call);
+
+/// "layer 12, head 3", "layer 12, all heads"
+QString layerAndHead(std::int32_t layer, std::int32_t head);
+
+/// The requests whose prompts show the same tokens as this one's, under other policies: the newest of each
+/// policy.
+std::vector<RequestId> otherPolicies(const ViewInput& input, RequestId request);
+/// The policy of a request's run, as documents write it.
+QString policyOf(const ViewInput& input, RequestId request);
+
+/// The requests of a run whose answers can be measured now, in the run's order. The run belongs to the shown
+/// trace.
+std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run);
+/// How much of the fidelity job is done that measures this answer, 0 … 1; nothing: none does.
+std::optional<double> fidelityShare(const ViewInput& input, RequestId request);
+/// Why the last fidelity job of this answer failed; empty: it did not.
+QString fidelityProblem(const ListedRun& run, RequestId request);
+/// The last measurement of an answer, however old; nullptr if there is none.
+const trace::FidelityMeasured* fidelityOf(const ListedRun& run, RequestId request);
+/// The same of the arithmetic it was computed in, compared with f32.
+const trace::ArithmeticMeasured* arithmeticOf(const ListedRun& run, RequestId request);
+
+}  // namespace spanscope::ui
