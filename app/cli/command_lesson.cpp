@@ -161,13 +161,12 @@ struct LessonBlockJson {
 
 nlohmann::ordered_json runsJson(const lesson::LessonFacts& facts) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (const trace::RunFacts& run : facts) {
+  for (const metrics::RunFacts& run : facts) {
     nlohmann::ordered_json one;
-    for (const trace::Figure& figure : trace::figures()) {
-      if (figure.ofRun == nullptr) continue;
-      const std::optional<trace::FigureValue> value = figure.ofRun(run);
+    for (const metrics::Metric& metric : metrics::all()) {
+      const std::optional<metrics::Value> value = metric.of(run);
       if (!value) continue;
-      std::visit([&](const auto& found) { one[std::string(figure.name)] = found; }, *value);
+      std::visit([&](const auto& found) { one[metrics::lessonName(metric)] = found; }, *value);
     }
     runs.push_back(std::move(one));
   }

@@ -73,8 +73,8 @@ class LessonChecker {
   void checkFigure(const FigureRef& ref, const char* what) {
     if (!isRunYet(ref.run, ref.offset, what)) return;
     const bool isMeasured = m_measured.contains(ref.run);
-    if (ref.figure->needs == trace::FigureNeeds::Fidelity && !isMeasured) {
-      fault(ref.offset, "the " + std::string(ref.figure->name) + " of run " + std::to_string(ref.run),
+    if (ref.metric->needs == metrics::Needs::Fidelity && !isMeasured) {
+      fault(ref.offset, "the " + metrics::lessonName(*ref.metric) + " of run " + std::to_string(ref.run),
             "\"measure fidelity\" of that run before it");
     }
     if (!ref.node) return;

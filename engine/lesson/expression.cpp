@@ -11,8 +11,8 @@
 namespace spanscope::lesson {
 namespace {
 
-using trace::FigureUnit;
-using trace::FigureValue;
+using metrics::Unit;
+using metrics::Value;
 
 /// A word of an expression: up to the next blank, a text in quotes, or a bracket.
 struct Word {
@@ -42,10 +42,10 @@ class ExpressionReader {
       const Word sign = m_words[m_next++];
       std::optional<Expression> right = product();
       if (!right) return std::nullopt;
-      const bool isText = left->unit == FigureUnit::Text || right->unit == FigureUnit::Text;
+      const bool isText = left->unit == Unit::Text || right->unit == Unit::Text;
       if (isText || (left->unit != right->unit && !isLiteral(*left) && !isLiteral(*right)))
         return fault(sign, unitsOf(*left, *right), "two figures of the same unit");
-      const FigureUnit unit = isLiteral(*left) ? right->unit : left->unit;
+      const Unit unit = isLiteral(*left) ? right->unit : left->unit;
       left = join(isSum ? Expression::Kind::Sum : Expression::Kind::Difference, std::move(*left),
                   std::move(*right), unit);
     }
@@ -60,8 +60,8 @@ class ExpressionReader {
     const Word sign = m_words[m_next - 1];
     std::optional<Expression> right = expression();
     if (!right) return std::nullopt;
-    const bool leftIsText = left->unit == FigureUnit::Text;
-    const bool rightIsText = right->unit == FigureUnit::Text;
+    const bool leftIsText = left->unit == Unit::Text;
+    const bool rightIsText = right->unit == Unit::Text;
     const bool needsTexts = *relation == Relation::Contains || *relation == Relation::Lacks;
     const bool mayBeTexts = needsTexts || *relation == Relation::Equal || *relation == Relation::Unequal;
     const bool sameUnit = left->unit == right->unit || isLiteral(*left) || isLiteral(*right) ||
@@ -137,16 +137,15 @@ class ExpressionReader {
 
   /// Numbers of things, which may be compared and multiplied whatever they count.
   static bool isCount(const Expression& expression) {
-    const FigureUnit unit = expression.unit;
-    return unit == FigureUnit::Number || unit == FigureUnit::Tokens || unit == FigureUnit::Blocks ||
-           unit == FigureUnit::Place;
+    const Unit unit = expression.unit;
+    return unit == Unit::Number || unit == Unit::Tokens || unit == Unit::Blocks || unit == Unit::Place;
   }
 
   static std::string unitsOf(const Expression& left, const Expression& right) {
-    return std::string(trace::unitName(left.unit)) + " and " + trace::unitName(right.unit);
+    return std::string(metrics::unitName(left.unit)) + " and " + metrics::unitName(right.unit);
   }
 
-  static Expression join(Expression::Kind kind, Expression left, Expression right, FigureUnit unit) {
+  static Expression join(Expression::Kind kind, Expression left, Expression right, Unit unit) {
     Expression joined;
     joined.kind = kind;
     joined.unit = unit;
@@ -163,19 +162,19 @@ class ExpressionReader {
       const Word sign = m_words[m_next++];
       std::optional<Expression> right = term();
       if (!right) return std::nullopt;
-      const FigureUnit a = left->unit;
-      const FigureUnit b = right->unit;
-      if (a == FigureUnit::Text || b == FigureUnit::Text || a == FigureUnit::Place || b == FigureUnit::Place)
+      const Unit a = left->unit;
+      const Unit b = right->unit;
+      if (a == Unit::Text || b == Unit::Text || a == Unit::Place || b == Unit::Place)
         return fault(sign, unitsOf(*left, *right), "two numbers");
-      FigureUnit unit = a;
+      Unit unit = a;
       if (isProduct) {
-        if (a != FigureUnit::Number && b != FigureUnit::Number && !(isCount(*left) && isCount(*right)))
+        if (a != Unit::Number && b != Unit::Number && !(isCount(*left) && isCount(*right)))
           return fault(sign, unitsOf(*left, *right), "a figure times a number");
-        unit = a == FigureUnit::Number ? b : b == FigureUnit::Number ? a : FigureUnit::Number;
-      } else if (b != FigureUnit::Number) {
+        unit = a == Unit::Number ? b : b == Unit::Number ? a : Unit::Number;
+      } else if (b != Unit::Number) {
         if (a != b && !(isCount(*left) && isCount(*right)))
           return fault(sign, unitsOf(*left, *right), "two figures of the same unit, or a figure by a number");
-        unit = FigureUnit::Number;
+        unit = Unit::Number;
       }
       left = join(isProduct ? Expression::Kind::Product : Expression::Kind::Quotient, std::move(*left),
                   std::move(*right), unit);
@@ -195,7 +194,7 @@ class ExpressionReader {
       Expression text;
       text.kind = Expression::Kind::Text;
       text.text = std::string(word.text);
-      text.unit = FigureUnit::Text;
+      text.unit = Unit::Text;
       text.offset = word.offset;
       return text;
     }
@@ -239,14 +238,14 @@ class ExpressionReader {
     if (hasName) {
       if (!readName(found.figure)) return std::nullopt;
       m_before = found.figure;
-    } else if (m_before.figure == nullptr) {
+    } else if (m_before.metric == nullptr) {
       return fault(begin, "a run without the name of a figure", "a colon and a name behind its number");
     }
-    found.figure.figure = m_before.figure;
+    found.figure.metric = m_before.metric;
     found.figure.node = m_before.node;
     found.figure.run = run;
     found.figure.offset = begin.offset;
-    found.unit = found.figure.figure->unit;
+    found.unit = found.figure.metric->unit;
     return found;
   }
 
@@ -268,8 +267,8 @@ class ExpressionReader {
       name += m_words[m_next++].text;
     }
     const Word where = first < m_words.size() ? m_words[first] : Word{{}, m_offset + m_text.size()};
-    figure.figure = trace::findFigure(name);
-    if (figure.figure == nullptr) {
+    figure.metric = metrics::find(name);
+    if (figure.metric == nullptr) {
       fault(where, name.empty() ? "no name of a figure" : "the figure " + query::inQuotes(name),
             "the name of a figure",
             "the manual's page on numbers lists them, as \"cached tokens\" and \"time to first token\"");
@@ -282,12 +281,12 @@ class ExpressionReader {
         return false;
       }
       figure.node = std::string(m_words[m_next++].text.substr(std::string_view("node:").size()));
-      if (figure.figure->ofNode == nullptr) {
-        fault(where, "the " + std::string(figure.figure->name) + " of a node", "a figure that a node has");
+      if (!figure.metric->isOf(metrics::Scope::Node)) {
+        fault(where, "the " + metrics::lessonName(*figure.metric) + " of a node", "a figure that a node has");
         return false;
       }
-    } else if (figure.figure->ofRun == nullptr) {
-      fault(where, "the " + std::string(figure.figure->name) + " of a run",
+    } else if (!figure.metric->isOf(metrics::Scope::Run)) {
+      fault(where, "the " + metrics::lessonName(*figure.metric) + " of a run",
             "\"of\" and a node behind it, as of node:/g/input");
       return false;
     }
@@ -330,15 +329,14 @@ std::string_view trimmed(std::string_view text, Offset& offset) {
 
 Evaluated valueOf(const FigureRef& ref, const FactsOf& factsOf) {
   const std::string run = "run " + std::to_string(ref.run);
-  const trace::RunFacts* const facts = factsOf(ref.run);
+  const metrics::RunFacts* const facts = factsOf(ref.run);
   if (facts == nullptr) return Missing{run + " has not been run"};
-  std::optional<FigureValue> value =
-      ref.node ? ref.figure->ofNode(*facts, *ref.node) : ref.figure->ofRun(*facts);
+  std::optional<Value> value = ref.node ? ref.metric->of(*facts, *ref.node) : ref.metric->of(*facts);
   if (value) return std::move(*value);
-  if (ref.figure->needs == trace::FigureNeeds::Fidelity)
+  if (ref.metric->needs == metrics::Needs::Fidelity)
     return Missing{"the fidelity of " + run + " was not measured"};
   if (ref.node) return Missing{"no prompt of " + run + " shows the node " + *ref.node};
-  return Missing{run + " has no " + std::string(ref.figure->name)};
+  return Missing{run + " has no " + metrics::lessonName(*ref.metric)};
 }
 
 const char* signOf(Expression::Kind kind) {
@@ -421,9 +419,9 @@ Evaluated evaluate(const Expression& expression, const FactsOf& factsOf) {
   using Kind = Expression::Kind;
   switch (expression.kind) {
     case Kind::Number:
-      return FigureValue(expression.number);
+      return Value(expression.number);
     case Kind::Text:
-      return FigureValue(expression.text);
+      return Value(expression.text);
     case Kind::Figure:
       return valueOf(expression.figure, factsOf);
     case Kind::Sum:
@@ -436,14 +434,14 @@ Evaluated evaluate(const Expression& expression, const FactsOf& factsOf) {
   for (std::size_t i = 0; i < 2; ++i) {
     Evaluated value = evaluate(expression.operands[i], factsOf);
     if (std::holds_alternative<Missing>(value)) return value;
-    numbers[i] = std::get<double>(std::get<FigureValue>(value));
+    numbers[i] = std::get<double>(std::get<Value>(value));
   }
   const auto [left, right] = numbers;
-  if (expression.kind == Kind::Sum) return FigureValue(left + right);
-  if (expression.kind == Kind::Difference) return FigureValue(left - right);
-  if (expression.kind == Kind::Product) return FigureValue(left * right);
+  if (expression.kind == Kind::Sum) return Value(left + right);
+  if (expression.kind == Kind::Difference) return Value(left - right);
+  if (expression.kind == Kind::Product) return Value(left * right);
   if (right == 0) return Missing{written(expression.operands[1]) + " is 0, and nothing can be divided by it"};
-  return FigureValue(left / right);
+  return Value(left / right);
 }
 
 std::variant<bool, Missing> holds(const Comparison& comparison, const FactsOf& factsOf) {
@@ -451,8 +449,8 @@ std::variant<bool, Missing> holds(const Comparison& comparison, const FactsOf& f
   if (const auto* missing = std::get_if<Missing>(&left)) return *missing;
   const Evaluated right = evaluate(comparison.right, factsOf);
   if (const auto* missing = std::get_if<Missing>(&right)) return *missing;
-  const FigureValue& a = std::get<FigureValue>(left);
-  const FigureValue& b = std::get<FigureValue>(right);
+  const Value& a = std::get<Value>(left);
+  const Value& b = std::get<Value>(right);
   switch (comparison.relation) {
     case Relation::Equal:
       return a == b;
@@ -474,8 +472,8 @@ std::variant<bool, Missing> holds(const Comparison& comparison, const FactsOf& f
   return false;
 }
 
-std::string textOf(const Expression& expression, const FigureValue& value) {
-  return trace::figureText(expression.unit, value);
+std::string textOf(const Expression& expression, const Value& value) {
+  return metrics::text(expression.unit, value);
 }
 
 std::string written(const Expression& expression) {
@@ -491,8 +489,8 @@ std::string written(const Expression& expression) {
   }
   if (expression.kind == Kind::Text) return '"' + expression.text + '"';
   if (expression.kind == Kind::Figure) {
-    std::string text =
-        "run " + std::to_string(expression.figure.run) + ": " + std::string(expression.figure.figure->name);
+    std::string text = "run " + std::to_string(expression.figure.run) + ": " +
+                       metrics::lessonName(*expression.figure.metric);
     if (expression.figure.node) text += " of node:" + *expression.figure.node;
     return text;
   }

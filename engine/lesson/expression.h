@@ -12,7 +12,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/trace/figure_table.h"
+#include "engine/metrics/metric_table.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Fault {
 /// A figure of one run. Runs are those of the lesson, counted from 1 as its `run` actions stand in it.
 struct FigureRef {
   std::uint32_t run = 0;
-  const trace::Figure* figure = nullptr;
+  const metrics::Metric* metric = nullptr;
   std::optional<NodePath> node;  ///< nothing: of the whole run
   Offset offset = 0;
 };
@@ -52,7 +52,7 @@ struct Expression {
   std::string text{};
   FigureRef figure{};
   std::vector<Expression> operands{};  ///< two of an operation, else none
-  trace::FigureUnit unit = trace::FigureUnit::Number;
+  metrics::Unit unit = metrics::Unit::Number;
   Offset offset = 0;
 };
 
@@ -80,17 +80,17 @@ void visitFigures(const Comparison& comparison, const std::function<void(const F
 struct Missing {
   std::string reason;
 };
-using Evaluated = std::variant<trace::FigureValue, Missing>;
+using Evaluated = std::variant<metrics::Value, Missing>;
 
 /// What is known of a run of the lesson; null: it has not been run.
-using FactsOf = std::function<const trace::RunFacts*(std::uint32_t run)>;
+using FactsOf = std::function<const metrics::RunFacts*(std::uint32_t run)>;
 
 Evaluated evaluate(const Expression& expression, const FactsOf& factsOf);
 /// Whether it holds; or why that cannot be said.
 std::variant<bool, Missing> holds(const Comparison& comparison, const FactsOf& factsOf);
 
 /// The value in words: a ratio, a count, a time.
-std::string textOf(const Expression& expression, const trace::FigureValue& value);
+std::string textOf(const Expression& expression, const metrics::Value& value);
 /// The expression as it is written.
 std::string written(const Expression& expression);
 

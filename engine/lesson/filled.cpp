@@ -39,7 +39,7 @@ class LessonFiller {
       if (const auto* missing = std::get_if<Missing>(&value))
         filledQuestion.missing = missing->reason;
       else
-        filledQuestion.answer = textOf(*question.answer, std::get<trace::FigureValue>(value));
+        filledQuestion.answer = textOf(*question.answer, std::get<metrics::Value>(value));
     }
     for (const QuestionChoice& choice : question.choices) {
       const auto isRight = holds(choice.isRight, m_factsOf);
@@ -79,7 +79,7 @@ class LessonFiller {
 
   std::string valueText(const Expression& expression) const {
     const Evaluated value = evaluate(expression, m_factsOf);
-    const auto* found = std::get_if<trace::FigureValue>(&value);
+    const auto* found = std::get_if<metrics::Value>(&value);
     return found == nullptr ? std::string() : textOf(expression, *found);
   }
 
@@ -95,8 +95,7 @@ class LessonFiller {
       const auto* missing = std::get_if<Missing>(&value);
       out.pieces.push_back(
           {.kind = missing != nullptr ? FilledPiece::Kind::Missing : FilledPiece::Kind::Figure,
-           .text =
-               missing != nullptr ? missing->reason : textOf(expression, std::get<trace::FigureValue>(value)),
+           .text = missing != nullptr ? missing->reason : textOf(expression, std::get<metrics::Value>(value)),
            .figure = written(expression)});
     }
     return out;

@@ -327,7 +327,7 @@ class LessonReader {
       std::optional<Comparison> claim = readComparison(comparison.text, comparison.offset, m_faults);
       if (!claim) continue;
       visitFigures(*claim, [&](const FigureRef& ref) {
-        if (ref.figure->isTime())
+        if (ref.metric->isTime())
           fault(ref.offset, "a time in what must hold", "counts: times differ from run to run");
       });
       if (isWhere)
@@ -384,16 +384,16 @@ class LessonReader {
   }
 
   void checkAnswer(const Question& question, Offset offset) {
-    using trace::FigureUnit;
-    const FigureUnit unit = question.answer->unit;
+    using metrics::Unit;
+    const Unit unit = question.answer->unit;
     const bool wantsBlock = question.kind == Question::Kind::Block;
-    if (wantsBlock == (unit == FigureUnit::Place) && unit != FigureUnit::Text) {
+    if (wantsBlock == (unit == Unit::Place) && unit != Unit::Text) {
       bool hasFigure = false;
       visitFigures(*question.answer, [&](const FigureRef&) { hasFigure = true; });
       if (!hasFigure) fault(offset, "a number that is typed", "a figure of a run: the run answers");
       return;
     }
-    fault(offset, "a figure in " + std::string(trace::unitName(unit)),
+    fault(offset, "a figure in " + std::string(metrics::unitName(unit)),
           wantsBlock ? "a block, as \"run 2: first block not found\""
                      : "a number, as \"run 2: computed tokens\"");
   }
@@ -472,9 +472,9 @@ class LessonReader {
   /// list. `opensParagraph`: the line is the first of one, where nothing need stand behind the point.
   void warnOfList(const Expression& figure, std::string_view before, std::string_view behind, Offset offset,
                   bool opensParagraph) {
-    using trace::FigureUnit;
-    const bool isWhole = figure.unit == FigureUnit::Number || figure.unit == FigureUnit::Tokens ||
-                         figure.unit == FigureUnit::Blocks || figure.unit == FigureUnit::Place;
+    using metrics::Unit;
+    const bool isWhole = figure.unit == Unit::Number || figure.unit == Unit::Tokens ||
+                         figure.unit == Unit::Blocks || figure.unit == Unit::Place;
     if (!isWhole || behind.empty() || (behind[0] != '.' && behind[0] != ')')) return;
     const bool isMarker = behind.size() == 1 ? opensParagraph : isGap(behind[1]);
     // In a quotation or an entry of a list a line begins anew.

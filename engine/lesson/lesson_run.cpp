@@ -166,7 +166,7 @@ class LessonRunner {
               return workbench::RunWork::Prepared{.plan = plan, .options = options};
             }});
     wait(m_service.submit(work));
-    std::optional<trace::RunFacts> facts = m_collector.of(work->run());
+    std::optional<metrics::RunFacts> facts = m_collector.of(work->run());
     if (!facts) throw Failure(errorAt(where, "a run that told nothing of itself", "a run with its events"));
     m_facts.push_back(std::move(*facts));
     m_made.push_back({work->run(), m_replies.takeRun(work->run())});
@@ -175,7 +175,7 @@ class LessonRunner {
   void measure(std::size_t index) {
     const Made& made = m_made.at(index);
     wait(m_service.submit(std::make_shared<jobs::FidelityJob>(made.replies)));
-    if (std::optional<trace::RunFacts> facts = m_collector.of(made.run)) m_facts[index] = std::move(*facts);
+    if (std::optional<metrics::RunFacts> facts = m_collector.of(made.run)) m_facts[index] = std::move(*facts);
   }
 
   const Lesson& m_lesson;
@@ -183,7 +183,7 @@ class LessonRunner {
   const LessonRunOptions& m_options;
   Desk m_desk;
   std::shared_ptr<trace::Recorder> m_recorder;  ///< whose events were taken last
-  trace::RunFactsCollector m_collector;
+  metrics::RunFactsCollector m_collector;
   experiment::FinishedReplies m_replies;
   std::vector<Made> m_made;
   LessonFacts m_facts;

@@ -6,7 +6,7 @@
 #include "engine/compute/backends.h"
 #include "engine/lesson/lesson.h"
 #include "engine/lesson/lesson_folder.h"
-#include "engine/trace/run_facts.h"
+#include "engine/metrics/run_facts.h"
 #include "engine/workbench/settings.h"
 
 #include <functional>
@@ -28,7 +28,7 @@ struct LessonRunOptions {
 };
 
 /// What the lesson's runs came to: entry n − 1 is run n.
-using LessonFacts = std::vector<trace::RunFacts>;
+using LessonFacts = std::vector<metrics::RunFacts>;
 
 /// The lesson must have no faults. Throws Failure where a run fails, the model cannot be loaded, or it was
 /// stopped.

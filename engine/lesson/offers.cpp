@@ -65,33 +65,33 @@ std::optional<Comparison> comparisonOf(const std::string& text) {
 std::vector<OfferedFigure> offeredFigures(std::uint32_t run, const std::optional<NodePath>& node,
                                           const FactsOf& factsOf) {
   std::vector<OfferedFigure> offered;
-  for (const trace::Figure& figure : trace::figures()) {
-    if (node ? figure.ofNode == nullptr : figure.ofRun == nullptr) continue;
+  for (const metrics::Metric& metric : metrics::all()) {
+    if (!metric.isOf(node ? metrics::Scope::Node : metrics::Scope::Run)) continue;
     Expression expression;
     expression.kind = Expression::Kind::Figure;
-    expression.figure = {.run = run, .figure = &figure, .node = node};
-    expression.unit = figure.unit;
+    expression.figure = {.run = run, .metric = &metric, .node = node};
+    expression.unit = metric.unit;
     OfferedFigure& one = offered.emplace_back();
-    one.figure = &figure;
+    one.metric = &metric;
     one.expression = written(expression);
     const Evaluated value = evaluate(expression, factsOf);
     if (const auto* missing = std::get_if<Missing>(&value))
       one.missing = missing->reason;
     else
-      one.value = textOf(expression, std::get<trace::FigureValue>(value));
+      one.value = textOf(expression, std::get<metrics::Value>(value));
   }
   return offered;
 }
 
 std::vector<std::string> offeredComparisons(const OfferedFigure& figure, const FactsOf& factsOf) {
   std::vector<std::string> offered;
-  if (figure.figure == nullptr || figure.figure->isTime()) return offered;
+  if (figure.metric == nullptr || figure.metric->isTime()) return offered;
   std::vector<Fault> faults;
   const std::optional<Expression> expression = readExpression(figure.expression, 0, faults);
   if (!expression) return offered;
   const Evaluated value = evaluate(*expression, factsOf);
-  const auto* const known = std::get_if<trace::FigureValue>(&value);
-  const bool isText = figure.figure->unit == trace::FigureUnit::Text;
+  const auto* const known = std::get_if<metrics::Value>(&value);
+  const bool isText = figure.metric->unit == metrics::Unit::Text;
   if (known != nullptr && isText) {
     if (const std::string words = quotable(std::get<std::string>(*known)); !words.empty())
       offered.push_back(figure.expression + " contains \"" + words + '"');

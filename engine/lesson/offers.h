@@ -13,7 +13,7 @@
 namespace spanscope::lesson {
 
 struct OfferedFigure {
-  const trace::Figure* figure = nullptr;
+  const metrics::Metric* metric = nullptr;
   std::string expression;  ///< "run 2: cached tokens", "run 2: cached tokens of node:/g/input"
   std::string value;       ///< as a person reads it; empty: it cannot be had now
   std::string missing;     ///< why

@@ -6,7 +6,7 @@
 
 #include "engine/lesson/filled.h"
 #include "engine/lesson/lesson_run.h"
-#include "engine/trace/run_facts.h"
+#include "engine/metrics/run_facts.h"
 
 #include <cstddef>
 #include <map>
@@ -33,7 +33,7 @@ std::string pageOf(const FilledLesson& lesson, const LessonFacts& facts,
 
 /// The prompts of a run as SVG: a line each, whose boxes are the blocks, as wide as they have tokens, by how
 /// their tokens were served. Colours are those of the page's style sheet; patterns say the same.
-std::string promptPicture(const trace::RunFacts& run, std::string_view title);
+std::string promptPicture(const metrics::RunFacts& run, std::string_view title);
 
 /// Markdown as lessons use it (paragraphs, lists, fenced code, emphasis, code, links) as HTML. Whatever else
 /// is shown as it stands. A link to a part of the query becomes its words.

@@ -55,12 +55,12 @@ std::vector<const trace::TokenRunInfo*> runsOf(const trace::SegmentInfo& segment
   return runs;
 }
 
-std::vector<BlockBox> boxesOf(const trace::RequestFacts& request, std::int32_t blockSize) {
+std::vector<BlockBox> boxesOf(const metrics::RequestFacts& request, std::int32_t blockSize) {
   std::map<std::uint32_t, std::vector<const trace::TokenRunInfo*>> runs;
   std::vector<BlockBox> boxes;
-  for (const trace::ViewToken& token : trace::tokensInView(request)) {
+  for (const metrics::ViewToken& token : metrics::tokensInView(request)) {
     const trace::SegmentInfo& segment = request.segments[token.segment];
-    const trace::BlockPlace place = trace::blockOf(token, blockSize);
+    const trace::BlockPlace place = metrics::blockOf(token, blockSize);
     const auto [known, isNew] = runs.try_emplace(token.segment);
     if (isNew) known->second = runsOf(segment);
     const auto local = static_cast<std::size_t>(token.local);
@@ -83,7 +83,7 @@ std::vector<BlockBox> boxesOf(const trace::RequestFacts& request, std::int32_t b
 
 class PromptPicture {
  public:
-  std::string svg(const trace::RunFacts& run, std::string_view title) {
+  std::string svg(const metrics::RunFacts& run, std::string_view title) {
     const std::size_t shown = std::min(run.requests.size(), kMostPrompts);
     const double height = kLine * static_cast<double>(shown) + 6;
     m_out = "<svg viewBox=\"0 0 " + pixels(kWidth) + " " + pixels(height) + "\" role=\"img\" aria-label=\"" +
@@ -94,7 +94,7 @@ class PromptPicture {
   }
 
  private:
-  void prompt(const trace::RunFacts& run, const trace::RequestFacts& request, double top) {
+  void prompt(const metrics::RunFacts& run, const metrics::RequestFacts& request, double top) {
     const std::vector<BlockBox> boxes = boxesOf(request, run.blockSize);
     std::int64_t tokens = 0;
     double gaps = 0;
@@ -172,7 +172,7 @@ class PromptPicture {
 
 }  // namespace
 
-std::string promptPicture(const trace::RunFacts& run, std::string_view title) {
+std::string promptPicture(const metrics::RunFacts& run, std::string_view title) {
   return PromptPicture().svg(run, title);
 }
 

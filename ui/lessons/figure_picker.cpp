@@ -22,14 +22,14 @@ namespace {
 
 constexpr QSize kPickerSize(440, 520);  // pixels
 
-bool fits(const trace::Figure& figure, FigurePicker::Wish wish) {
+bool fits(const metrics::Metric& figure, FigurePicker::Wish wish) {
   switch (wish) {
     case FigurePicker::Wish::Any:
       return true;
     case FigurePicker::Wish::Number:
-      return figure.unit != trace::FigureUnit::Text && figure.unit != trace::FigureUnit::Place;
+      return figure.unit != metrics::Unit::Text && figure.unit != metrics::Unit::Place;
     case FigurePicker::Wish::Block:
-      return figure.unit == trace::FigureUnit::Place;
+      return figure.unit == metrics::Unit::Place;
     case FigurePicker::Wish::Comparison:
       return !figure.isTime();
   }
@@ -126,13 +126,13 @@ bool FigurePicker::eventFilter(QObject* watched, QEvent* event) {
 
 void FigurePicker::fill() {
   const lesson::OfferedFigure* const before = current();
-  const std::string_view wanted = before == nullptr ? std::string_view() : before->figure->name;
+  const metrics::Metric* const wanted = before == nullptr ? nullptr : before->metric;
   const auto run = static_cast<std::uint32_t>(m_run->currentIndex() + 1);
   const auto node = m_of->currentIndex() > 0 ? m_choice.node : std::nullopt;
   std::vector<lesson::OfferedFigure> figures;
   for (lesson::OfferedFigure& one : lesson::offeredFigures(run, node, m_choice.factsOf)) {
-    const QString name = QString::fromStdString(std::string(one.figure->name));
-    if (fits(*one.figure, m_choice.wish) && name.contains(m_search->text().trimmed(), Qt::CaseInsensitive))
+    const QString name = QString::fromStdString(metrics::lessonName(*one.metric));
+    if (fits(*one.metric, m_choice.wish) && name.contains(m_search->text().trimmed(), Qt::CaseInsensitive))
       figures.push_back(std::move(one));
   }
   int row = 0;
@@ -143,11 +143,12 @@ void FigurePicker::fill() {
     m_table->setRowCount(static_cast<int>(m_figures.size()));
     for (int i = 0; i < m_table->rowCount(); ++i) {
       const lesson::OfferedFigure& one = m_figures[static_cast<std::size_t>(i)];
-      if (one.figure->name == wanted) row = i;
+      if (one.metric == wanted) row = i;
+      const QString words = QString::fromStdString(metrics::lessonName(*one.metric));
       // Who types the whole name means it.
-      if (m_search->text().trimmed().toStdString() == one.figure->name) exact = i;
-      auto* name = new QTableWidgetItem(QString::fromStdString(std::string(one.figure->name)));
-      name->setToolTip(QCoreApplication::translate("Figures", one.figure->meaning));
+      if (m_search->text().trimmed() == words) exact = i;
+      auto* name = new QTableWidgetItem(words);
+      name->setToolTip(QCoreApplication::translate("Metrics", one.metric->meaning));
       const QString value = QString::fromStdString(one.value).simplified();
       auto* now = new QTableWidgetItem(one.value.empty() ? QStringLiteral("–") : value);
       now->setToolTip(one.value.empty() ? QString::fromStdString(one.missing) : value);
@@ -172,7 +173,7 @@ void FigurePicker::showChosen() {
   if (figure == nullptr) {
     m_meaning->setText(tr("No figure has this in its name."));
   } else {
-    const QString meaning = QCoreApplication::translate("Figures", figure->figure->meaning);
+    const QString meaning = QCoreApplication::translate("Metrics", figure->metric->meaning);
     m_meaning->setText(
         figure->missing.empty()
             ? meaning

@@ -70,7 +70,7 @@ document::NodeId nodeAt(const document::Document& document, const NodePath& path
 }
 
 /// The node of the part of a prompt with this number, from 1; empty: it has no such part.
-NodePath partNode(const trace::RequestFacts& request, std::size_t number) {
+NodePath partNode(const metrics::RequestFacts& request, std::size_t number) {
   std::vector<NodePath> nodes;
   for (const trace::SegmentInfo& segment : *request.segments) {
     if (segment.hidden) continue;
@@ -123,7 +123,7 @@ QString changeName(ActionKind kind) {
 }
 
 std::optional<Selection> selectionOf(const Target& target, const document::Document& document,
-                                     const trace::RunFacts* run) {
+                                     const metrics::RunFacts* run) {
   Selection selection;
   if (target.kind == Target::Kind::Dock) return std::nullopt;
   if (target.kind == Target::Kind::Node) {
@@ -133,7 +133,7 @@ std::optional<Selection> selectionOf(const Target& target, const document::Docum
     return selection;
   }
   if (run == nullptr || run->requests.empty()) return std::nullopt;
-  const trace::RequestFacts& request = run->requests.front();
+  const metrics::RequestFacts& request = run->requests.front();
   selection.request = request.request;
   if (target.kind == Target::Kind::Span) {
     const document::NodeId id = nodeAt(document, partNode(request, target.number));
@@ -142,31 +142,31 @@ std::optional<Selection> selectionOf(const Target& target, const document::Docum
     return selection;
   }
   if (target.kind == Target::Kind::Block) {
-    const std::vector<trace::BlockPlace> blocks = trace::blocksInView(request, run->blockSize);
+    const std::vector<trace::BlockPlace> blocks = metrics::blocksInView(request, run->blockSize);
     if (target.number >= blocks.size()) return std::nullopt;
     const trace::BlockPlace& place = blocks[target.number];
     selection.block = BlockRef{request.request, place.segment, place.virtualIndex};
     return selection;
   }
-  const std::vector<trace::ViewToken> tokens = trace::tokensInView(request);
+  const std::vector<metrics::ViewToken> tokens = metrics::tokensInView(request);
   if (target.number == 0 || target.number > tokens.size()) return std::nullopt;
-  const trace::ViewToken& token = tokens[target.number - 1];
+  const metrics::ViewToken& token = tokens[target.number - 1];
   selection.token = TokenRef{request.request, token.segment, token.local};
   return selection;
 }
 
-std::optional<std::size_t> blockNumber(const Selection& selection, const trace::RunFacts& run) {
+std::optional<std::size_t> blockNumber(const Selection& selection, const metrics::RunFacts& run) {
   if (run.requests.empty()) return std::nullopt;
-  const trace::RequestFacts& request = run.requests.front();
+  const metrics::RequestFacts& request = run.requests.front();
   trace::BlockPlace place;
   if (selection.block && selection.block->request == request.request)
     place = {.segment = selection.block->segment, .virtualIndex = selection.block->virtualIndex};
   else if (selection.token && selection.token->request == request.request)
-    place =
-        trace::blockOf({.segment = selection.token->segment, .local = selection.token->local}, run.blockSize);
+    place = metrics::blockOf({.segment = selection.token->segment, .local = selection.token->local},
+                             run.blockSize);
   else
     return std::nullopt;
-  const std::vector<trace::BlockPlace> blocks = trace::blocksInView(request, run.blockSize);
+  const std::vector<trace::BlockPlace> blocks = metrics::blocksInView(request, run.blockSize);
   const auto found = std::find(blocks.begin(), blocks.end(), place);
   if (found == blocks.end()) return std::nullopt;
   return static_cast<std::size_t>(found - blocks.begin());
@@ -199,7 +199,7 @@ std::optional<std::size_t> positionOf(const Moment& moment, RunId run, const Tra
 }
 
 void show(LessonStage& stage, const LessonView& view, const document::Document* document,
-          const std::vector<std::pair<RunId, const trace::RunFacts*>>& runs) {
+          const std::vector<std::pair<RunId, const metrics::RunFacts*>>& runs) {
   if (!view.layout.empty()) stage.showLayout(QString::fromStdString(view.layout));
   if (document == nullptr) return;
   for (const std::string& dock : view.docks) stage.showDock(QString::fromStdString(dock));

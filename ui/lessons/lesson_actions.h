@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/lesson/actions.h"
-#include "engine/trace/run_facts.h"
+#include "engine/metrics/run_facts.h"
 #include "ui/lessons/lesson_stage.h"
 
 #include <QString>
@@ -54,14 +54,14 @@ QString changeName(lesson::ActionKind kind);
 
 /// What a target means in a document and a run; nothing where it is not there. `run` may be null.
 std::optional<Selection> selectionOf(const lesson::Target& target, const document::Document& document,
-                                     const trace::RunFacts* run);
+                                     const metrics::RunFacts* run);
 /// The number, from 0, of the block that is selected, in the first prompt of a run; nothing: none of it is.
-std::optional<std::size_t> blockNumber(const Selection& selection, const trace::RunFacts& run);
+std::optional<std::size_t> blockNumber(const Selection& selection, const metrics::RunFacts& run);
 /// How many events have happened at a moment of a run; nothing where its trace has no such moment.
 std::optional<std::size_t> positionOf(const lesson::Moment& moment, RunId run, const TraceStore& trace);
 
 /// Brings into view what the value says. `runs`: what the lesson's runs came to, the last one shown.
 void show(LessonStage& stage, const LessonView& view, const document::Document* document,
-          const std::vector<std::pair<RunId, const trace::RunFacts*>>& runs);
+          const std::vector<std::pair<RunId, const metrics::RunFacts*>>& runs);
 
 }  // namespace spanscope::ui

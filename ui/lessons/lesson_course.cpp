@@ -232,12 +232,12 @@ bool LessonCourse::repeatRuns() {
 void LessonCourse::readFacts(std::size_t index) {
   const std::shared_ptr<const TraceStore> trace = m_stage.traceOf(m_made[index].run);
   if (trace == nullptr) return;
-  trace::RunFactsCollector collector;
+  metrics::RunFactsCollector collector;
   for (const trace::Event& event : trace->events()) {
     // What contradicts events before it is said by the views.
     static_cast<void>(collector.take(event));
   }
-  std::optional<trace::RunFacts> facts = collector.of(m_made[index].run);
+  std::optional<metrics::RunFacts> facts = collector.of(m_made[index].run);
   if (!facts) return;
   if (index == m_facts.size()) m_facts.emplace_back();
   if (!facts->fidelity) facts->fidelity = m_facts[index].fidelity;
@@ -300,7 +300,7 @@ void LessonCourse::bringDocument(const State& state, const QString& change) {
 
 void LessonCourse::showState(const State& state, const QString& change) {
   bringDocument(state, change);
-  std::vector<std::pair<RunId, const trace::RunFacts*>> runs;
+  std::vector<std::pair<RunId, const metrics::RunFacts*>> runs;
   for (std::size_t index = 0; index < state.runs; ++index)
     runs.emplace_back(m_made[index].run, &m_facts[index]);
   show(m_stage, state.view, state.desk->hasDocument() ? &state.desk->document() : nullptr, runs);
@@ -366,7 +366,7 @@ std::vector<lesson::Target> LessonCourse::spokenOf() const {
 std::optional<Selection> LessonCourse::selectionFor(const lesson::Target& target) const {
   const State& state = stateInView();
   if (m_isBusy || !m_begun || !state.desk->hasDocument()) return std::nullopt;
-  const trace::RunFacts* run = state.runs == 0 ? nullptr : &m_facts[state.runs - 1];
+  const metrics::RunFacts* run = state.runs == 0 ? nullptr : &m_facts[state.runs - 1];
   return selectionOf(target, state.desk->document(), run);
 }
 

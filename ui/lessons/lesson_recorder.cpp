@@ -169,12 +169,12 @@ std::optional<NodePath> LessonRecorder::selectedNode() const {
 
 std::optional<Target> LessonRecorder::targetOf(const Selection& selection) const {
   if (selection.block || selection.token) {
-    const trace::RunFacts* const facts = lastFacts();
+    const metrics::RunFacts* const facts = lastFacts();
     if (facts == nullptr || facts->requests.empty()) return std::nullopt;
-    const trace::RequestFacts& request = facts->requests.front();
+    const metrics::RequestFacts& request = facts->requests.front();
     if (selection.token && selection.token->request == request.request) {
-      const std::vector<trace::ViewToken> tokens = trace::tokensInView(request);
-      const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const trace::ViewToken& token) {
+      const std::vector<metrics::ViewToken> tokens = metrics::tokensInView(request);
+      const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const metrics::ViewToken& token) {
         return token.segment == selection.token->segment && token.local == selection.token->local;
       });
       if (found != tokens.end())
@@ -198,7 +198,7 @@ std::vector<LinkedPart> LessonRecorder::selectedParts() const {
   if (const std::optional<Target> target = targetOf(m_now.selection)) {
     if (target->kind == Target::Kind::Token) add(tr("token %1").arg(target->number), *target);
     if (target->kind == Target::Kind::Block) add(tr("block %1").arg(target->number), *target);
-    const trace::RunFacts* const facts = lastFacts();
+    const metrics::RunFacts* const facts = lastFacts();
     if (target->kind == Target::Kind::Token && facts != nullptr) {
       if (const std::optional<std::size_t> block = blockNumber(m_now.selection, *facts))
         add(tr("block %1").arg(*block), {.kind = Target::Kind::Block, .number = *block});
@@ -234,19 +234,19 @@ std::optional<std::size_t> LessonRecorder::numberOf(RunId run) const {
 
 void LessonRecorder::readFacts(std::size_t index, const std::shared_ptr<const TraceStore>& trace) {
   if (trace == nullptr) return;
-  trace::RunFactsCollector collector;
+  metrics::RunFactsCollector collector;
   // What contradicts events before it is said by the views.
   for (const trace::Event& event : trace->events()) static_cast<void>(collector.take(event));
-  if (std::optional<trace::RunFacts> facts = collector.of(m_made[index].run))
+  if (std::optional<metrics::RunFacts> facts = collector.of(m_made[index].run))
     m_made[index].facts = std::move(facts);
 }
 
-const trace::RunFacts* LessonRecorder::lastFacts() const {
+const metrics::RunFacts* LessonRecorder::lastFacts() const {
   return m_made.empty() || !m_made.back().facts ? nullptr : &*m_made.back().facts;
 }
 
 lesson::FactsOf LessonRecorder::factsOf() const {
-  return [this](std::uint32_t run) -> const trace::RunFacts* {
+  return [this](std::uint32_t run) -> const metrics::RunFacts* {
     if (run == 0 || run > m_made.size() || !m_made[run - 1].facts) return nullptr;
     return &*m_made[run - 1].facts;
   };

@@ -134,11 +134,11 @@ class LessonRecorder : public QObject {
   struct Made {
     RunId run = 0;  ///< 0: it has not been made again since the program was started
     std::shared_ptr<const document::Document> document;
-    std::optional<trace::RunFacts> facts;
+    std::optional<metrics::RunFacts> facts;
   };
   void tellChange();
   void readFacts(std::size_t index, const std::shared_ptr<const TraceStore>& trace);
-  const trace::RunFacts* lastFacts() const;
+  const metrics::RunFacts* lastFacts() const;
   std::string lastOpened() const;  ///< by its name in `m_queries`
   std::vector<std::shared_ptr<const document::Document>> ranDocuments() const;
   std::optional<NodePath> pathOf(document::NodeId node) const;

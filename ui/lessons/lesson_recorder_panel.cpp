@@ -481,7 +481,7 @@ QString LessonRecorderPanel::said(const QString& comparison) const {
   if (std::get<bool>(holds)) return QStringLiteral("✓");
   const auto text = [&factsOf](const lesson::Expression& side) {
     const lesson::Evaluated value = lesson::evaluate(side, factsOf);
-    return QString::fromStdString(lesson::textOf(side, std::get<trace::FigureValue>(value))).simplified();
+    return QString::fromStdString(lesson::textOf(side, std::get<metrics::Value>(value))).simplified();
   };
   return tr("✗ %1 and %2").arg(text(read->left), text(read->right));
 }
@@ -518,7 +518,7 @@ void LessonRecorderPanel::sayValues() {
       const auto* const missing = std::get_if<lesson::Missing>(&value);
       answer = missing != nullptr ? tr("The run that comes answers.")
                                   : tr("Now: %1").arg(QString::fromStdString(
-                                        lesson::textOf(*read, std::get<trace::FigureValue>(value))));
+                                        lesson::textOf(*read, std::get<metrics::Value>(value))));
     }
   }
   m_answerSays->setText(answer);

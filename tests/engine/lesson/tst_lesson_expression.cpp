@@ -18,10 +18,10 @@ using namespace spanscope::lesson;
 namespace {
 
 /// Run 1 computed 80 tokens and answered "yes"; run 2 found 60 of 90.
-const trace::RunFacts* factsOfRun(std::uint32_t run) {
-  static const std::vector<trace::RunFacts> runs = [] {
-    std::vector<trace::RunFacts> made(2);
-    for (trace::RunFacts& one : made) one.requests.resize(1);
+const metrics::RunFacts* factsOfRun(std::uint32_t run) {
+  static const std::vector<metrics::RunFacts> runs = [] {
+    std::vector<metrics::RunFacts> made(2);
+    for (metrics::RunFacts& one : made) one.requests.resize(1);
     made[0].account.prompt.computed = 80;
     made[0].figures.timeToFirstToken = 0.08;
     made[0].outcome = trace::RunOutcome::Finished;
@@ -41,7 +41,7 @@ QString valueOf(const std::string& text) {
   const Evaluated value = evaluate(*expression, factsOfRun);
   if (const auto* missing = std::get_if<Missing>(&value))
     return "missing: " + QString::fromStdString(missing->reason);
-  return QString::fromStdString(textOf(*expression, std::get<trace::FigureValue>(value)));
+  return QString::fromStdString(textOf(*expression, std::get<metrics::Value>(value)));
 }
 
 }  // namespace

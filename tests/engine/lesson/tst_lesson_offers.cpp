@@ -20,10 +20,10 @@ using namespace spanscope::lesson;
 namespace {
 
 /// Run 1 computed 80 tokens; run 2 found 60 of 90. There is no third run yet.
-const trace::RunFacts* factsOfOffers(std::uint32_t run) {
-  static const std::vector<trace::RunFacts> runs = [] {
-    std::vector<trace::RunFacts> made(2);
-    for (trace::RunFacts& one : made) {
+const metrics::RunFacts* factsOfOffers(std::uint32_t run) {
+  static const std::vector<metrics::RunFacts> runs = [] {
+    std::vector<metrics::RunFacts> made(2);
+    for (metrics::RunFacts& one : made) {
       one.requests.resize(1);
       one.outcome = trace::RunOutcome::Finished;
     }
@@ -41,7 +41,7 @@ const trace::RunFacts* factsOfOffers(std::uint32_t run) {
 
 OfferedFigure offered(std::uint32_t run, std::string_view name) {
   for (OfferedFigure& one : offeredFigures(run, std::nullopt, factsOfOffers)) {
-    if (one.figure->name == name) return std::move(one);
+    if (metrics::lessonName(*one.metric) == name) return std::move(one);
   }
   return {};
 }
@@ -67,8 +67,9 @@ class TestLessonOffers : public QObject {
 
 void TestLessonOffers::everyFigureIsOffered() {
   const std::vector<OfferedFigure> all = offeredFigures(2, std::nullopt, factsOfOffers);
-  const auto ofRuns = std::count_if(trace::figures().begin(), trace::figures().end(),
-                                    [](const trace::Figure& figure) { return figure.ofRun != nullptr; });
+  const auto ofRuns =
+      std::count_if(metrics::all().begin(), metrics::all().end(),
+                    [](const metrics::Metric& metric) { return metric.isOf(metrics::Scope::Run); });
   QCOMPARE(static_cast<std::ptrdiff_t>(all.size()), static_cast<std::ptrdiff_t>(ofRuns));
   for (const OfferedFigure& one : all) {
     QVERIFY(one.value.empty() || one.missing.empty());
@@ -80,7 +81,7 @@ void TestLessonOffers::everyFigureIsOffered() {
   QCOMPARE(offered(3, "cached tokens").missing, std::string("run 3 has not been run"));
   QCOMPARE(offered(2, "divergence").missing, std::string("the fidelity of run 2 was not measured"));
   for (const OfferedFigure& one : offeredFigures(1, NodePath("/g/input"), factsOfOffers)) {
-    QVERIFY(one.figure->ofNode != nullptr);
+    QVERIFY(one.metric->isOf(metrics::Scope::Node));
     QVERIFY2(one.expression.ends_with(" of node:/g/input"), one.expression.c_str());
   }
 }

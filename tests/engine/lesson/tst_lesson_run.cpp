@@ -6,8 +6,8 @@
 #include "engine/lesson/check.h"
 #include "engine/lesson/filled.h"
 #include "engine/lesson/lesson_run.h"
-#include "engine/trace/figure_table.h"
-#include "engine/trace/run_facts.h"
+#include "engine/metrics/metric_table.h"
+#include "engine/metrics/run_facts.h"
 #include "kernels/backends.h"
 #include "tests/support/test_program.h"
 
@@ -45,7 +45,7 @@ FilledLesson filledFrom(const std::string& text, const std::filesystem::path& fo
 }
 
 double numberOf(const LessonFacts& facts, std::size_t run, const char* name) {
-  return std::get<double>(trace::findFigure(name)->ofRun(facts.at(run - 1)).value());
+  return std::get<double>(metrics::find(name)->of(facts.at(run - 1)).value());
 }
 
 const std::string kHead =
@@ -154,12 +154,12 @@ void TestLessonRun::whyHasAReason() {
     QVERIFY2(target && target->kind != Target::Kind::Node && target->kind != Target::Kind::Span,
              where.c_str());
     if (facts.empty()) filledFrom(text, path.parent_path(), &facts);
-    const trace::RunFacts& run = facts.at(runs - 1);
-    const trace::RequestFacts& request = run.requests.at(0);
+    const metrics::RunFacts& run = facts.at(runs - 1);
+    const metrics::RequestFacts& request = run.requests.at(0);
     const trace::BlockPlace place =
         target->kind == Target::Kind::Block
-            ? trace::blocksInView(request, run.blockSize).at(target->number)
-            : trace::blockOf(trace::tokensInView(request).at(target->number - 1), run.blockSize);
+            ? metrics::blocksInView(request, run.blockSize).at(target->number)
+            : metrics::blockOf(metrics::tokensInView(request).at(target->number - 1), run.blockSize);
     const auto lookup = std::find_if(request.lookups.begin(), request.lookups.end(),
                                      [&place](const trace::BlockLookedUp& one) {
                                        return trace::BlockPlace{one.segment, one.virtualIndex} == place;

@@ -291,9 +291,9 @@ class TestLessonReader : public QObject {
     QVERIFY(number->text().isEmpty());
     const auto* area = reader().findChild<QScrollArea*>(QStringLiteral("lessonArea"));
     QVERIFY(area != nullptr && area->widget()->width() <= area->viewport()->width());
-    const trace::RunFacts& facts = course().facts().back();
+    const metrics::RunFacts& facts = course().facts().back();
     const std::vector<trace::BlockPlace> blocks =
-        trace::blocksInView(facts.requests.front(), facts.blockSize);
+        metrics::blocksInView(facts.requests.front(), facts.blockSize);
     QVERIFY(blocks.size() > 1);
     Selection selection;
     selection.block = BlockRef{facts.requests.front().request, blocks[1].segment, blocks[1].virtualIndex};
@@ -451,7 +451,7 @@ class TestLessonReader : public QObject {
     for (std::size_t step = 0; step < course().steps(); ++step)
       QVERIFY2(goTo(step), qPrintable(course().problem()));
     QVERIFY(course().facts().size() >= 5);
-    for (const trace::RunFacts& facts : course().facts()) QCOMPARE(facts.model, std::string("mine"));
+    for (const metrics::RunFacts& facts : course().facts()) QCOMPARE(facts.model, std::string("mine"));
     const lesson::FilledLesson filled = lesson::fill(course().lesson(), course().facts());
     QVERIFY(filled.failures().empty());
     std::size_t unasked = 0;

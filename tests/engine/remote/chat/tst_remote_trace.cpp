@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run on servers as events: the same story as that of a run here, and nothing that the server did not say.
 #include "engine/base/error.h"
+#include "engine/metrics/metric_table.h"
+#include "engine/metrics/run_facts.h"
+#include "engine/metrics/stats_table.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_trace.h"
-#include "engine/trace/figure_table.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/report.h"
-#include "engine/trace/run_facts.h"
 #include "engine/trace/trace_file.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/test_program.h"
@@ -199,17 +200,17 @@ class TestRemoteTrace : public QObject {
     QCOMPARE(request.promptTokens, std::int64_t{9});
     QCOMPARE(request.generatedTokens, std::int64_t{3});
 
-    trace::RunFactsCollector collector;
+    metrics::RunFactsCollector collector;
     for (const trace::Event& event : traced.events) QVERIFY(!collector.take(event));
     const auto facts = collector.of(7);
     QVERIFY(facts && facts->isRemote && !facts->isAccounted);
     for (const char* const name : {"cached tokens", "hit rate", "computed tokens", "prompt tokens", "blocks",
                                    "passes", "block size", "stored blocks"}) {
-      const trace::Figure* figure = trace::findFigure(name);
-      QVERIFY2(figure != nullptr && !figure->ofRun(*facts), name);
+      const metrics::Metric* figure = metrics::find(name);
+      QVERIFY2(figure != nullptr && !figure->of(*facts), name);
     }
-    QVERIFY(trace::findFigure("time to first token")->ofRun(*facts).has_value());
-    QCOMPARE(std::get<double>(*trace::findFigure("generated tokens")->ofRun(*facts)), 6.0);
+    QVERIFY(metrics::find("time to first token")->of(*facts).has_value());
+    QCOMPARE(std::get<double>(*metrics::find("generated tokens")->of(*facts)), 6.0);
 
     const trace::TraceStats sums = trace::stats(traced.events);
     QCOMPARE(sums.promptTokens, std::int64_t{0});
@@ -217,7 +218,7 @@ class TestRemoteTrace : public QObject {
     QCOMPARE(sums.unaccountedTokens, std::int64_t{18});
     QCOMPARE(sums.generatedTokens, std::int64_t{6});
     QVERIFY(sums.timeToFirstToken > 0);
-    QVERIFY(trace::statsTable(sums).find("not known what was found") != std::string::npos);
+    QVERIFY(metrics::statsTable(sums).find("not known what was found") != std::string::npos);
   }
 
   void aBreakKeepsWhatCame() {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/trace/run_facts.h"
+#include "engine/metrics/run_facts.h"
 
 #include <algorithm>
 #include <type_traits>
 #include <variant>
 
-namespace spanscope::trace {
+namespace spanscope::metrics {
 namespace {
+
+std::optional<double> rateOf(std::int64_t rows, std::int64_t nanoseconds) {
+  if (rows <= 0 || nanoseconds <= 0) return std::nullopt;
+  return static_cast<double>(rows) / (static_cast<double>(nanoseconds) * 1e-9);
+}
 
 bool isAtOrBelow(const NodePath& node, const NodePath& top) {
   return node == top || (node.starts_with(top) && node[top.size()] == '/');
@@ -14,7 +19,22 @@ bool isAtOrBelow(const NodePath& node, const NodePath& top) {
 
 }  // namespace
 
-std::optional<PromptAccount> accountOf(const RequestFacts& request) {
+Totals totalsOf(const RunFacts& run) {
+  Totals totals;
+  totals.metered = run.metered;
+  totals.timeToFirstToken = run.figures.timeToFirstToken;
+  totals.interTokenLatency = run.figures.interTokenLatency;
+  totals.whole = run.figures.whole;
+  totals.prefillRate = run.prefillRate;
+  totals.decodeRate = run.decodeRate;
+  if (run.requests.empty()) return totals;
+  if (run.isAccounted) totals.account = run.account;
+  totals.generatedTokens = run.figures.generatedTokens;
+  if (!run.isRemote) totals.allocatedBlocks = run.blocks.allocated;
+  return totals;
+}
+
+std::optional<trace::PromptAccount> accountOf(const RequestFacts& request) {
   if (!request.admitted) return std::nullopt;
   return request.segments.empty() ? accountOf(*request.admitted)
                                   : request.tokens.account(request.segments, request.admitted->promptTokens);
@@ -23,7 +43,7 @@ std::optional<PromptAccount> accountOf(const RequestFacts& request) {
 std::vector<ViewToken> tokensInView(const RequestFacts& request) {
   std::vector<ViewToken> tokens;
   std::uint32_t index = 0;
-  for (const SegmentInfo& segment : request.segments) {
+  for (const trace::SegmentInfo& segment : request.segments) {
     if (!segment.hidden) {
       const auto end = static_cast<std::int32_t>(segment.tokens.size());
       for (std::int32_t local = segment.visibleBegin; local < end; ++local) tokens.push_back({index, local});
@@ -33,20 +53,20 @@ std::vector<ViewToken> tokensInView(const RequestFacts& request) {
   return tokens;
 }
 
-BlockPlace blockOf(const ViewToken& token, std::int32_t blockSize) {
+trace::BlockPlace blockOf(const ViewToken& token, std::int32_t blockSize) {
   return {token.segment, token.local / blockSize};
 }
 
-std::vector<BlockPlace> blocksInView(const RequestFacts& request, std::int32_t blockSize) {
-  std::vector<BlockPlace> blocks;
+std::vector<trace::BlockPlace> blocksInView(const RequestFacts& request, std::int32_t blockSize) {
+  std::vector<trace::BlockPlace> blocks;
   for (const ViewToken& token : tokensInView(request)) {
-    const BlockPlace place = blockOf(token, blockSize);
+    const trace::BlockPlace place = blockOf(token, blockSize);
     if (blocks.empty() || blocks.back() != place) blocks.push_back(place);
   }
   return blocks;
 }
 
-std::int32_t tailBegin(const SegmentInfo& segment, std::int32_t blockSize) {
+std::int32_t tailBegin(const trace::SegmentInfo& segment, std::int32_t blockSize) {
   const auto end = static_cast<std::int32_t>(segment.tokens.size());
   return std::max(end / blockSize * blockSize, segment.visibleBegin);
 }
@@ -54,9 +74,9 @@ std::int32_t tailBegin(const SegmentInfo& segment, std::int32_t blockSize) {
 std::vector<NodeRange> rangesOf(const RequestFacts& request, const NodePath& node) {
   std::vector<NodeRange> ranges;
   std::uint32_t index = 0;
-  for (const SegmentInfo& segment : request.segments) {
+  for (const trace::SegmentInfo& segment : request.segments) {
     std::int32_t begin = 0;
-    for (const TokenRunInfo& run : segment.runs) {
+    for (const trace::TokenRunInfo& run : segment.runs) {
       const std::int32_t end = begin + run.count;
       const std::int32_t shown = std::max(begin, segment.visibleBegin);
       if (!segment.hidden && shown < end && isAtOrBelow(run.node, node)) {
@@ -72,9 +92,9 @@ std::vector<NodeRange> rangesOf(const RequestFacts& request, const NodePath& nod
   return ranges;
 }
 
-void RunFactsCollector::take(const BlockLookedUp& block, const Event& event) {
+void RunFactsCollector::take(const trace::BlockLookedUp& block, const trace::Event& event) {
   Request& request = m_requests[event.request];
-  const BlockPlace place{block.segment, block.virtualIndex};
+  const trace::BlockPlace place{block.segment, block.virtualIndex};
   // What a request finds when it goes on after a preemption is mostly its own.
   if (!request.lookedUp.emplace(place, request.facts.lookups.size()).second) return;
   request.facts.lookups.push_back(block);
@@ -82,94 +102,100 @@ void RunFactsCollector::take(const BlockLookedUp& block, const Event& event) {
   BlockCounts& counts = m_runs[event.run].blocks;
   ++counts.lookedUp;
   switch (block.outcome) {
-    case LookupOutcome::Hit:
+    case trace::LookupOutcome::Hit:
       ++counts.hit;
       break;
-    case LookupOutcome::Relocated:
+    case trace::LookupOutcome::Relocated:
       ++counts.relocated;
       break;
-    case LookupOutcome::Partial:
+    case trace::LookupOutcome::Partial:
       ++counts.partial;
       break;
-    case LookupOutcome::Miss:
+    case trace::LookupOutcome::Miss:
       ++counts.missed;
       break;
   }
 }
 
-void RunFactsCollector::take(const BatchComputed& batch) {
+void RunFactsCollector::take(const trace::BatchComputed& batch) {
   struct Rows {
     std::int64_t all = 0;
-    bool ofPrompts = false;
+    std::int64_t ofPrompts = 0;
   };
   std::map<RunId, Rows> byRun;
-  for (const BatchEntry& entry : batch.entries) {
+  for (const trace::BatchEntry& entry : batch.entries) {
     const auto request = m_requests.find(entry.request);
     if (request == m_requests.end()) continue;
     request->second.facts.tokens.take(entry);
     Rows& rows = byRun[request->second.run];
     rows.all += entry.count;
-    rows.ofPrompts = rows.ofPrompts || !entry.decode;
+    rows.ofPrompts += entry.decode ? 0 : entry.count;
   }
   for (const auto& [id, rows] : byRun) {
     Run& run = m_runs[id];
     ++run.passes;
-    run.decodePasses += rows.ofPrompts ? 0 : 1;
+    const bool isDecode = rows.ofPrompts == 0;
+    run.decodePasses += isDecode ? 1 : 0;
     run.mostRows = std::max(run.mostRows, rows.all);
+    (isDecode ? run.decodeRows : run.prefillRows) += isDecode ? rows.all : rows.ofPrompts;
+    (isDecode ? run.decodeTime : run.prefillTime) += batch.nanoseconds;
   }
 }
 
-std::optional<Error> RunFactsCollector::take(const Event& event) {
+std::optional<Error> RunFactsCollector::take(const trace::Event& event) {
   if (std::optional<Error> error = m_replay.apply(event)) return error;
+  m_meters.take(event);
   std::visit(
       [&](const auto& payload) {
         using Kind = std::decay_t<decltype(payload)>;
-        if constexpr (std::is_same_v<Kind, SessionStarted> || std::is_same_v<Kind, Snapshot>) {
+        if constexpr (std::is_same_v<Kind, trace::SessionStarted> || std::is_same_v<Kind, trace::Snapshot>) {
           m_blockSize = std::max(payload.pool.blockSize, 1);
           m_poolBlocks = static_cast<std::int64_t>(std::max<std::size_t>(payload.pool.blocks.size(), 1)) - 1;
-        } else if constexpr (std::is_same_v<Kind, RunStarted>) {
+        } else if constexpr (std::is_same_v<Kind, trace::RunStarted>) {
           m_runs.try_emplace(event.run);
-        } else if constexpr (std::is_same_v<Kind, StepStarted>) {
+        } else if constexpr (std::is_same_v<Kind, trace::StepStarted>) {
           const auto [request, isNew] = m_requests.try_emplace(event.request);
           if (!isNew) return;
           request->second.run = event.run;
           request->second.facts.request = event.request;
           request->second.facts.node = event.node;
           m_runs[event.run].requests.push_back(event.request);
-        } else if constexpr (std::is_same_v<Kind, BatchComputed>) {
+        } else if constexpr (std::is_same_v<Kind, trace::BatchComputed>) {
           take(payload);
-        } else if constexpr (std::is_same_v<Kind, BlockRemoved>) {
-          if (payload.reason == RemovalReason::Evicted && event.run != 0) ++m_runs[event.run].blocks.evicted;
+        } else if constexpr (std::is_same_v<Kind, trace::BlockRemoved>) {
+          if (payload.reason == trace::RemovalReason::Evicted && event.run != 0)
+            ++m_runs[event.run].blocks.evicted;
         } else {
           const auto request = m_requests.find(event.request);
           if (request == m_requests.end()) return;
           RequestFacts& facts = request->second.facts;
-          if constexpr (std::is_same_v<Kind, SpanTableLaidOut>) {
+          if constexpr (std::is_same_v<Kind, trace::SpanTableLaidOut>) {
             facts.segments = payload.segments;
             facts.tokens.take(payload);
-          } else if constexpr (std::is_same_v<Kind, LayoutApplied> ||
-                               std::is_same_v<Kind, TokensRecomputed>) {
+          } else if constexpr (std::is_same_v<Kind, trace::LayoutApplied> ||
+                               std::is_same_v<Kind, trace::TokensRecomputed>) {
             facts.tokens.take(payload);
-          } else if constexpr (std::is_same_v<Kind, RequestAdmitted>) {
+          } else if constexpr (std::is_same_v<Kind, trace::RequestAdmitted>) {
             if (!facts.admitted) facts.admitted = payload;
-          } else if constexpr (std::is_same_v<Kind, StepMetrics>) {
+          } else if constexpr (std::is_same_v<Kind, trace::StepMetrics>) {
             // Some sources report nothing else of a request.
             if (!facts.admitted) facts.admitted = admittedBy(payload);
             if (payload.generatedTokens > 0) facts.timeToFirstToken = payload.timeToFirstToken;
-          } else if constexpr (std::is_same_v<Kind, BlockLookedUp>) {
+          } else if constexpr (std::is_same_v<Kind, trace::BlockLookedUp>) {
             take(payload, event);
-          } else if constexpr (std::is_same_v<Kind, BlockAllocated>) {
+          } else if constexpr (std::is_same_v<Kind, trace::BlockAllocated>) {
             ++m_runs[event.run].blocks.allocated;
-          } else if constexpr (std::is_same_v<Kind, BlockStored>) {
+          } else if constexpr (std::is_same_v<Kind, trace::BlockStored>) {
             ++m_runs[event.run].blocks.stored;
-          } else if constexpr (std::is_same_v<Kind, BlockCopied>) {
+          } else if constexpr (std::is_same_v<Kind, trace::BlockCopied>) {
             ++m_runs[event.run].blocks.copied;
-          } else if constexpr (std::is_same_v<Kind, TokenGenerated>) {
+          } else if constexpr (std::is_same_v<Kind, trace::TokenGenerated>) {
             facts.tokens.setRead();
-          } else if constexpr (std::is_same_v<Kind, StepFinished>) {
-            if (payload.outcome != StepOutcome::Stopped && payload.outcome != StepOutcome::Failed)
+          } else if constexpr (std::is_same_v<Kind, trace::StepFinished>) {
+            if (payload.outcome != trace::StepOutcome::Stopped &&
+                payload.outcome != trace::StepOutcome::Failed)
               facts.tokens.setRead();
-          } else if constexpr (std::is_same_v<Kind, FidelityMeasured>) {
+          } else if constexpr (std::is_same_v<Kind, trace::FidelityMeasured>) {
             request->second.fidelity = payload;
           }
         }
@@ -182,7 +208,7 @@ std::optional<RunFacts> RunFactsCollector::of(RunId run) const {
   const auto found = m_runs.find(run);
   const auto state = m_replay.progress().runs.find(run);
   if (found == m_runs.end() || state == m_replay.progress().runs.end()) return std::nullopt;
-  const Progress& progress = m_replay.progress();
+  const trace::Progress& progress = m_replay.progress();
   RunFacts facts;
   facts.run = run;
   facts.model = progress.model.substr(progress.model.find_last_of('/') + 1);
@@ -197,11 +223,15 @@ std::optional<RunFacts> RunFactsCollector::of(RunId run) const {
   facts.passes = found->second.passes;
   facts.decodePasses = found->second.decodePasses;
   facts.mostRows = found->second.mostRows;
-  std::vector<const FidelityMeasured*> measured;
+  facts.prefillRate = rateOf(found->second.prefillRows, found->second.prefillTime);
+  facts.decodeRate = rateOf(found->second.decodeRows, found->second.decodeTime);
+  facts.metered = m_meters.of(found->second.requests);
+  std::vector<const trace::FidelityMeasured*> measured;
   for (const RequestId id : found->second.requests) {
     const Request& request = m_requests.at(id);
     facts.requests.push_back(request.facts);
-    if (const std::optional<PromptAccount> account = accountOf(request.facts)) facts.account += *account;
+    if (const std::optional<trace::PromptAccount> account = accountOf(request.facts))
+      facts.account += *account;
     const auto told = progress.requests.find(id);
     if (told != progress.requests.end() && told->second.reported) {
       facts.isRemote = true;
@@ -219,4 +249,4 @@ std::vector<RunId> RunFactsCollector::runs() const {
   return ids;
 }
 
-}  // namespace spanscope::trace
+}  // namespace spanscope::metrics

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The table of figures by name: what each comes to on a small trace, that it agrees with the other sums over
-// a trace, and that the manual lists it.
-#include "engine/trace/figure_table.h"
+// The table of metrics: what each comes to on a small trace, that it agrees with the other sums over a trace,
+// and that the manual lists it.
+#include "engine/metrics/metric_table.h"
 #include "engine/trace/token_account.h"
 #include "tests/engine/trace/simulated_engine.h"
 #include "tests/support/test_program.h"
@@ -24,6 +24,7 @@
 #include <vector>
 
 using namespace spanscope;
+using namespace spanscope::metrics;
 using namespace spanscope::trace;
 
 namespace {
@@ -81,10 +82,12 @@ RunFacts smallRun() {
   sink.send(3, 7, "/g", lookup(2, 0, LookupOutcome::Miss, 0, 2));
   sink.send(3, 7, "/g", RequestAdmitted{11, 6, 6, false, 0});
   BatchComputed prompt;
+  prompt.nanoseconds = 1'000'000;
   prompt.entries = {{7, 0, 0, 3, false, false}, {7, 2, 0, 2, false, false}};
   sink.send(0, 0, {}, prompt);
   sink.send(3, 7, "/g", TokenGenerated{});
   BatchComputed decode;
+  decode.nanoseconds = 2'000'000;
   decode.entries = {{7, 2, 2, 1, true, false}};
   sink.send(0, 0, {}, decode);
   TokenGenerated second;
@@ -114,7 +117,7 @@ RunFacts smallRun() {
   return collector.of(3).value_or(RunFacts{});
 }
 
-QString shown(const std::optional<FigureValue>& value) {
+QString shown(const std::optional<Value>& value) {
   if (!value) return "–";
   if (const auto* text = std::get_if<std::string>(&*value)) return QString::fromStdString(*text);
   return QString::number(std::get<double>(*value));
@@ -122,11 +125,11 @@ QString shown(const std::optional<FigureValue>& value) {
 
 }  // namespace
 
-class TestFigureTable : public QObject {
+class TestMetricTable : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void namesAreWords();
+  void idsAreWords();
   void ofARun_data();
   void ofARun();
   void ofANode_data();
@@ -139,24 +142,30 @@ class TestFigureTable : public QObject {
   void theManualListsThem();
 };
 
-void TestFigureTable::namesAreWords() {
-  const QRegularExpression form("^[a-z]+(-[a-z]+)*( [a-z]+(-[a-z]+)*)*$");
-  std::set<std::string_view> names;
-  for (const Figure& figure : figures()) {
-    const QString name = QString::fromUtf8(figure.name.data(), static_cast<qsizetype>(figure.name.size()));
-    QVERIFY2(form.match(name).hasMatch(), qPrintable(name));
-    QVERIFY2(names.insert(figure.name).second, qPrintable(name));
-    QCOMPARE(findFigure(figure.name), &figure);
-    QVERIFY2(figure.ofRun != nullptr || figure.ofNode != nullptr, qPrintable(name));
-    QVERIFY2(*figure.meaning != '\0' && *figure.events != '\0', qPrintable(name));
+void TestMetricTable::idsAreWords() {
+  const QRegularExpression form("^[a-z]+(-[a-z]+)*$");
+  std::set<std::string_view> ids;
+  for (const Metric& metric : all()) {
+    QVERIFY2(form.match(metric.id).hasMatch(), metric.id);
+    QVERIFY2(ids.insert(metric.id).second, metric.id);
+    QCOMPARE(find(metric.id), &metric);
+    QCOMPARE(find(lessonName(metric)), &metric);
+    QVERIFY2(*metric.name != '\0' && *metric.shortName != '\0', metric.id);
+    QVERIFY2(*metric.meaning != '\0' && *metric.events != '\0' && metric.scopes != 0, metric.id);
+    const bool isOfTotals =
+        metric.ofTotals != nullptr || metric.ofTokens != nullptr || metric.meter != nullptr;
+    QVERIFY2(!metric.isOf(Scope::Run) || isOfTotals || metric.ofRun != nullptr, metric.id);
+    QVERIFY2(!metric.isOf(Scope::Request) || isOfTotals, metric.id);
+    QVERIFY2(!metric.isOf(Scope::Node) || metric.ofNode != nullptr || metric.ofTokens != nullptr, metric.id);
     // "of" begins a node in a lesson.
-    QVERIFY2(!name.split(' ').contains("of"), qPrintable(name));
+    QVERIFY2(!QString(metric.id).split('-').contains("of"), metric.id);
   }
-  QVERIFY(names.size() > 30);
-  QVERIFY(findFigure("cached") == nullptr);
+  QVERIFY(ids.size() > 30);
+  QVERIFY(find("cached") == nullptr);
+  QCOMPARE(lessonName(get("inter-token-latency")), std::string("inter-token latency"));
 }
 
-void TestFigureTable::ofARun_data() {
+void TestMetricTable::ofARun_data() {
   QTest::addColumn<QString>("value");
   const std::map<std::string, QString> values{{"prompt tokens", "11"},
                                               {"cached tokens", "6"},
@@ -185,6 +194,12 @@ void TestFigureTable::ofARun_data() {
                                               {"block size", "4"},
                                               {"pool blocks", "8"},
                                               {"first block not found", "0"},
+                                              {"unread tokens", "0"},
+                                              {"tokens beside the prompt", "0"},
+                                              {"allocated blocks", "0"},
+                                              {"recent hit rate", QString::number(6.0 / 11)},
+                                              {"prefill speed", "5000"},
+                                              {"decode speed", "500"},
                                               {"first relocated block", "1"},
                                               {"passes", "2"},
                                               {"decode passes", "1"},
@@ -204,17 +219,18 @@ void TestFigureTable::ofARun_data() {
   for (const auto& [name, value] : values) QTest::newRow(name.c_str()) << value;
 }
 
-void TestFigureTable::ofARun() {
+void TestMetricTable::ofARun() {
   QFETCH(QString, value);
   static const RunFacts run = smallRun();
-  const Figure* const figure = findFigure(QTest::currentDataTag());
-  QVERIFY(figure != nullptr && figure->ofRun != nullptr);
-  QCOMPARE(shown(figure->ofRun(run)), value);
-  // Of a run that told nothing, no count is made up.
-  if (figure->unit == FigureUnit::Tokens && figure->name != "block size") QVERIFY(!figure->ofRun(RunFacts{}));
+  const Metric* const figure = find(QTest::currentDataTag());
+  QVERIFY(figure != nullptr && figure->isOf(Scope::Run));
+  QCOMPARE(shown(figure->of(run)), value);
+  // Of a run that reported nothing, no count is made up.
+  if (figure->unit == Unit::Tokens && std::string_view(figure->id) != "block-size")
+    QVERIFY(!figure->of(RunFacts{}));
 }
 
-void TestFigureTable::ofANode_data() {
+void TestMetricTable::ofANode_data() {
   QTest::addColumn<QString>("name");
   QTest::addColumn<QString>("node");
   QTest::addColumn<QString>("value");
@@ -240,17 +256,17 @@ void TestFigureTable::ofANode_data() {
   row("tail tokens", "/g/input/cross/7", "–");
 }
 
-void TestFigureTable::ofANode() {
+void TestMetricTable::ofANode() {
   QFETCH(QString, name);
   QFETCH(QString, node);
   QFETCH(QString, value);
-  const Figure* const figure = findFigure(name.toStdString());
-  QVERIFY(figure != nullptr && figure->ofNode != nullptr);
-  QCOMPARE(shown(figure->ofNode(smallRun(), node.toStdString())), value);
+  const Metric* const figure = find(name.toStdString());
+  QVERIFY(figure != nullptr && figure->isOf(Scope::Node));
+  QCOMPARE(shown(figure->of(smallRun(), node.toStdString())), value);
 }
 
 /// A run of two steps: of the first one here the sums know, the final figures do not.
-void TestFigureTable::theFinalStepAlone() {
+void TestMetricTable::theFinalStepAlone() {
   test::ListSink sink;
   RunFactsCollector collector;
   SessionStarted session;
@@ -287,7 +303,7 @@ void TestFigureTable::theFinalStepAlone() {
     if (const std::optional<Error> error = collector.take(event)) QFAIL(error->message().c_str());
   }
   const RunFacts run = *collector.of(1);
-  const auto value = [&run](const char* name) { return shown(findFigure(name)->ofRun(run)); };
+  const auto value = [&run](const char* name) { return shown(find(name)->of(run)); };
   QCOMPARE(value("prompt tokens"), QString("30"));
   QCOMPARE(value("longest prompt"), QString("20"));
   QCOMPARE(value("final prompt tokens"), QString("10"));
@@ -297,7 +313,7 @@ void TestFigureTable::theFinalStepAlone() {
   QCOMPARE(value("tail tokens"), QString("2"));
 }
 
-void TestFigureTable::blocksOfAPrompt() {
+void TestMetricTable::blocksOfAPrompt() {
   const RunFacts run = smallRun();
   const std::vector<BlockPlace> blocks = blocksInView(run.requests.front(), run.blockSize);
   const std::vector<BlockPlace> expected{{0, 0}, {1, 0}, {1, 1}, {2, 0}};
@@ -309,7 +325,7 @@ void TestFigureTable::blocksOfAPrompt() {
 }
 
 /// Over random traces, what is summed here is what other sums over the same events say.
-void TestFigureTable::agreesWithOtherSums() {
+void TestMetricTable::agreesWithOtherSums() {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     test::ListSink sink;
     test::SimulatedEngine engine(sink, seed, 40);
@@ -343,63 +359,76 @@ void TestFigureTable::agreesWithOtherSums() {
   }
 }
 
-void TestFigureTable::texts_data() {
+void TestMetricTable::texts_data() {
   QTest::addColumn<int>("unit");
   QTest::addColumn<double>("value");
   QTest::addColumn<QString>("text");
-  const auto row = [](FigureUnit unit, double value, const char* text) {
+  const auto row = [](Unit unit, double value, const char* text) {
     QTest::newRow(text) << static_cast<int>(unit) << value << QString::fromUtf8(text);
   };
-  row(FigureUnit::Tokens, 70, "70");
-  row(FigureUnit::Tokens, -3, "-3");
-  row(FigureUnit::Seconds, 0.00027, "0.27 ms");
-  row(FigureUnit::Seconds, 0.0031, "3.1 ms");
-  row(FigureUnit::Seconds, 0.12, "120 ms");
-  row(FigureUnit::Seconds, 1.25, "1.25 s");
-  row(FigureUnit::Share, 0.843, "84 %");
-  row(FigureUnit::Share, 0.9999, "99 %");
-  row(FigureUnit::Share, 1, "100 %");
-  row(FigureUnit::Share, 0.0001, "1 %");
-  row(FigureUnit::Nats, 0, "0");
-  row(FigureUnit::Nats, 0.00123, "0.0012");
-  row(FigureUnit::Nats, 9.3e-6, "0.0000093");
-  row(FigureUnit::Nats, 0.36, "0.36");
-  row(FigureUnit::Nats, 4.5e-12, "4.5e-12");
-  row(FigureUnit::Nats, 2.34, "2.3");
-  row(FigureUnit::Number, 3.5454, "3.5");
-  row(FigureUnit::Number, 85.3, "85");
+  row(Unit::Tokens, 70, "70");
+  row(Unit::Tokens, -3, "-3");
+  row(Unit::Seconds, 0.00027, "0.27 ms");
+  row(Unit::Seconds, 0.0031, "3.1 ms");
+  row(Unit::Seconds, 0.12, "120 ms");
+  row(Unit::Seconds, 1.25, "1.25 s");
+  row(Unit::Share, 0.843, "84 %");
+  row(Unit::Share, 0.9999, "99 %");
+  row(Unit::Share, 1, "100 %");
+  row(Unit::Share, 0.0001, "1 %");
+  row(Unit::Nats, 0, "0");
+  row(Unit::Nats, 0.00123, "0.0012");
+  row(Unit::Nats, 9.3e-6, "0.0000093");
+  row(Unit::Nats, 0.36, "0.36");
+  row(Unit::Nats, 4.5e-12, "4.5e-12");
+  row(Unit::Nats, 2.34, "2.3");
+  row(Unit::Number, 3.5454, "3.5");
+  row(Unit::Number, 85.3, "85");
 }
 
-void TestFigureTable::texts() {
+void TestMetricTable::texts() {
   QFETCH(int, unit);
   QFETCH(double, value);
   QFETCH(QString, text);
-  QCOMPARE(QString::fromStdString(figureText(static_cast<FigureUnit>(unit), value)).replace(u'\u00A0', ' '),
+  QCOMPARE(QString::fromStdString(metrics::text(static_cast<Unit>(unit), value)).replace(u'\u00A0', ' '),
            text);
 }
 
-/// A row of the manual's table says of each figure what the table here says.
-void TestFigureTable::theManualListsThem() {
+/// The rows of the manual's table are made from this one. SPANSCOPE_WRITE_GOLDEN=1 writes them.
+void TestMetricTable::theManualListsThem() {
+  QStringList expected;
+  for (const Metric& metric : all()) {
+    QStringList events;
+    for (const QString& event : QString::fromUtf8(metric.events).split(", ")) events << "`" + event + "`";
+    QStringList of;
+    if (metric.isOf(Scope::Run)) of << "run";
+    if (metric.isOf(Scope::Request)) of << "request";
+    if (metric.isOf(Scope::Node)) of << "node";
+    if (metric.isOf(Scope::Prediction)) of << "prediction";
+    const QString better = metric.better == Better::More   ? "more"
+                           : metric.better == Better::Less ? "less"
+                                                           : "";
+    expected << QString("| `%1` | %2 | %3 | %4 | %5 | %6 | %7 | %8 |")
+                    .arg(QString::fromStdString(lessonName(metric)), QString::fromUtf8(metric.name),
+                         QString::fromUtf8(metric.shortName), QString::fromUtf8(unitName(metric.unit)), better,
+                         of.join(", "), QString::fromUtf8(metric.meaning), events.join(", "));
+  }
   QFile file(SPANSCOPE_SOURCE_DIR "/resources/manual/numbers.md");
   QVERIFY(file.open(QIODevice::ReadOnly));
-  const QString section =
-      QString::fromUtf8(file.readAll()).section("\n## Figures by name\n", 1).section("\n## ", 0, 0);
-  QStringList rows;
-  for (const QString& line : section.split('\n')) {
-    if (line.startsWith("| `")) rows << line;
+  const QString page = QString::fromUtf8(file.readAll());
+  file.close();
+  const qsizetype first = page.indexOf("\n| `", page.indexOf("\n## Metrics\n")) + 1;
+  qsizetype end = first;
+  while (page.mid(end).startsWith("| `")) end = page.indexOf('\n', end) + 1;
+  const QString rows = page.mid(first, end - first);
+  const QString wanted = expected.join('\n') + '\n';
+  if (qEnvironmentVariableIsSet("SPANSCOPE_WRITE_GOLDEN")) {
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write((page.left(first) + wanted + page.mid(end)).toUtf8());
+  } else {
+    QVERIFY2(rows == wanted, "run this test with SPANSCOPE_WRITE_GOLDEN=1");
   }
-  QStringList expected;
-  for (const Figure& figure : figures()) {
-    QStringList events;
-    for (const QString& event : QString::fromUtf8(figure.events).split(", ")) events << "`" + event + "`";
-    const char* const of = figure.ofNode == nullptr ? "run" : figure.ofRun == nullptr ? "node" : "run, node";
-    expected << QString("| `%1` | %2 | %3 | %4 | %5 |")
-                    .arg(QString::fromUtf8(figure.name.data(), static_cast<qsizetype>(figure.name.size())),
-                         QString::fromUtf8(unitName(figure.unit)), QString::fromUtf8(of),
-                         QString::fromUtf8(figure.meaning), events.join(", "));
-  }
-  QCOMPARE(rows.join('\n'), expected.join('\n'));
 }
 
-SPANSCOPE_TEST(tst_figure_table, TestFigureTable)
-#include "tst_figure_table.moc"
+SPANSCOPE_TEST(tst_metric_table, TestMetricTable)
+#include "tst_metric_table.moc"

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/metrics/format.h"
+
+#include "engine/trace/fidelity_figures.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace spanscope::metrics {
+namespace {
+
+/// Between a number and its per cent sign.
+constexpr const char* kPercent = "\u00A0%";
+
+std::string printed(const char* format, int digits, double value) {
+  std::array<char, 400> text{};  // the longest double has 309 digits before the point
+  std::snprintf(text.data(), text.size(), format, digits, value);
+  return text.data();
+}
+
+/// Two to three significant digits.
+std::string shortNumber(double value) {
+  const double size = std::abs(value);
+  return printed("%.*f", size < 1 ? 2 : size < 10 ? 1 : 0, value);
+}
+
+std::string wholeText(double value) {
+  if (std::abs(value) < 1e15 && value == std::round(value)) return std::to_string(std::llround(value));
+  return shortNumber(value);
+}
+
+/// Two significant digits, without an exponent unless it would take more than twelve places.
+std::string plainNumber(double value) {
+  const double size = std::abs(value);
+  if (size == 0 || size >= 1 || size < 1e-11) return trace::divergenceText(value);
+  return printed("%.*f", 1 - static_cast<int>(std::floor(std::log10(size))), value);
+}
+
+/// Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 … 99.
+std::string percentText(double percent, bool isWhole, bool isNothing) {
+  double rounded = std::round(percent);
+  if (rounded >= 100 && !isWhole) rounded = 99;
+  if (rounded <= 0 && !isNothing) rounded = 1;
+  return wholeText(rounded) + kPercent;
+}
+
+bool isCount(Unit unit) {
+  return unit == Unit::Number || unit == Unit::Tokens || unit == Unit::Blocks || unit == Unit::Place;
+}
+
+}  // namespace
+
+const char* unitName(Unit unit) {
+  switch (unit) {
+    case Unit::Number:
+      return "number";
+    case Unit::Tokens:
+      return "tokens";
+    case Unit::Blocks:
+      return "blocks";
+    case Unit::Seconds:
+      return "ms";
+    case Unit::TokensPerSecond:
+      return "tokens/s";
+    case Unit::Share:
+      return "%";
+    case Unit::Nats:
+      return "nats";
+    case Unit::Place:
+      return "block";
+    case Unit::Text:
+      return "text";
+  }
+  return "";
+}
+
+std::string text(Unit unit, const Value& value) {
+  if (const auto* words = std::get_if<std::string>(&value)) return *words;
+  const double number = std::get<double>(value);
+  if (unit == Unit::Seconds) return durationText(number);
+  if (unit == Unit::TokensPerSecond) return countText(number) + " tokens/s";
+  if (unit == Unit::Share) return percentText(number * 100, number >= 1, number <= 0);
+  return unit == Unit::Nats ? plainNumber(number) : wholeText(number);
+}
+
+std::string columnText(Unit unit, const Value& value) {
+  if (const auto* words = std::get_if<std::string>(&value)) return *words;
+  if (isCount(unit) || unit == Unit::Nats) return text(unit, value);
+  return printed("%.*f", 2, displayed(unit, std::get<double>(value)));
+}
+
+std::string exactText(Unit unit, const Value& value) {
+  if (const auto* words = std::get_if<std::string>(&value)) return *words;
+  const double number = displayed(unit, std::get<double>(value));
+  const bool isWhole = isCount(unit) && std::abs(number) < 1e15 && number == std::round(number);
+  return isWhole ? std::to_string(std::llround(number)) : exactNumber(number);
+}
+
+double displayed(Unit unit, double value) {
+  return unit == Unit::Seconds ? value * 1000 : unit == Unit::Share ? value * 100 : value;
+}
+
+std::string durationText(double seconds) {
+  if (std::abs(seconds) < 1) return shortNumber(seconds * 1000) + " ms";
+  return printed("%.*f s", std::abs(seconds) < 100 ? 2 : 0, seconds);
+}
+
+std::string shareText(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return "–";
+  return percentText(100.0 * static_cast<double>(part) / static_cast<double>(whole), part >= whole,
+                     part <= 0);
+}
+
+std::string countText(double value) {
+  const double size = std::abs(value);
+  if (size >= 1e6) return shortNumber(value / 1e6) + " M";
+  if (size >= 1e4) return shortNumber(value / 1e3) + " k";
+  return printed("%.*f", size < 10 && value != std::round(value) ? 1 : 0, value);
+}
+
+std::string changeText(double now, double before) {
+  constexpr const char* kSame = "= same";
+  if (now == before) return kSame;
+  if (before <= 0 || now <= 0) return {};
+  const std::string arrow = now < before ? "▼ " : "▲ ";
+  const double ratio = now < before ? before / now : now / before;
+  if (ratio >= 1.995) return arrow + shortNumber(ratio) + "×";
+  const double percent = std::round(100 * (now - before) / before);
+  if (percent == 0) return kSame;
+  return arrow + (percent > 0 ? "+" : "−") + printed("%.*f", 0, std::abs(percent)) + " %";
+}
+
+std::string exactNumber(double value) {
+  return printed("%.*g", 9, value);
+}
+
+}  // namespace spanscope::metrics

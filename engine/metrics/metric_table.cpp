@@ -1,0 +1,802 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/metrics/metric_table.h"
+
+#include "engine/base/translation.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace spanscope::metrics {
+namespace {
+
+using trace::BlockLookedUp;
+using trace::BlockPlace;
+using trace::LookupOutcome;
+using trace::PromptAccount;
+using trace::SegmentInfo;
+using trace::TokenAccount;
+
+using Maybe = std::optional<Value>;
+
+template <class Number>
+Maybe count(Number number) {
+  return static_cast<double>(number);
+}
+
+constexpr const char* kAccountEvents = "span_table_laid_out, block_looked_up, batch_computed";
+
+/// Of all ranges of the node in all prompts; nothing where there are none.
+std::optional<TokenAccount> accountOfNode(const RunFacts& run, const NodePath& node) {
+  std::optional<TokenAccount> account;
+  for (const RequestFacts& request : run.requests) {
+    for (const NodeRange& range : rangesOf(request, node)) {
+      if (!account) account.emplace();
+      *account += request.tokens.of(range.segment, range.begin, range.end);
+    }
+  }
+  return account;
+}
+
+Maybe ofRequests(const RunFacts& run, std::int64_t number) {
+  return run.requests.empty() ? std::nullopt : count(number);
+}
+
+/// Of what only the embedded engine reports: blocks and passes.
+Maybe ofEngine(const RunFacts& run, std::int64_t number) {
+  return run.isRemote ? std::nullopt : ofRequests(run, number);
+}
+
+Maybe ofFidelity(const RunFacts& run, double (*number)(const trace::FidelityFigures&)) {
+  return run.fidelity ? count(number(*run.fidelity)) : std::nullopt;
+}
+
+Maybe ofOptional(const std::optional<double>& number) {
+  return number ? Maybe(*number) : std::nullopt;
+}
+
+/// The first block of the first prompt for which this holds, counted from 0 in view order, as views number
+/// them.
+Maybe firstBlock(const RunFacts& run, bool (*holds)(const BlockLookedUp& block)) {
+  if (run.requests.empty()) return std::nullopt;
+  const RequestFacts& request = run.requests.front();
+  const std::vector<BlockPlace> places = blocksInView(request, run.blockSize);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (const BlockLookedUp& block : request.lookups) {
+      if (BlockPlace{block.segment, block.virtualIndex} == places[i] && holds(block)) return count(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::int64_t blocksOfPrompts(const RunFacts& run) {
+  std::int64_t blocks = 0;
+  for (const RequestFacts& request : run.requests)
+    blocks += static_cast<std::int64_t>(blocksInView(request, run.blockSize).size());
+  return blocks;
+}
+
+Maybe blocksOfNode(const RunFacts& run, const NodePath& node) {
+  std::int64_t blocks = 0;
+  for (const RequestFacts& request : run.requests) {
+    std::optional<BlockPlace> last;
+    for (const NodeRange& range : rangesOf(request, node)) {
+      for (std::int32_t local = range.begin; local < range.end; ++local) {
+        const BlockPlace place = blockOf({range.segment, local}, run.blockSize);
+        blocks += last == place ? 0 : 1;
+        last = place;
+      }
+    }
+  }
+  return blocks > 0 ? count(blocks) : std::nullopt;
+}
+
+Maybe positionOfNode(const RunFacts& run, const NodePath& node) {
+  for (const RequestFacts& request : run.requests) {
+    const std::vector<NodeRange> ranges = rangesOf(request, node);
+    if (!ranges.empty()) return count(request.segments[ranges.front().segment].base + ranges.front().begin);
+  }
+  return std::nullopt;
+}
+
+/// Of the last step that began, whose answer is the run's.
+Maybe tokensOfFinal(const RunFacts& run, std::int64_t (*tokens)(const PromptAccount&)) {
+  if (run.requests.empty()) return std::nullopt;
+  const std::optional<PromptAccount> account = accountOf(run.requests.back());
+  return account ? count(tokens(*account)) : std::nullopt;
+}
+
+Maybe longestPrompt(const RunFacts& run) {
+  std::optional<std::int64_t> most;
+  for (const RequestFacts& request : run.requests) {
+    if (const std::optional<PromptAccount> account = accountOf(request))
+      most = std::max(most.value_or(0), account->total());
+  }
+  return most ? count(*most) : std::nullopt;
+}
+
+Maybe tailOfNode(const RunFacts& run, const NodePath& node) {
+  std::optional<std::int64_t> tokens;
+  for (const RequestFacts& request : run.requests) {
+    for (const NodeRange& range : rangesOf(request, node)) {
+      const std::int32_t tail = tailBegin(request.segments[range.segment], run.blockSize);
+      tokens = tokens.value_or(0) + std::max(range.end - std::max(range.begin, tail), 0);
+    }
+  }
+  return tokens ? count(*tokens) : std::nullopt;
+}
+
+Maybe tailOfRun(const RunFacts& run) {
+  std::optional<std::int64_t> tokens;
+  for (const RequestFacts& request : run.requests) {
+    for (const SegmentInfo& segment : request.segments) {
+      if (segment.hidden) continue;
+      tokens = tokens.value_or(0) + static_cast<std::int64_t>(segment.tokens.size()) -
+               tailBegin(segment, run.blockSize);
+    }
+  }
+  return tokens ? count(*tokens) : std::nullopt;
+}
+
+constexpr Scopes scopes(Scope scope) {
+  return static_cast<Scopes>(scope);
+}
+template <class... More>
+constexpr Scopes scopes(Scope scope, More... more) {
+  return static_cast<Scopes>(scopes(scope) | scopes(more...));
+}
+constexpr Scopes kRun = scopes(Scope::Run);
+constexpr Scopes kStep = scopes(Scope::Run, Scope::Request);
+constexpr Scopes kCompared = scopes(Scope::Run, Scope::Request, Scope::Comparison);
+constexpr Scopes kPrompt =
+    scopes(Scope::Run, Scope::Request, Scope::Node, Scope::Prediction, Scope::Comparison);
+
+template <std::int64_t TokenAccount::*Member>
+std::int64_t tokens(const TokenAccount& account) {
+  return account.*Member;
+}
+
+template <std::optional<double> Totals::*Member>
+Maybe total(const Totals& totals) {
+  return ofOptional(totals.*Member);
+}
+
+Maybe total(const std::optional<std::int64_t>& number) {
+  return number ? count(*number) : std::nullopt;
+}
+
+/// " ms" where a number alone would not say its unit; else nothing.
+std::string unitBehind(const Metric& metric) {
+  const bool isPlain = metric.unit == Unit::Number || metric.unit == Unit::Tokens ||
+                       metric.unit == Unit::Blocks || metric.unit == Unit::Place || metric.unit == Unit::Text;
+  return isPlain ? std::string() : std::string(" ") + unitName(metric.unit);
+}
+
+const std::vector<Metric>& table() {
+  static const std::vector<Metric> list = {
+      {.id = "prompt-tokens",
+       .name = forTranslation("Metrics", "prompt tokens"),
+       .shortName = forTranslation("Metrics", "prompt"),
+       .key = "prompt",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation(
+           "Metrics",
+           "tokens of the prompt: texts, what the chat template writes, and answers of inner steps"),
+       .events = kAccountEvents,
+       .scopes = kPrompt,
+       .ofTokens = [](const TokenAccount& account) { return account.total(); },
+       .ofTotals =
+           [](const Totals& totals) {
+             return totals.account ? count(totals.account->total()) : total(totals.promptTokens);
+           }},
+      {.id = "cached-tokens",
+       .name = forTranslation("Metrics", "cached tokens"),
+       .shortName = forTranslation("Metrics", "cached"),
+       .unit = Unit::Tokens,
+       .better = Better::More,
+       .meaning = forTranslation(
+           "Metrics",
+           "prompt tokens whose keys and values were reused from the pool, relocated ones included"),
+       .events = kAccountEvents,
+       .scopes = kPrompt,
+       .ofTokens = [](const TokenAccount& account) { return account.cached(); }},
+      {.id = "hit-tokens",
+       .name = forTranslation("Metrics", "hit tokens"),
+       .shortName = forTranslation("Metrics", "hit"),
+       .key = "hit",
+       .unit = Unit::Tokens,
+       .meaning =
+           forTranslation("Metrics", "prompt tokens that were reused at the position they were stored at"),
+       .events = kAccountEvents,
+       .scopes = scopes(Scope::Run, Scope::Request, Scope::Node),
+       .ofTokens = tokens<&TokenAccount::hit>},
+      {.id = "relocated-tokens",
+       .name = forTranslation("Metrics", "relocated tokens"),
+       .shortName = forTranslation("Metrics", "relocated"),
+       .key = "relocated",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation(
+           "Metrics", "prompt tokens that were reused at another position than they were stored at"),
+       .events = kAccountEvents,
+       .scopes = kPrompt,
+       .ofTokens = tokens<&TokenAccount::relocated>},
+      {.id = "tokens-computed-again",
+       .name = forTranslation("Metrics", "recomputed tokens"),
+       .shortName = forTranslation("Metrics", "recomputed"),
+       .key = "computed_again",
+       .unit = Unit::Tokens,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics",
+                                 "prompt tokens that the pool had and that the policy recomputed in view of "
+                                 "the whole prompt; they are not cached"),
+       .events = "block_looked_up, tokens_recomputed",
+       .scopes = kPrompt,
+       .ofTokens = tokens<&TokenAccount::again>},
+      {.id = "computed-tokens",
+       .name = forTranslation("Metrics", "computed tokens"),
+       .shortName = forTranslation("Metrics", "computed"),
+       .key = "computed",
+       .unit = Unit::Tokens,
+       .better = Better::Less,
+       .meaning =
+           forTranslation("Metrics", "prompt tokens that the pool did not have and that were computed"),
+       .events = kAccountEvents,
+       .scopes = kPrompt,
+       .ofTokens = tokens<&TokenAccount::computed>},
+      {.id = "unread-tokens",
+       .name = forTranslation("Metrics", "tokens not computed"),
+       .shortName = forTranslation("Metrics", "not computed"),
+       .key = "unread",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation(
+           "Metrics",
+           "prompt tokens that the pool did not have and that a stopped or failed step did not compute"),
+       .events = kAccountEvents,
+       .scopes = kCompared,
+       .isRare = true,
+       .ofTotals =
+           [](const Totals& totals) {
+             return totals.account ? count(totals.account->unread) : std::nullopt;
+           }},
+      {.id = "padded-tokens",
+       .name = forTranslation("Metrics", "padded tokens"),
+       .shortName = forTranslation("Metrics", "padded"),
+       .key = "padded",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation(
+           "Metrics",
+           "prompt tokens that only the layout adds: padding and delimiter tokens, cached and computed ones"),
+       .events = "layout_applied",
+       .scopes = kPrompt,
+       .isRare = true,
+       .ofTokens = tokens<&TokenAccount::padded>},
+      {.id = "cropped-tokens",
+       .name = forTranslation("Metrics", "cropped tokens"),
+       .shortName = forTranslation("Metrics", "cropped"),
+       .key = "cropped",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation(
+           "Metrics", "tokens of the chat template's text that the layout leaves out of the prompt"),
+       .events = "layout_applied",
+       .scopes = scopes(Scope::Run, Scope::Request, Scope::Prediction, Scope::Comparison),
+       .isRare = true,
+       .ofTokens = tokens<&TokenAccount::cropped>},
+      {.id = "tokens-beside-the-prompt",
+       .name = forTranslation("Metrics", "tokens beside the prompt"),
+       .shortName = forTranslation("Metrics", "beside the prompt"),
+       .key = "beside",
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Metrics",
+                                 "tokens that only the policy needs: hidden beginnings, and tokens that were "
+                                 "computed a second time in view of the whole prompt"),
+       .events = "request_admitted, tokens_recomputed",
+       .scopes = scopes(Scope::Run, Scope::Request, Scope::Prediction, Scope::Comparison),
+       .isRare = true,
+       .ofTotals =
+           [](const Totals& totals) {
+             return totals.account ? count(totals.account->beside) : std::nullopt;
+           }},
+      {.id = "allocated-blocks",
+       .name = forTranslation("Metrics", "allocated blocks"),
+       .shortName = forTranslation("Metrics", "allocated"),
+       .unit = Unit::Blocks,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "blocks of the pool that the requests took for themselves"),
+       .events = "block_allocated",
+       .scopes = kCompared,
+       .ofTotals = [](const Totals& totals) { return total(totals.allocatedBlocks); }},
+      {.id = "generated-tokens",
+       .name = forTranslation("Metrics", "generated tokens"),
+       .shortName = forTranslation("Metrics", "generated"),
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Metrics", "tokens of the answers, end tokens included"),
+       .events = "token_generated, step_metrics",
+       .scopes = kCompared,
+       .ofTotals = [](const Totals& totals) { return total(totals.generatedTokens); }},
+      {.id = "time-to-first-token",
+       .name = forTranslation("Metrics", "time to first token"),
+       .shortName = forTranslation("Metrics", "TTFT"),
+       .unit = Unit::Seconds,
+       .better = Better::Less,
+       .meaning = forTranslation(
+           "Metrics",
+           "from the moment a step could start to its first token; of a run the median over its steps"),
+       .events = "step_metrics",
+       .scopes = kCompared,
+       .isPlotted = true,
+       .ofTotals = total<&Totals::timeToFirstToken>},
+      {.id = "inter-token-latency",
+       .name = forTranslation("Metrics", "inter-token latency"),
+       .shortName = forTranslation("Metrics", "ITL"),
+       .unit = Unit::Seconds,
+       .better = Better::Less,
+       .meaning = forTranslation(
+           "Metrics", "mean time between the generated tokens of a step; of a run the median over its steps"),
+       .events = "step_metrics",
+       .scopes = kCompared,
+       .isPlotted = true,
+       .ofTotals = total<&Totals::interTokenLatency>},
+      {.id = "queue-time",
+       .name = forTranslation("Metrics", "queue time"),
+       .shortName = forTranslation("Metrics", "queue"),
+       .unit = Unit::Seconds,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "from the moment a step could start until it was admitted"),
+       .events = "step_metrics",
+       .scopes = scopes(Scope::Request),
+       .ofTotals = total<&Totals::queueTime>},
+      {.id = "whole-run",
+       .name = forTranslation("Metrics", "whole run"),
+       .shortName = forTranslation("Metrics", "whole run"),
+       .unit = Unit::Seconds,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "from the start of the run to its end"),
+       .events = "run_started, run_finished",
+       .scopes = scopes(Scope::Run, Scope::Comparison),
+       .ofTotals = total<&Totals::whole>},
+      {.id = "prefill-speed",
+       .name = forTranslation("Metrics", "prefill speed"),
+       .shortName = forTranslation("Metrics", "prefill"),
+       .unit = Unit::TokensPerSecond,
+       .better = Better::More,
+       .meaning = forTranslation(
+           "Metrics", "prompt tokens of the run over the time of the forward passes that compute some"),
+       .events = "batch_computed",
+       .scopes = kStep,
+       .ofTotals = total<&Totals::prefillRate>},
+      {.id = "decode-speed",
+       .name = forTranslation("Metrics", "decode speed"),
+       .shortName = forTranslation("Metrics", "decode"),
+       .unit = Unit::TokensPerSecond,
+       .better = Better::More,
+       .meaning = forTranslation(
+           "Metrics", "generated tokens of the run over the time of the forward passes that only decode"),
+       .events = "batch_computed",
+       .scopes = kStep,
+       .ofTotals = total<&Totals::decodeRate>},
+      {.id = "hit-rate",
+       .name = forTranslation("Metrics", "hit rate"),
+       .shortName = forTranslation("Metrics", "hit rate"),
+       .unit = Unit::Share,
+       .better = Better::More,
+       .meaning = forTranslation("Metrics", "cached tokens / prompt tokens"),
+       .events = kAccountEvents,
+       .scopes = kRun,
+       .ofTotals = [](const Totals& totals) -> Maybe {
+         if (!totals.account || totals.account->total() <= 0) return std::nullopt;
+         return static_cast<double>(totals.account->prompt.cached()) /
+                static_cast<double>(totals.account->total());
+       }},
+      {.id = "recent-hit-rate",
+       .name = forTranslation("Metrics", "hit rate of recent requests"),
+       .shortName = forTranslation("Metrics", "recent hit rate"),
+       .unit = Unit::Share,
+       .better = Better::More,
+       .meaning = forTranslation("Metrics",
+                                 "cached tokens / prompt tokens of the newest 1000 requests up to this one, "
+                                 "since the cache was cleared; recomputed tokens count as cached"),
+       .events = "request_admitted, cache_cleared",
+       .scopes = kStep,
+       .meter = recentHitRate,
+       .over = Over::Last},
+      {.id = "tail-tokens",
+       .name = forTranslation("Metrics", "tokens in partial blocks"),
+       .shortName = forTranslation("Metrics", "in partial blocks"),
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Metrics",
+                                 "prompt tokens in blocks that their segment does not fill; a cache of full "
+                                 "blocks alone computes them each time"),
+       .events = "span_table_laid_out",
+       .scopes = scopes(Scope::Run, Scope::Node),
+       .ofRun = tailOfRun,
+       .ofNode = tailOfNode},
+      {.id = "longest-prompt",
+       .name = forTranslation("Metrics", "longest prompt"),
+       .shortName = forTranslation("Metrics", "longest prompt"),
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Metrics", "most tokens that one prompt of the run has"),
+       .events = kAccountEvents,
+       .scopes = kRun,
+       .ofRun = longestPrompt},
+      {.id = "final-prompt-tokens",
+       .name = forTranslation("Metrics", "prompt tokens of the last step"),
+       .shortName = forTranslation("Metrics", "last prompt"),
+       .unit = Unit::Tokens,
+       .meaning =
+           forTranslation("Metrics", "prompt tokens of the last step alone, whose answer is that of the run"),
+       .events = kAccountEvents,
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return tokensOfFinal(run, [](const PromptAccount& account) { return account.total(); });
+           }},
+      {.id = "final-cached-tokens",
+       .name = forTranslation("Metrics", "cached tokens of the last step"),
+       .shortName = forTranslation("Metrics", "cached, last step"),
+       .unit = Unit::Tokens,
+       .better = Better::More,
+       .meaning = forTranslation("Metrics", "cached tokens of the last step alone"),
+       .events = kAccountEvents,
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return tokensOfFinal(run, [](const PromptAccount& account) { return account.prompt.cached(); });
+           }},
+      {.id = "final-computed-tokens",
+       .name = forTranslation("Metrics", "computed tokens of the last step"),
+       .shortName = forTranslation("Metrics", "computed, last step"),
+       .unit = Unit::Tokens,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "computed tokens of the last step alone"),
+       .events = kAccountEvents,
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return tokensOfFinal(run, [](const PromptAccount& account) { return account.prompt.computed; });
+           }},
+      {.id = "final-time-to-first-token",
+       .name = forTranslation("Metrics", "time to first token of the last step"),
+       .shortName = forTranslation("Metrics", "TTFT, last step"),
+       .unit = Unit::Seconds,
+       .better = Better::Less,
+       .meaning = forTranslation(
+           "Metrics", "time to first token of the last step alone, whose answer is that of the run"),
+       .events = "step_metrics",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) -> Maybe {
+         return run.requests.empty() ? std::nullopt : ofOptional(run.requests.back().timeToFirstToken);
+       }},
+      {.id = "position",
+       .name = forTranslation("Metrics", "position"),
+       .shortName = forTranslation("Metrics", "position"),
+       .unit = Unit::Number,
+       .meaning = forTranslation(
+           "Metrics", "position of the first token of a node in the first prompt that shows it, from 0"),
+       .events = "span_table_laid_out",
+       .scopes = scopes(Scope::Node),
+       .ofNode = positionOfNode},
+      {.id = "prompts",
+       .name = forTranslation("Metrics", "prompts"),
+       .shortName = forTranslation("Metrics", "prompts"),
+       .unit = Unit::Number,
+       .meaning = forTranslation("Metrics", "prompts that were answered: one for each step of the plan"),
+       .events = "step_started",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return count(run.requests.size()); }},
+      {.id = "blocks",
+       .name = forTranslation("Metrics", "blocks"),
+       .shortName = forTranslation("Metrics", "blocks"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "virtual blocks that hold the tokens of the prompts"),
+       .events = "span_table_laid_out",
+       .scopes = scopes(Scope::Run, Scope::Node),
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, blocksOfPrompts(run)); },
+       .ofNode = blocksOfNode},
+      {.id = "hit-blocks",
+       .name = forTranslation("Metrics", "hit blocks"),
+       .shortName = forTranslation("Metrics", "hit"),
+       .unit = Unit::Blocks,
+       .meaning =
+           forTranslation("Metrics", "virtual blocks that were found at the position they were stored at"),
+       .events = "block_looked_up",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.hit); }},
+      {.id = "relocated-blocks",
+       .name = forTranslation("Metrics", "relocated blocks"),
+       .shortName = forTranslation("Metrics", "relocated"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "virtual blocks that were found at another position"),
+       .events = "block_looked_up",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.relocated); }},
+      {.id = "partial-blocks",
+       .name = forTranslation("Metrics", "partial hits"),
+       .shortName = forTranslation("Metrics", "partial"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "virtual blocks of which only the first tokens were found"),
+       .events = "block_looked_up",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.partial); }},
+      {.id = "missed-blocks",
+       .name = forTranslation("Metrics", "missed blocks"),
+       .shortName = forTranslation("Metrics", "missed"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "virtual blocks that were not found"),
+       .events = "block_looked_up",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.missed); }},
+      {.id = "stored-blocks",
+       .name = forTranslation("Metrics", "stored blocks"),
+       .shortName = forTranslation("Metrics", "stored"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation(
+           "Metrics", "blocks whose content entered the cache; a partial block that grows is stored again"),
+       .events = "block_stored",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.stored); }},
+      {.id = "evicted-blocks",
+       .name = forTranslation("Metrics", "evicted blocks"),
+       .shortName = forTranslation("Metrics", "evicted"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "blocks whose content was evicted from the pool"),
+       .events = "block_removed",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.evicted); }},
+      {.id = "block-size",
+       .name = forTranslation("Metrics", "block size"),
+       .shortName = forTranslation("Metrics", "block size"),
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Metrics", "token slots of a block"),
+       .events = "session_started",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return run.isRemote ? std::nullopt : count(run.blockSize); }},
+      {.id = "pool-blocks",
+       .name = forTranslation("Metrics", "pool blocks"),
+       .shortName = forTranslation("Metrics", "pool"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "blocks of the pool that can hold tokens"),
+       .events = "session_started",
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) { return run.poolBlocks > 0 ? count(run.poolBlocks) : std::nullopt; }},
+      {.id = "first-block-not-found",
+       .name = forTranslation("Metrics", "first block not found"),
+       .shortName = forTranslation("Metrics", "first miss"),
+       .unit = Unit::Place,
+       .meaning = forTranslation(
+           "Metrics", "the first block of the first prompt that was not wholly found, from 0 in view order"),
+       .events = "block_looked_up",
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return firstBlock(run, [](const BlockLookedUp& block) {
+               return block.outcome == LookupOutcome::Miss || block.outcome == LookupOutcome::Partial;
+             });
+           }},
+      {.id = "first-relocated-block",
+       .name = forTranslation("Metrics", "first relocated block"),
+       .shortName = forTranslation("Metrics", "first relocated"),
+       .unit = Unit::Place,
+       .meaning = forTranslation(
+           "Metrics",
+           "the first block of the first prompt that was found at another position, from 0 in view order"),
+       .events = "block_looked_up",
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return firstBlock(
+                 run, [](const BlockLookedUp& block) { return block.outcome == LookupOutcome::Relocated; });
+           }},
+      {.id = "passes",
+       .name = forTranslation("Metrics", "forward passes"),
+       .shortName = forTranslation("Metrics", "passes"),
+       .unit = Unit::Number,
+       .meaning = forTranslation("Metrics", "forward passes that computed at least one token of the run"),
+       .events = "batch_computed",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.passes); }},
+      {.id = "decode-passes",
+       .name = forTranslation("Metrics", "decode passes"),
+       .shortName = forTranslation("Metrics", "decode passes"),
+       .unit = Unit::Number,
+       .meaning = forTranslation("Metrics",
+                                 "forward passes that computed a generated token and no token of a prompt"),
+       .events = "batch_computed",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.decodePasses); }},
+      {.id = "largest-pass",
+       .name = forTranslation("Metrics", "largest pass"),
+       .shortName = forTranslation("Metrics", "largest pass"),
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Metrics", "most tokens of the run that one forward pass computed"),
+       .events = "batch_computed",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.mostRows); }},
+      {.id = "divergence",
+       .name = forTranslation("Metrics", "KL divergence"),
+       .shortName = forTranslation("Metrics", "KL"),
+       .unit = Unit::Nats,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "KL(full ‖ policy) of the next token, mean over the answer"),
+       .events = "fidelity_measured",
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return ofFidelity(run, [](const trace::FidelityFigures& of) { return of.meanDivergence; });
+           },
+       .needs = Needs::Fidelity},
+      {.id = "largest-divergence",
+       .name = forTranslation("Metrics", "largest KL divergence"),
+       .shortName = forTranslation("Metrics", "largest KL"),
+       .unit = Unit::Nats,
+       .better = Better::Less,
+       .meaning =
+           forTranslation("Metrics", "KL(full ‖ policy) of the next token, at the token where it is largest"),
+       .events = "fidelity_measured",
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return ofFidelity(run, [](const trace::FidelityFigures& of) { return of.mostDivergence; });
+           },
+       .needs = Needs::Fidelity},
+      {.id = "agreeing-tokens",
+       .name = forTranslation("Metrics", "agreeing tokens"),
+       .shortName = forTranslation("Metrics", "agreeing"),
+       .unit = Unit::Tokens,
+       .better = Better::More,
+       .meaning = forTranslation(
+           "Metrics",
+           "places of the answer at which policy and full prefill have the same most likely token"),
+       .events = "fidelity_measured",
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return ofFidelity(
+                 run, [](const trace::FidelityFigures& of) { return static_cast<double>(of.agreeing); });
+           },
+       .needs = Needs::Fidelity},
+      {.id = "compared-tokens",
+       .name = forTranslation("Metrics", "compared tokens"),
+       .shortName = forTranslation("Metrics", "compared"),
+       .unit = Unit::Tokens,
+       .meaning = forTranslation("Metrics", "places of the answer that were compared with a full prefill"),
+       .events = "fidelity_measured",
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return ofFidelity(
+                 run, [](const trace::FidelityFigures& of) { return static_cast<double>(of.tokens); });
+           },
+       .needs = Needs::Fidelity},
+      {.id = "same-answers",
+       .name = forTranslation("Metrics", "same answers"),
+       .shortName = forTranslation("Metrics", "same answers"),
+       .unit = Unit::Number,
+       .better = Better::More,
+       .meaning = forTranslation("Metrics",
+                                 "steps to which a full prefill, decoding on its own, gives the same tokens"),
+       .events = "fidelity_measured",
+       .scopes = kRun,
+       .ofRun =
+           [](const RunFacts& run) {
+             return ofFidelity(
+                 run, [](const trace::FidelityFigures& of) { return static_cast<double>(of.sameAnswers); });
+           },
+       .needs = Needs::Fidelity},
+      {.id = "attention-deviation",
+       .name = forTranslation("Metrics", "attention deviation"),
+       .shortName = forTranslation("Metrics", "attention deviation"),
+       .unit = Unit::Number,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics",
+                                 "distance between the attention of the answer and that of a full prefill, "
+                                 "mean over layers, 0 to √2"),
+       .events = "fidelity_measured",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) -> Maybe {
+         return run.fidelity ? ofOptional(run.fidelity->meanAttentionDeviation()) : std::nullopt;
+       },
+       .needs = Needs::Fidelity},
+      {.id = "answer",
+       .name = forTranslation("Metrics", "answer"),
+       .shortName = forTranslation("Metrics", "answer"),
+       .unit = Unit::Text,
+       .meaning = forTranslation("Metrics", "the text that the run answered"),
+       .events = "run_finished",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) -> Maybe { return run.outcome ? Maybe(run.answer) : std::nullopt; }},
+      {.id = "policy",
+       .name = forTranslation("Metrics", "policy"),
+       .shortName = forTranslation("Metrics", "policy"),
+       .unit = Unit::Text,
+       .meaning = forTranslation("Metrics", "the reuse policy of the run"),
+       .events = "run_started",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) -> Maybe { return run.policy; }},
+      {.id = "model",
+       .name = forTranslation("Metrics", "model"),
+       .shortName = forTranslation("Metrics", "model"),
+       .unit = Unit::Text,
+       .meaning = forTranslation("Metrics", "the model that computed the run"),
+       .events = "session_started",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) -> Maybe { return run.model; }},
+      {.id = "layers",
+       .name = forTranslation("Metrics", "layers"),
+       .shortName = forTranslation("Metrics", "layers"),
+       .unit = Unit::Number,
+       .meaning = forTranslation("Metrics", "layers of the model"),
+       .events = "session_started",
+       .scopes = kRun,
+       .ofRun = [](const RunFacts& run) { return run.layers > 0 ? count(run.layers) : std::nullopt; }},
+
+  };
+  return list;
+}
+
+}  // namespace
+
+std::optional<Value> Metric::of(const Totals& totals) const {
+  if (meter != nullptr) {
+    const auto found = totals.metered.find(id);
+    return found == totals.metered.end() ? std::nullopt : Maybe(found->second);
+  }
+  if (ofTotals != nullptr) return ofTotals(totals);
+  return ofTokens != nullptr && totals.account ? count(ofTokens(totals.account->prompt)) : std::nullopt;
+}
+
+std::optional<Value> Metric::of(const RunFacts& run) const {
+  if (!isOf(Scope::Run)) return std::nullopt;
+  return ofRun != nullptr ? ofRun(run) : of(totalsOf(run));
+}
+
+std::optional<Value> Metric::of(const RunFacts& run, const NodePath& node) const {
+  if (ofNode != nullptr) return ofNode(run, node);
+  if (!isOf(Scope::Node) || ofTokens == nullptr) return std::nullopt;
+  const std::optional<TokenAccount> account = accountOfNode(run, node);
+  return account ? count(ofTokens(*account)) : std::nullopt;
+}
+
+std::optional<double> Metric::number(const Totals& totals) const {
+  const std::optional<Value> value = of(totals);
+  const double* const known = value ? std::get_if<double>(&*value) : nullptr;
+  return known != nullptr ? std::optional(*known) : std::nullopt;
+}
+
+std::span<const Metric> all() {
+  return table();
+}
+
+const Metric* find(std::string_view id) {
+  const auto isId = [id](const Metric& metric) {
+    return std::equal(
+        id.begin(), id.end(), metric.id, metric.id + std::string_view(metric.id).size(),
+        [](char written, char own) { return written == own || (written == ' ' && own == '-'); });
+  };
+  const std::vector<Metric>& list = table();
+  const auto found = std::find_if(list.begin(), list.end(), isId);
+  return found == list.end() ? nullptr : &*found;
+}
+
+const Metric& get(std::string_view id) {
+  const Metric* const found = find(id);
+  if (found == nullptr) throw std::invalid_argument("no metric " + std::string(id));
+  return *found;
+}
+
+std::string lessonName(const Metric& metric) {
+  if (find(metric.name) == &metric) return metric.name;
+  std::string name(metric.id);
+  std::replace(name.begin(), name.end(), '-', ' ');
+  return name;
+}
+
+std::string heading(const Metric& metric) {
+  return metric.name + unitBehind(metric);
+}
+
+std::string shortHeading(const Metric& metric) {
+  return metric.shortName + unitBehind(metric);
+}
+
+}  // namespace spanscope::metrics
