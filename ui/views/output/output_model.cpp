@@ -5,7 +5,6 @@
 #include "engine/policy/choice.h"
 #include "engine/policy/policies.h"
 #include "ui/session/answer_jobs.h"
-#include "ui/session/attention_replay.h"
 #include "ui/session/foretold_runs.h"
 #include "ui/session/run_history.h"
 #include "ui/session/token_account.h"
