@@ -14,6 +14,7 @@
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
 #include "engine/experiment/repeat_run.h"
+#include "engine/metrics/metric_table.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"
@@ -121,11 +122,16 @@ void writeTable(std::ostream& out, const std::vector<CaseSummary>& summaries) {
   const bool hasSteps = std::any_of(summaries.begin(), summaries.end(), [](const CaseSummary& each) {
     return each.firstToken.samples != each.lastFirstToken.samples;
   });
-  std::vector<TextTable::Column> columns = {
-      {"case", TextTable::Align::Left}, {"TTFT ms"}, {"least … most"}, {"cold/this"}};
+  std::vector<TextTable::Column> columns = {{"case", TextTable::Align::Left},
+                                            {metrics::shortHeading(metrics::get("time-to-first-token"))},
+                                            {"least … most"},
+                                            {"cold/this"}};
   if (hasSteps) columns.push_back({"last step's"});
-  for (const char* title : {"run ms", "least … most", "prompt", "cached", "relocated", "computed", "blocks"})
-    columns.push_back({title});
+  columns.push_back({"run ms"});
+  columns.push_back({"least … most"});
+  for (const char* const id : {"prompt-tokens", "cached-tokens", "relocated-tokens", "computed-tokens"})
+    columns.push_back({metrics::get(id).shortName});
+  columns.push_back({"blocks"});
   TextTable table(columns);
   for (const CaseSummary& each : summaries) {
     std::vector<std::string> cells = {

@@ -246,6 +246,7 @@ class RunCommand {
       m_recorder->drain(events);
       for (const trace::Event& event : events) {
         view.take(event);
+        m_meters.take(event);
         if (m_options.fidelity) gathered.take(event);
       }
     });
@@ -288,8 +289,9 @@ class RunCommand {
       isStopped = m_context.stop.stop_requested();
     }
 
+    const std::vector<metrics::Totals> totals = view.totals(result, m_meters);
     if (m_options.json) {
-      runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads(), view.accounts()));
+      runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads(), totals));
       if (!isOneSetting()) writeSettings(runs.back()["settings"], job.planned->settings);
       if (options.layout != layout::Layout::Exact) runs.back()["layout"] = layoutJson(view.layoutFigures());
       if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
@@ -298,10 +300,8 @@ class RunCommand {
       const bool anyAdmitted = std::any_of(result.steps.begin(), result.steps.end(),
                                            [](const auto& step) { return step.metrics.promptTokens > 0; });
       if (anyAdmitted) {
-        const std::vector<trace::PromptAccount> accounts = view.accounts();
         streams.out << '\n'
-                    << stepTable(plan, result, accounts) << "  " << reuseSummary(accounts, view.spans())
-                    << '\n';
+                    << stepTable(plan, result, totals) << "  " << reuseSummary(totals, view.spans()) << '\n';
         const std::string loaded = loadSummary(view.loads());
         if (!loaded.empty()) streams.out << "  " << loaded << '\n';
       }
@@ -351,6 +351,7 @@ class RunCommand {
   const Context& m_context;
   const Options& m_options;
   std::vector<Job> m_jobs;
+  metrics::Meters m_meters;  ///< of all events that the runs showed
   std::shared_ptr<trace::Recorder> m_recorder = std::make_shared<trace::Recorder>();
   std::shared_ptr<workbench::ModelBundle> m_model;
   workbench::ModelBundle& m_bundle;

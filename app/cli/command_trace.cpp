@@ -2,8 +2,10 @@
 #include "app/cli/command.h"
 #include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
+#include "app/cli/run_json.h"
 #include "app/cli/trace_sources.h"
 #include "app/cli/usage.h"
+#include "engine/metrics/stats_table.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"
 #include "engine/trace/event_codec.h"
@@ -107,16 +109,7 @@ nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
           {"cached_tokens", stats.cachedTokens},
           {"relocated_tokens", stats.relocatedTokens},
           {"computed_tokens", stats.computedTokens},
-          {"account",
-           {{"prompt", stats.account.total()},
-            {"hit", stats.account.prompt.hit},
-            {"relocated", stats.account.prompt.relocated},
-            {"computed_again", stats.account.prompt.again},
-            {"computed", stats.account.prompt.computed},
-            {"unread", stats.account.unread},
-            {"padded", stats.account.prompt.padded},
-            {"cropped", stats.account.prompt.cropped},
-            {"beside", stats.account.beside}}},
+          {"account", accountJson({.account = stats.account})},
           {"generated_tokens", stats.generatedTokens},
           {"hit_rate", stats.hitRate},
           {"recent_hit_rate", stats.recent.rate()},
@@ -152,7 +145,7 @@ ExitCode showStats(const Context& context, const TraceCommandOptions& options) {
   if (options.json) {
     context.streams.out << jsonText(toJson(stats)) << '\n';
   } else {
-    context.streams.out << trace::statsTable(stats);
+    context.streams.out << metrics::statsTable(stats);
   }
   return ExitCode::Fine;
 }

@@ -7,6 +7,7 @@
 #include "app/cli/text_table.h"
 #include "app/cli/why_lines.h"
 #include "engine/base/counted.h"
+#include "engine/metrics/metric_table.h"
 #include "engine/policy/policies.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/event_fields.h"
@@ -39,27 +40,37 @@ constexpr Count kCounts[] = {{.name = "prompt", .range = &run::StepPrediction::p
                              {.name = "computed", .range = &run::StepPrediction::computed},
                              {.name = "evicted", .range = &run::StepPrediction::evicted}};
 
-/// The counts of the account of a step's prompt, in the order of the tables.
+/// The counts of the account of a step's prompt, in the order of the tables. `metric`: its id.
 struct AccountCount {
-  const char* title;  ///< of the column
-  const char* name;   ///< in JSON
+  const char* metric;
   run::CountRange run::AccountForecast::*range;
   bool isUsual;  ///< false: a table has the column only where something counts there
 };
 constexpr AccountCount kAccountCounts[] = {
-    {.title = "prompt", .name = "prompt", .range = &run::AccountForecast::prompt, .isUsual = true},
-    {.title = "cached", .name = "cached", .range = &run::AccountForecast::cached, .isUsual = true},
-    {.title = "relocated", .name = "relocated", .range = &run::AccountForecast::relocated, .isUsual = true},
-    {.title = "again", .name = "computed_again", .range = &run::AccountForecast::again, .isUsual = false},
-    {.title = "computed", .name = "computed", .range = &run::AccountForecast::computed, .isUsual = true},
-    {.title = "beside", .name = "beside", .range = &run::AccountForecast::beside, .isUsual = false}};
+    {.metric = "prompt-tokens", .range = &run::AccountForecast::prompt, .isUsual = true},
+    {.metric = "cached-tokens", .range = &run::AccountForecast::cached, .isUsual = true},
+    {.metric = "relocated-tokens", .range = &run::AccountForecast::relocated, .isUsual = true},
+    {.metric = "tokens-computed-again", .range = &run::AccountForecast::again, .isUsual = false},
+    {.metric = "computed-tokens", .range = &run::AccountForecast::computed, .isUsual = true},
+    {.metric = "tokens-beside-the-prompt", .range = &run::AccountForecast::beside, .isUsual = false}};
 
 struct OptionalCount {
-  const char* name;
+  const char* metric;
   std::optional<std::int64_t> run::AccountForecast::*count;
 };
-constexpr OptionalCount kLayoutCounts[] = {{.name = "padded", .count = &run::AccountForecast::padded},
-                                           {.name = "cropped", .count = &run::AccountForecast::cropped}};
+constexpr OptionalCount kLayoutCounts[] = {
+    {.metric = "padded-tokens", .count = &run::AccountForecast::padded},
+    {.metric = "cropped-tokens", .count = &run::AccountForecast::cropped}};
+
+std::string titleOf(std::string_view metric) {
+  return metrics::get(metric).shortName;
+}
+
+/// Its name in JSON.
+std::string keyOf(std::string_view metric) {
+  const metrics::Metric& own = metrics::get(metric);
+  return own.key != nullptr ? own.key : own.shortName;
+}
 
 run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
   run::CountRange sum;
@@ -147,9 +158,9 @@ std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction,
     if ((all.*count.count).value_or(0) > 0) layoutCounts.push_back(count);
   }
   std::vector<TextTable::Column> columns{{"step"}, {"node", TextTable::Align::Left}};
-  for (const AccountCount& count : counts) columns.push_back({count.title});
-  for (const OptionalCount& count : layoutCounts) columns.push_back({count.name});
-  columns.push_back({"evicted"});
+  for (const AccountCount& count : counts) columns.push_back({titleOf(count.metric)});
+  for (const OptionalCount& count : layoutCounts) columns.push_back({titleOf(count.metric)});
+  columns.push_back({titleOf("evicted-blocks")});
   const bool anyDoubt = std::any_of(prediction.steps.begin(), prediction.steps.end(),
                                     [](const auto& step) { return step.doubt != run::Doubt::None; });
   if (anyDoubt) columns.push_back({"why not known", TextTable::Align::Left});
@@ -178,12 +189,13 @@ std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction,
   return table.text();
 }
 
-Json accountJson(const run::AccountForecast& account) {
+Json predictedAccount(const run::AccountForecast& account) {
   Json json;
-  for (const AccountCount& count : kAccountCounts) json[count.name] = rangeJson(account.*count.range);
+  for (const AccountCount& count : kAccountCounts)
+    json[keyOf(count.metric)] = rangeJson(account.*count.range);
   for (const OptionalCount& count : kLayoutCounts) {
     const auto& known = account.*count.count;
-    json[count.name] = known ? Json(*known) : Json(nullptr);
+    json[keyOf(count.metric)] = known ? Json(*known) : Json(nullptr);
   }
   return json;
 }
@@ -341,7 +353,7 @@ Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>
   for (const Count& count : kCounts) totals[count.name] = rangeJson(sumOf(*prediction, count));
   run::AccountForecast all;
   for (const run::StepPrediction& step : prediction->steps) all += run::accountOf(step, blockSize);
-  totals["account"] = accountJson(all);
+  totals["account"] = predictedAccount(all);
   json["totals"] = std::move(totals);
   json["order"] = prediction->order;
   json["steps"] = Json::array();
@@ -351,7 +363,7 @@ Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>
              {"copy", plan.steps[step.step].copy},
              {"doubt", run::doubtName(step.doubt)}};
     for (const Count& count : kCounts) row[count.name] = rangeJson(step.*count.range);
-    row["account"] = accountJson(run::accountOf(step, blockSize));
+    row["account"] = predictedAccount(run::accountOf(step, blockSize));
     row["segments"] = segmentsJson(step);
     json["steps"].push_back(std::move(row));
   }

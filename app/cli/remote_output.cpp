@@ -4,6 +4,7 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
+#include "engine/metrics/metric_table.h"
 
 #include <nlohmann/json.hpp>
 
@@ -107,9 +108,9 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
                       const remote::RemoteTarget& target) {
   const remote::ServerKindInfo& kind = remote::infoOf(target.facts.kind);
   TextTable table({{"node", TextTable::Align::Left},
-                   {"prompt"},
-                   {"cached"},
-                   {"generated"},
+                   {metrics::get("prompt-tokens").shortName},
+                   {metrics::get("cached-tokens").shortName},
+                   {metrics::get("generated-tokens").shortName},
                    {"first text ms"},
                    {"all ms"},
                    {"ended by", TextTable::Align::Left}});

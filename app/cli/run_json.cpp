@@ -6,6 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <optional>
+
 namespace spanscope::cli {
 namespace {
 
@@ -13,9 +16,19 @@ constexpr double kMilliseconds = 1000;
 
 }  // namespace
 
+nlohmann::ordered_json accountJson(const metrics::Totals& totals) {
+  nlohmann::ordered_json json;
+  for (const metrics::Metric& metric : metrics::all()) {
+    if (metric.key == nullptr) continue;
+    const std::optional<double> value = metric.number(totals);
+    json[metric.key] = value ? nlohmann::ordered_json(std::llround(*value)) : nlohmann::ordered_json(nullptr);
+  }
+  return json;
+}
+
 nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
                                  const run::RunResult& result, const SpanCounts& spans,
-                                 const LoadCounts& loads, const std::vector<trace::PromptAccount>& accounts) {
+                                 const LoadCounts& loads, const std::vector<metrics::Totals>& totals) {
   nlohmann::ordered_json json;
   json["file"] = file;
   json["outcome"] = trace::enumName(result.outcome);
@@ -46,16 +59,7 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
     row["cached"] = metrics.cachedTokens;
     row["relocated"] = metrics.relocatedTokens;
     row["computed"] = metrics.computedTokens;
-    const trace::PromptAccount& account = accounts[step.step];
-    row["account"] = {{"prompt", account.total()},
-                      {"hit", account.prompt.hit},
-                      {"relocated", account.prompt.relocated},
-                      {"computed_again", account.prompt.again},
-                      {"computed", account.prompt.computed},
-                      {"unread", account.unread},
-                      {"padded", account.prompt.padded},
-                      {"cropped", account.prompt.cropped},
-                      {"beside", account.beside}};
+    row["account"] = accountJson(totals[step.step]);
     row["generated"] = metrics.generatedTokens;
     row["preemptions"] = metrics.preemptions;
     row["recomputed"] = metrics.recomputedTokens;

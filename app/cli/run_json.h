@@ -12,10 +12,14 @@
 
 namespace spanscope::cli {
 
-/// One run as JSON: outcome, answer, and each step with its tokens and times (milliseconds). `accounts`: by
+/// How the tokens of prompts got their keys and values, and what else counts tokens of prompts: the metrics
+/// with a key. What is not known is null.
+nlohmann::ordered_json accountJson(const metrics::Totals& totals);
+
+/// One run as JSON: outcome, answer, and each step with its tokens and times (milliseconds). `totals`: by
 /// step.
 nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
                                  const run::RunResult& result, const SpanCounts& spans,
-                                 const LoadCounts& loads, const std::vector<trace::PromptAccount>& accounts);
+                                 const LoadCounts& loads, const std::vector<metrics::Totals>& totals);
 
 }  // namespace spanscope::cli

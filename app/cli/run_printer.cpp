@@ -12,8 +12,6 @@
 namespace spanscope::cli {
 namespace {
 
-constexpr double kMilliseconds = 1000;
-
 const char* outcomeName(trace::StepOutcome outcome) {
   switch (outcome) {
     case trace::StepOutcome::EndToken:
@@ -178,10 +176,22 @@ void RunPrinter::countSpans(RequestId request) {
   }
 }
 
-std::vector<trace::PromptAccount> RunPrinter::accounts() const {
-  std::vector<trace::PromptAccount> accounts(m_plan.steps.size());
-  for (const auto& [request, step] : m_steps) accounts[step] = m_accounts.of(request);
-  return accounts;
+std::vector<metrics::Totals> RunPrinter::totals(const run::RunResult& result,
+                                                const metrics::Meters& meters) const {
+  std::vector<metrics::Totals> all(m_plan.steps.size());
+  for (metrics::Totals& totals : all) totals.account.emplace();
+  for (const auto& [request, step] : m_steps) {
+    all[step].account = m_accounts.of(request);
+    all[step].metered = meters.of(request);
+  }
+  for (const run::StepResult& step : result.steps) {
+    metrics::Totals& totals = all[step.step];
+    totals.generatedTokens = step.metrics.generatedTokens;
+    if (step.metrics.generatedTokens > 0) totals.timeToFirstToken = step.metrics.timeToFirstToken;
+    if (step.metrics.generatedTokens > 1) totals.interTokenLatency = step.metrics.interTokenLatency;
+    totals.queueTime = step.metrics.queueTime;
+  }
+  return all;
 }
 
 void RunPrinter::finish() {
@@ -198,54 +208,54 @@ std::string stepName(const plan::Step& step) {
 }
 
 std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
-                      const std::vector<trace::PromptAccount>& accounts) {
-  const bool hasBeside = std::any_of(accounts.begin(), accounts.end(),
-                                     [](const trace::PromptAccount& account) { return account.beside > 0; });
-  std::vector<TextTable::Column> columns = {
-      {"step"},    {"node", TextTable::Align::Left}, {"prompt"}, {"cached"}, {"relocated"}, {"again"},
-      {"computed"}};
-  if (hasBeside) columns.push_back({"beside"});
-  columns.insert(columns.end(),
-                 {{"generated"}, {"TTFT ms"}, {"ITL ms"}, {"ended by", TextTable::Align::Left}});
+                      const std::vector<metrics::Totals>& totals) {
+  using metrics::Metric;
+  std::vector<TextTable::Column> columns = {{"step"}, {"node", TextTable::Align::Left}};
+  std::vector<const Metric*> shown;
+  for (const Metric& metric : metrics::all()) {
+    if (!metric.isOf(metrics::Scope::Request) || !metric.isOf(metrics::Scope::Comparison)) continue;
+    const bool isWorthIt = std::any_of(totals.begin(), totals.end(), [&metric](const metrics::Totals& step) {
+      const std::optional<double> value = metric.number(step);
+      return value && (!metric.isRare || *value > 0);
+    });
+    if (!isWorthIt && (metric.isRare || !metric.isTime())) continue;
+    shown.push_back(&metric);
+    columns.push_back({metrics::shortHeading(metric)});
+  }
+  columns.push_back({"ended by", TextTable::Align::Left});
   TextTable table(columns);
   for (const run::StepResult& step : result.steps) {
-    const trace::StepMetrics& metrics = step.metrics;
-    const trace::TokenAccount& prompt = accounts[step.step].prompt;
-    std::vector<std::string> row = {std::to_string(step.step),
-                                    stepName(plan.steps[step.step]),
-                                    std::to_string(accounts[step.step].total()),
-                                    std::to_string(prompt.cached()),
-                                    std::to_string(prompt.relocated),
-                                    std::to_string(prompt.again),
-                                    std::to_string(prompt.computed)};
-    if (hasBeside) row.push_back(std::to_string(accounts[step.step].beside));
-    row.insert(row.end(),
-               {std::to_string(metrics.generatedTokens),
-                metrics.generatedTokens > 0 ? fixed(metrics.timeToFirstToken * kMilliseconds, 2) : "–",
-                metrics.generatedTokens > 1 ? fixed(metrics.interTokenLatency * kMilliseconds, 2) : "–",
-                outcomeName(step.outcome)});
+    std::vector<std::string> row = {std::to_string(step.step), stepName(plan.steps[step.step])};
+    for (const Metric* const metric : shown) {
+      const std::optional<metrics::Value> value = metric->of(totals[step.step]);
+      row.push_back(value ? metrics::columnText(metric->unit, *value) : "–");
+    }
+    row.emplace_back(outcomeName(step.outcome));
     table.addRow(row);
   }
   return table.text();
 }
 
-std::string reuseSummary(const std::vector<trace::PromptAccount>& accounts, const SpanCounts& spans) {
-  trace::PromptAccount all;
-  for (const trace::PromptAccount& account : accounts) all += account;
+std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanCounts& spans) {
+  metrics::Totals all;
+  all.account.emplace();
+  for (const metrics::Totals& step : totals) *all.account += step.account.value_or(trace::PromptAccount());
   // Under a policy without spans there are none to count.
   const bool any = spans.relocated + spans.plain + spans.partial + spans.computed > 0;
   const auto part = [any](std::int64_t spanCount, std::int64_t tokens) {
     return (any ? counted(spanCount, "span") + ", " : "") + counted(tokens, "token");
   };
-  std::string line = "relocated hits: " + part(spans.relocated, all.prompt.relocated) +
-                     "; plain hits: " + part(spans.plain, all.prompt.hit);
-  if (spans.partial > 0) line += "; found in part: " + counted(spans.partial, "span");
-  line += "; computed: " + part(spans.computed, all.prompt.computed) + " of " + std::to_string(all.total());
-  if (all.prompt.again > 0) line += "; computed again: " + counted(all.prompt.again, "token");
-  if (all.unread > 0) line += "; not computed: " + counted(all.unread, "token");
-  if (all.prompt.padded > 0) line += "; pads and markers among them: " + counted(all.prompt.padded, "token");
-  if (all.prompt.cropped > 0) line += "; cropped: " + counted(all.prompt.cropped, "token");
-  if (all.beside > 0) line += "; beside the prompt, for the policy: " + counted(all.beside, "token");
+  std::string line = "relocated hits: " + part(spans.relocated, all.account->prompt.relocated) +
+                     "; plain hits: " + part(spans.plain, all.account->prompt.hit);
+  if (spans.partial > 0) line += "; partial hits: " + counted(spans.partial, "span");
+  line += "; computed: " + part(spans.computed, all.account->prompt.computed) + " of " +
+          std::to_string(all.account->total());
+  for (const char* const id : {"tokens-computed-again", "unread-tokens", "padded-tokens", "cropped-tokens",
+                               "tokens-beside-the-prompt"}) {
+    const metrics::Metric& metric = metrics::get(id);
+    const auto tokens = static_cast<std::int64_t>(metric.number(all).value_or(0));
+    if (tokens > 0) line += std::string("; ") + metric.shortName + ": " + counted(tokens, "token");
+  }
   return line;
 }
 

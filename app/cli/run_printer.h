@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "engine/metrics/metric_table.h"
 #include "engine/plan/plan.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/event.h"
@@ -54,9 +55,9 @@ class RunPrinter {
   void finish();
 
   const SpanCounts& spans() const { return m_spans; }
-  /// How the tokens of each step's prompt got their keys and values, by step. What a step without a request
-  /// lacks is 0.
-  std::vector<trace::PromptAccount> accounts() const;
+  /// What each step came to, by step: of a run, and of what the meters followed up to now. Counts of a step
+  /// without a request are 0.
+  std::vector<metrics::Totals> totals(const run::RunResult& result, const metrics::Meters& meters) const;
   const LoadCounts& loads() const { return m_loads; }
   /// What the layout did to all prompts, if it is not the exact one.
   const trace::LayoutFigures& layoutFigures() const { return m_layout; }
@@ -106,15 +107,13 @@ class RunPrinter {
 /// "/g/input/plus/0, copy 1"; the root of the query is "the root".
 std::string stepName(const plan::Step& step);
 
-/// A table with one row for each step: prompt, cached, relocated, computed again, computed and generated
-/// tokens, time to first token, latency. Cached ones include the relocated; with those that were computed
-/// again and those that were computed they sum up to the prompt of a step that was not stopped. `accounts`:
-/// by step.
+/// A table with one row for each step and a column for each metric that compares steps. Cached, recomputed
+/// and computed tokens add up to the prompt of a step that was not stopped. `totals`: by step.
 std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
-                      const std::vector<trace::PromptAccount>& accounts);
+                      const std::vector<metrics::Totals>& totals);
 
-/// One line that says what was reused: spans and tokens. `accounts`: by step.
-std::string reuseSummary(const std::vector<trace::PromptAccount>& accounts, const SpanCounts& spans);
+/// One line that says what was reused: spans and tokens. `totals`: by step.
+std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanCounts& spans);
 /// One line that says which hits came from a tier; empty: none did.
 std::string loadSummary(const LoadCounts& loads);
 

@@ -36,6 +36,7 @@ struct Totals {
   std::optional<double> prefillRate{};        ///< tokens a second, of a run
   std::optional<double> decodeRate{};         ///< tokens a second, of a run
   Metered metered{};
+  bool operator==(const Totals&) const = default;
 };
 
 /// One prompt of a run.

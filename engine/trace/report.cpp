@@ -21,10 +21,6 @@ namespace {
 
 constexpr double kNanoseconds = 1e9;
 
-std::string secondsText(double seconds) {
-  return seconds < 1 ? fixedPoint(1e3 * seconds, 2) + " ms" : fixedPoint(seconds, 2) + " s";
-}
-
 void addTo(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
 }
@@ -209,82 +205,6 @@ TraceStats stats(std::span<const Event> events) {
   result.timeToFirstToken = medianOf(std::move(firstTokens)).value_or(0);
   result.interTokenLatency = medianOf(std::move(latencies)).value_or(0);
   return result;
-}
-
-std::string statsTable(const TraceStats& s) {
-  std::vector<std::pair<std::string, std::string>> lines;
-  const auto add = [&lines](const char* name, auto value) {
-    if constexpr (std::is_integral_v<decltype(value)>) {
-      lines.emplace_back(name, std::to_string(value));
-    } else {
-      lines.emplace_back(name, std::move(value));
-    }
-  };
-  add("events", s.events);
-  if (s.lost > 0) add("events not delivered", s.lost);
-  add("duration", fixedPoint(s.duration, 3) + " s");
-  add("runs", s.runs);
-  add("requests", s.requests);
-  add("  finished", s.finishedRequests);
-  if (s.servedRequests > 0) add("  answered by servers", s.servedRequests);
-  if (s.unaccountedRequests > 0) {
-    add("  of which it is not known what was found", s.unaccountedRequests);
-    add("    their prompt tokens", s.unaccountedTokens);
-  }
-  // Cached, computed again and computed sum up to the prompts, as in the window; with what was cropped and
-  // without pads and markers, the prompts are the chat template's text.
-  add("prompt tokens", s.account.total());
-  add("  cached", s.account.prompt.cached());
-  add("  of them relocated", s.account.prompt.relocated);
-  add("  computed again", s.account.prompt.again);
-  add("  computed", s.account.prompt.computed);
-  if (s.account.unread > 0) add("  not computed", s.account.unread);
-  if (s.account.prompt.padded > 0) add("  pads and markers of all these", s.account.prompt.padded);
-  if (s.account.prompt.cropped > 0) add("cropped from the prompts", s.account.prompt.cropped);
-  if (s.account.beside > 0) add("beside the prompts", s.account.beside);
-  add("generated tokens", s.generatedTokens);
-  const double prompt = static_cast<double>(std::max<std::int64_t>(1, s.account.total()));
-  add("hit rate", fixedPoint(100 * static_cast<double>(s.account.prompt.cached()) / prompt, 1) + " %");
-  // Where the window holds all there was, the two are one.
-  if (s.recent.requests > 0 && static_cast<std::uint64_t>(s.recent.requests) < s.requests)
-    add("  last requests", fixedPoint(100 * s.recent.rate(), 1) + " % of " +
-                               counted(static_cast<std::uint64_t>(s.recent.requests), "request"));
-  add("blocks looked up", s.blocksLookedUp);
-  add("  hit", s.blocksHit);
-  add("  relocated", s.blocksRelocated);
-  add("  partial", s.blocksPartial);
-  add("  missed", s.blocksMissed);
-  add("blocks allocated", s.blocksAllocated);
-  add("blocks stored", s.blocksStored);
-  add("blocks evicted", s.blocksEvicted);
-  add("blocks copied", s.blocksCopied);
-  if (s.residency.lifetime) {
-    add("time in the pool", secondsText(*s.residency.lifetime) + " until evicted (median)");
-    add("  idle at the end", secondsText(*s.residency.idle) + " (median)");
-  }
-  if (s.residency.gap) add("  between uses", secondsText(*s.residency.gap) + " (median)");
-  if (s.preemptions > 0) {
-    add("preemptions", s.preemptions);
-    add("  tokens to resume with", s.resumedTokens);
-    add("  found again", s.resumedCachedTokens);
-    add("  computed again", s.recomputedTokens);
-  }
-  if (s.attentionLeftOut > 0) add("attention left out", counted(s.attentionLeftOut, "record"));
-  add("forward passes", s.passes);
-  add("  mean rows", fixedPoint(s.meanRowsPerPass, 1));
-  add("  time", fixedPoint(s.passTime, 3) + " s");
-  add("time to first token", fixedPoint(1e3 * s.timeToFirstToken, 2) + " ms (median)");
-  add("inter-token latency", fixedPoint(1e3 * s.interTokenLatency, 2) + " ms (median)");
-  if (s.warnings > 0) add("warnings", s.warnings);
-  if (s.errors > 0) add("errors", s.errors);
-
-  std::size_t width = 0;
-  for (const auto& [name, value] : lines) width = std::max(width, name.size());
-  std::string table;
-  for (const auto& [name, value] : lines) {
-    table.append(name).append(width + 2 - name.size(), ' ').append(value).append("\n");
-  }
-  return table;
 }
 
 }  // namespace spanscope::trace

@@ -79,7 +79,4 @@ struct TraceStats {
 
 TraceStats stats(std::span<const Event> events);
 
-/// A table of two columns, a line each, ending with a line end.
-std::string statsTable(const TraceStats& stats);
-
 }  // namespace spanscope::trace

@@ -264,8 +264,8 @@ void TestCliText::stepTableSaysWhatEndedEachStep() {
     step.step = static_cast<StepIndex>(result.steps.size() - 1);
     step.outcome = outcome;
   }
-  std::istringstream table(cli::stepTable(planOf(result.steps.size()), result,
-                                          std::vector<trace::PromptAccount>(result.steps.size())));
+  std::istringstream table(
+      cli::stepTable(planOf(result.steps.size()), result, std::vector<metrics::Totals>(result.steps.size())));
   std::vector<std::string> endings;
   for (std::string line; std::getline(table, line);) endings.push_back(line.substr(line.rfind(' ') + 1));
   QCOMPARE(endings, (std::vector<std::string>{"by", "end", "limit", "context", "stopped", "failed"}));
@@ -276,22 +276,29 @@ void TestCliText::tokensSumUpToThePrompt() {
   run::RunResult result;
   result.steps.emplace_back().metrics = {
       .step = 0, .promptTokens = 120, .cachedTokens = 100, .relocatedTokens = 30, .computedTokens = 20};
-  const std::vector<trace::PromptAccount> accounts = {
-      {.prompt = {.hit = 60, .relocated = 25, .computed = 15, .again = 5}, .beside = 15}};
-  std::istringstream table(cli::stepTable(planOf(1), result, accounts));
+  std::vector<metrics::Totals> totals(1);
+  totals[0].account =
+      trace::PromptAccount{.prompt = {.hit = 60, .relocated = 25, .computed = 15, .again = 5}, .beside = 15};
+  totals[0].generatedTokens = 0;
+  std::istringstream table(cli::stepTable(planOf(1), result, totals));
   std::string head;
   std::string row;
   std::getline(table, head);
   std::getline(table, row);
   const QString columns = QString::fromStdString(head).simplified();
-  QVERIFY2(
-      columns.startsWith(QStringLiteral("step node prompt cached relocated again computed beside generated")),
-      qPrintable(columns));
+  QStringList titles{QStringLiteral("step"), QStringLiteral("node")};
+  for (const char* const id : {"prompt-tokens", "cached-tokens", "relocated-tokens", "tokens-computed-again",
+                               "computed-tokens", "tokens-beside-the-prompt", "generated-tokens"})
+    titles << QString::fromUtf8(metrics::get(id).shortName);
+  QVERIFY2(columns.startsWith(titles.join(QLatin1Char(' '))), qPrintable(columns));
   QVERIFY2(QString::fromStdString(row).simplified().contains(QStringLiteral(" 105 85 25 5 15 15 0 ")),
            row.c_str());
-  QCOMPARE(QString::fromStdString(cli::reuseSummary(accounts, {})),
-           QStringLiteral("relocated hits: 25 tokens; plain hits: 60 tokens; computed: 15 tokens of 105; "
-                          "computed again: 5 tokens; beside the prompt, for the policy: 15 tokens"));
+  QCOMPARE(
+      QString::fromStdString(cli::reuseSummary(totals, {})),
+      QStringLiteral("relocated hits: 25 tokens; plain hits: 60 tokens; computed: 15 tokens of 105; %1: 5 "
+                     "tokens; %2: 15 tokens")
+          .arg(QString::fromUtf8(metrics::get("tokens-computed-again").shortName),
+               QString::fromUtf8(metrics::get("tokens-beside-the-prompt").shortName)));
 }
 
 SPANSCOPE_TEST(tst_cli_text, TestCliText)

@@ -230,10 +230,14 @@ void TestSpanqPredict::textSaysAll() {
       spanq(joined({"explain", "--predict", "--policy", "link"}, {}, {"rag.json", "rag-swapped.json"}));
   QCOMPARE(linked.code, 0);
   QVERIFY2(
-      holds(linked.out, "  step  node      prompt  cached  relocated  again  computed  beside  evicted\n"),
+      holds(
+          linked.out,
+          "  step  node      prompt  cached  relocated  recomputed  computed  beside the prompt  evicted\n"),
       linked.out.c_str());
   QVERIFY2(
-      holds(linked.out, "     0  the root      83      23          6     47        13      48        0\n"),
+      holds(
+          linked.out,
+          "     0  the root      83      23          6          47        13                 48        0\n"),
       linked.out.c_str());
   const SpanqResult judge = spanq(joined({"explain", "--predict"}, {}, {"judge-2.json"}));
   QVERIFY(holds(judge.out, "  the prompt holds a reply that has yet to be sampled\n"));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/metrics/metric_table.h"
+#include "engine/metrics/stats_table.h"
 #include "engine/trace/report.h"
 #include "tests/engine/trace/random_value.h"
 #include "tests/engine/trace/simulated_engine.h"
@@ -6,15 +8,29 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 
 using namespace spanscope;
 using namespace spanscope::trace;
 
 Q_DECLARE_METATYPE(spanscope::trace::Event)
+
+namespace {
+
+QString named(std::string_view id) {
+  return QString::fromUtf8(metrics::get(id).name);
+}
+
+QString shortly(std::string_view id) {
+  return QString::fromUtf8(metrics::get(id).shortName);
+}
+
+}  // namespace
 
 class TestReport : public QObject {
   Q_OBJECT
@@ -370,10 +386,11 @@ void TestReport::accountsSumUpToThePrompt() {
   QCOMPARE(account.prompt.total(), std::int64_t{10});
   QCOMPARE(account.unread, std::int64_t{0});
   QCOMPARE(account.beside, std::int64_t{10});
-  const QString table = QString::fromStdString(statsTable(stats(events))).simplified();
-  QVERIFY2(table.contains(
-               QStringLiteral("prompt tokens 10 cached 4 of them relocated 3 computed again 2 computed 4 "
-                              "beside the prompts 10")),
+  const QString table = QString::fromStdString(metrics::statsTable(stats(events))).simplified();
+  QVERIFY2(table.contains(QStringLiteral("%1 10 %2 4 of them %3 3 %4 2 %5 4 %6 10")
+                              .arg(named("prompt-tokens"), shortly("cached-tokens"),
+                                   shortly("relocated-tokens"), shortly("tokens-computed-again"),
+                                   shortly("computed-tokens"), named("tokens-beside-the-prompt"))),
            qPrintable(table));
 }
 
@@ -462,9 +479,11 @@ void TestReport::foundBeginningsAreComputedAgain() {
   QCOMPARE(account().total(), std::int64_t{6});
   QCOMPARE(account().text(), std::int64_t{8});
   QCOMPARE(account().beside, std::int64_t{2});
-  const QString table = QString::fromStdString(statsTable(stats(events))).simplified();
-  QVERIFY2(table.contains(QStringLiteral("computed again 2 computed 2 pads and markers of all these 1 "
-                                         "cropped from the prompts 3 beside the prompts 2")),
+  const QString table = QString::fromStdString(metrics::statsTable(stats(events))).simplified();
+  QVERIFY2(table.contains(QStringLiteral("%1 2 %2 2 of all these %3 1 %4 3 %5 2")
+                              .arg(shortly("tokens-computed-again"), shortly("computed-tokens"),
+                                   shortly("padded-tokens"), named("cropped-tokens"),
+                                   named("tokens-beside-the-prompt"))),
            qPrintable(table));
 }
 
@@ -536,7 +555,8 @@ void TestReport::sums() {
   expected.interTokenLatency = 0.25;
   expected.warnings = 1;
   expected.errors = 1;
-  QCOMPARE(QString::fromStdString(statsTable(stats(events))), QString::fromStdString(statsTable(expected)));
+  QCOMPARE(QString::fromStdString(metrics::statsTable(stats(events))),
+           QString::fromStdString(metrics::statsTable(expected)));
   QVERIFY(stats(events) == expected);
 }
 
@@ -590,23 +610,30 @@ void TestReport::table() {
   some.events = 12;
   some.account.prompt = {.hit = 5, .computed = 3};
   some.timeToFirstToken = 0.0125;
-  const QString text = QString::fromStdString(statsTable(some));
-  QVERIFY(text.startsWith("events               12\nduration             0.000 s\n"));
-  QVERIFY(text.contains("\nhit rate             62.5 %\n"));
-  QVERIFY(!text.contains("last requests"));
-  QVERIFY(!text.contains("time in the pool"));
-  QVERIFY(text.contains("\ntime to first token  12.50 ms (median)\n"));
-  QVERIFY(text.endsWith("\n"));
-  QVERIFY(!text.contains("errors"));
-  QVERIFY(!text.contains("not delivered"));
+  const auto has = [](const std::string& table, const QString& name, const QString& value) {
+    const QStringList lines = QString::fromStdString(table).split('\n');
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const QString& line) { return line.simplified() == name + ' ' + value; });
+  };
+  const std::string text = metrics::statsTable(some);
+  QVERIFY(has(text, "events", "12"));
+  QVERIFY(has(text, "duration", "0.000 s"));
+  QVERIFY(has(text, named("hit-rate"), "62.5 %"));
+  QVERIFY(has(text, named("time-to-first-token"), "12.50 ms (median)"));
+  QVERIFY(text.ends_with("\n"));
+  const QString all = QString::fromStdString(text);
+  QVERIFY(!all.contains(shortly("recent-hit-rate")));
+  QVERIFY(!all.contains("time in the pool"));
+  QVERIFY(!all.contains("errors"));
+  QVERIFY(!all.contains("not delivered"));
   some.requests = 1200;
   some.recent = {.requests = 1000, .asked = 400, .found = 100};
   some.residency = {.evicted = 3, .gaps = 2, .lifetime = 12.5, .idle = 0.004, .gap = 0.25};
-  const QString more = QString::fromStdString(statsTable(some));
-  QVERIFY2(more.contains("\n  last requests      25.0 % of 1000 requests\n"), qPrintable(more));
-  QVERIFY2(more.contains("\ntime in the pool     12.50 s until evicted (median)\n"), qPrintable(more));
-  QVERIFY2(more.contains("\n  idle at the end    4.00 ms (median)\n"), qPrintable(more));
-  QVERIFY2(more.contains("\n  between uses       250.00 ms (median)\n"), qPrintable(more));
+  const std::string more = metrics::statsTable(some);
+  QVERIFY2(has(more, shortly("recent-hit-rate"), "25.0 % of 1000 requests"), more.c_str());
+  QVERIFY2(has(more, "time in the pool", "12.50 s until evicted (median)"), more.c_str());
+  QVERIFY2(has(more, "idle at the end", "4.00 ms (median)"), more.c_str());
+  QVERIFY2(has(more, "between uses", "250.00 ms (median)"), more.c_str());
 }
 
 void TestReport::hostileSums() {
@@ -627,7 +654,7 @@ void TestReport::hostileSums() {
     event.payload = random.payload(i % std::variant_size_v<Payload>);
     events.push_back(std::move(event));
   }
-  QVERIFY(!statsTable(stats(events)).empty());
+  QVERIFY(!metrics::statsTable(stats(events)).empty());
 }
 
 SPANSCOPE_TEST(tst_report, TestReport)
