@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server/figures.h"
 
+#include "engine/metrics/metric_table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <string_view>
 #include <variant>
@@ -24,8 +27,15 @@ std::string labelText(std::string_view text) {
   return escaped;
 }
 
+/// What the table of metrics says of one, as a help text.
+std::string help(std::string_view id) {
+  std::string text = metrics::get(id).meaning;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
 template <class Number>
-void writeOne(std::string& text, const char* name, const char* type, const char* help, Number value) {
+void writeOne(std::string& text, const char* name, const char* type, const std::string& help, Number value) {
   fmt::format_to(std::back_inserter(text), "# HELP {0} {1}\n# TYPE {0} {2}\n{0} {3}\n", name, help, type,
                  value);
 }
@@ -135,22 +145,19 @@ std::string Figures::text() const {
   }
   writeOne(text, "spanscope_clients_gone_total", "counter", "Clients that went away before their answer",
            m_gone);
-  writeOne(text, "spanscope_prompt_tokens_total", "counter", "Tokens of prompts", m_promptTokens);
-  writeOne(text, "spanscope_prompt_tokens_cached_total", "counter",
-           "Tokens of prompts that were found in the cache", m_cachedTokens);
-  writeOne(text, "spanscope_prompt_tokens_relocated_total", "counter",
-           "Of these, tokens that were found at another position", m_relocatedTokens);
-  writeOne(text, "spanscope_generated_tokens_total", "counter", "Tokens of replies", m_generatedTokens);
+  writeOne(text, "spanscope_prompt_tokens_total", "counter", help("prompt-tokens"), m_promptTokens);
+  writeOne(text, "spanscope_prompt_tokens_cached_total", "counter", help("cached-tokens"), m_cachedTokens);
+  writeOne(text, "spanscope_prompt_tokens_relocated_total", "counter", help("relocated-tokens"),
+           m_relocatedTokens);
+  writeOne(text, "spanscope_generated_tokens_total", "counter", help("generated-tokens"), m_generatedTokens);
   writeOne(text, "spanscope_preemptions_total", "counter",
            "Requests that gave their blocks back to go on later", m_preemptions);
-  writeOne(text, "spanscope_blocks_evicted_total", "counter", "Blocks that gave way to others", m_evictions);
-  writeOne(text, "spanscope_blocks", "gauge", "Blocks of the pool", m_blocks);
+  writeOne(text, "spanscope_blocks_evicted_total", "counter", help("evicted-blocks"), m_evictions);
+  writeOne(text, "spanscope_blocks", "gauge", help("pool-blocks"), m_blocks);
   writeOne(text, "spanscope_blocks_in_use", "gauge", "Blocks that requests refer to", m_references.size());
-  write(text, "spanscope_time_to_first_token_seconds", "From when a step could start to its first token",
-        m_firstToken);
-  write(text, "spanscope_inter_token_latency_seconds", "Mean time between the tokens of a reply",
-        m_betweenTokens);
-  write(text, "spanscope_queue_time_seconds", "From when a step could start to its admission", m_queue);
+  write(text, "spanscope_time_to_first_token_seconds", help("time-to-first-token"), m_firstToken);
+  write(text, "spanscope_inter_token_latency_seconds", help("inter-token-latency"), m_betweenTokens);
+  write(text, "spanscope_queue_time_seconds", help("queue-time"), m_queue);
   write(text, "spanscope_request_seconds", "From a request to the end of its answer", m_seconds);
   return text;
 }
