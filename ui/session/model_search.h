@@ -27,7 +27,7 @@ class ModelSearch : public QObject {
   ~ModelSearch() override;
 
   /// Where tools keep models; without it, the environment of this process says so.
-  void setEnvironment(workbench::Environment environment) { m_environment = std::move(environment); }
+  void setEnvironment(workbench::VariableReader environment) { m_environment = std::move(environment); }
   /// Looks once more, unless it is looking; found() answers. `recent`: models used before. `settings`: pool
   /// and device of which memory is told.
   void search(const std::vector<std::string>& recent, const workbench::RunSettings& settings);
@@ -40,7 +40,7 @@ class ModelSearch : public QObject {
 
  private:
   compute::Backends m_backends;
-  workbench::Environment m_environment = workbench::processEnvironment();
+  workbench::VariableReader m_environment = workbench::processEnvironment();
   std::shared_ptr<workbench::ModelFinder> m_finder = std::make_shared<workbench::ModelFinder>();
   std::shared_ptr<const Models> m_models;
   bool m_isSearching = false;

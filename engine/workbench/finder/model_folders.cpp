@@ -5,7 +5,7 @@
 
 namespace spanscope::workbench {
 
-Environment processEnvironment() {
+VariableReader processEnvironment() {
   return [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
     if (value == nullptr || *value == '\0') return std::nullopt;
@@ -13,7 +13,7 @@ Environment processEnvironment() {
   };
 }
 
-ModelFolders foldersOfTools(const Environment& environment) {
+ModelFolders foldersOfTools(const VariableReader& environment) {
   using Path = std::filesystem::path;
   const auto folder = [&environment](const char* name) -> std::optional<Path> {
     const std::optional<std::string> value = environment(name);

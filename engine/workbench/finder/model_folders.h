@@ -10,10 +10,10 @@
 
 namespace spanscope::workbench {
 
-/// A variable of the environment by its name; nothing: it is not set, or empty.
-using Environment = std::function<std::optional<std::string>(const char* name)>;
+/// Reads a variable of the environment by its name; nothing: it is not set, or empty.
+using VariableReader = std::function<std::optional<std::string>(const char* name)>;
 /// That of this process.
-Environment processEnvironment();
+VariableReader processEnvironment();
 
 /// Any of these may be missing, and none is ever written to.
 struct ModelFolders {
@@ -27,6 +27,6 @@ struct ModelFolders {
 
 /// Where the tools look themselves, by their variables: HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME, OLLAMA_MODELS,
 /// LLAMA_CACHE and HOME. `recent` and `bundled` stay empty.
-ModelFolders foldersOfTools(const Environment& environment);
+ModelFolders foldersOfTools(const VariableReader& environment);
 
 }  // namespace spanscope::workbench

@@ -147,7 +147,7 @@ class TestModelFinder : public QObject {
 
   void environmentSaysWhereToolsKeepModels() {
     QFETCH(QStringList, variables);
-    const Environment environment = [&](const char* name) -> std::optional<std::string> {
+    const VariableReader environment = [&](const char* name) -> std::optional<std::string> {
       for (const QString& variable : variables) {
         if (variable.section(QLatin1Char('='), 0, 0) == QLatin1String(name))
           return variable.section(QLatin1Char('='), 1).toStdString();
