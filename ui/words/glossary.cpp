@@ -84,7 +84,7 @@ std::vector<Term> makeGlossary() {
          "that were not trained for it give worse answers."));
   add("layout", tr("layout"),
       tr("Decides how a prompt becomes tokens. It is the exact text of the chat template, or adds padding "
-         "and delimiter tokens as servers with span support need them."));
+         "and delimiter tokens for servers with span support."));
   add("marker", tr("padding, delimiter"),
       tr("Tokens that only a layout adds to a prompt. Padding fills up a block, and a delimiter token begins "
          "a section at the start of a block."));

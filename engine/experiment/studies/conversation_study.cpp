@@ -36,9 +36,7 @@ constexpr std::array kFields = {
                     FieldKind::Number, 1, 10'000},
     ExperimentField{
         "folder", forTranslation("Experiments", "Folder of the conversations"),
-        forTranslation("Experiments",
-                       "Where the conversations of MTRAG lie, or their file; empty: mtrag in the folder of "
-                       "published data, SPANSCOPE_GOLDEN_DIR"),
+        forTranslation("Experiments", "Folder or file of the conversations of MTRAG (IBM/mt-rag-benchmark)"),
         "", FieldKind::Folder}};
 constexpr std::array kMeasures = {
     Measure{"cached_share", forTranslation("Experiments", "prompt found"), "%", 1},

@@ -116,7 +116,8 @@ QStringList prosePartsOf(const QString& path) {
       goesOn = !isRow;
     }
   }
-  for (QString& part : parts) part.remove(code);
+  static const QRegularExpression target(QStringLiteral("\\]\\([^)]*\\)"));
+  for (QString& part : parts) part.remove(code).replace(target, QStringLiteral("]"));
   return parts;
 }
 
