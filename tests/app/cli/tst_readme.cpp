@@ -41,6 +41,8 @@ class TestReadme : public QObject {
   void optionsExist();
   void everyExampleIsRunOrMarked();
   void everyCommandIsShown();
+  void everyCommandIsListed_data();
+  void everyCommandIsListed();
   void foldersExist();
   void formsOfQueriesAreRead_data();
   void formsOfQueriesAreRead();
@@ -191,6 +193,38 @@ void TestReadme::everyCommandIsShown() {
   }
   QVERIFY(textOf("README.md").contains("packaging/run"));
   QVERIFY(textOf("README.md").contains("packaging/test"));
+}
+
+void TestReadme::everyCommandIsListed_data() {
+  QTest::addColumn<QString>("group");
+  QTest::addColumn<QString>("page");
+  for (const char* group : {"", "trace", "model", "cache", "bench", "remote", "twin", "lesson"})
+    QTest::newRow(*group == '\0' ? "spanq" : group) << group << "resources/manual/spanq.md";
+  QTest::newRow("benchmarks") << "bench"
+                              << "resources/manual/benchmarks.md";
+}
+
+/// The table at the top of a page has every command of the group.
+void TestReadme::everyCommandIsListed() {
+  QFETCH(QString, group);
+  QFETCH(QString, page);
+  std::vector<std::string> arguments;
+  if (!group.isEmpty()) arguments.push_back(group.toStdString());
+  arguments.emplace_back("--help");
+  const QString help =
+      QString::fromStdString(spanq(arguments).out).section("Subcommands:\n", 1).section("\n\n", 0, 0);
+  QString listed;
+  const QStringList lines = textOf(page).split('\n');
+  for (qsizetype i = lines.indexOf(QRegularExpression("^\\|.*")); lines.value(i).startsWith('|'); ++i)
+    listed += lines[i].section('|', 1, 1) + '\n';
+  int commands = 0;
+  for (const QString& line : help.split('\n')) {
+    if (!line.startsWith("  ") || line.startsWith("   ")) continue;
+    const QString name = QRegularExpression::escape(line.trimmed().section(' ', 0, 0));
+    QVERIFY2(listed.contains(QRegularExpression("\\b" + name + "\\b")), qPrintable(name));
+    ++commands;
+  }
+  QVERIFY(commands > 1);
 }
 
 void TestReadme::foldersExist() {

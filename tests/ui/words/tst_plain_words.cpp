@@ -44,8 +44,9 @@ QStringList listIn(const QString& path) {
 }
 
 struct Text {
-  int line = 0;  ///< first line, from 1
-  QString text;  ///< lines are separated by '\n'
+  int line = 0;         ///< first line, from 1
+  QString text;         ///< lines are separated by '\n'
+  bool isCell = false;  ///< of a table
 };
 
 /// Paragraphs, list items, headings and cells; no code, no addresses of links.
@@ -68,7 +69,7 @@ QList<Text> textsOfMarkdown(const QString& markdown) {
     // One capital letter in the place of code: it may begin a sentence.
     line.replace(code, QStringLiteral("X")).replace(target, QString()).remove(marks);
     if (line.startsWith(QLatin1Char('|'))) {
-      for (const QString& cell : line.split(QLatin1Char('|'))) texts.append({number, cell.trimmed()});
+      for (const QString& cell : line.split(QLatin1Char('|'))) texts.append({number, cell.trimmed(), true});
       goesOn = false;
     } else if (goesOn && !item.match(line).hasMatch() && !line.startsWith(QLatin1Char('#'))) {
       texts.last().text += QLatin1Char('\n') + line.trimmed();
@@ -188,7 +189,9 @@ QStringList faultsOf(const Text& text) {
     const QString sentence = text.text.mid(from, std::max<qsizetype>(to - from, 1)).trimmed();
     int words = 0;
     for (auto each = word.globalMatch(sentence); each.hasNext(); each.next()) ++words;
-    if (words > kMostWords)
+    // A cell may be a list of names, such as those of columns.
+    const bool isList = text.isCell && sentence.count(QLatin1Char(',')) > 4;
+    if (words > kMostWords && !isList)
       add(from, QStringLiteral("a sentence of %1 words: write at most %2").arg(words).arg(kMostWords));
     if (sentence.count(QLatin1Char(';')) > 1) add(from, QStringLiteral("two semicolons: write a list"));
     if (sentence.endsWith(QLatin1Char('.')) && words > 4 && inverted.match(sentence).hasMatch())
