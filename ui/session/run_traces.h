@@ -73,16 +73,17 @@ class RunTraces : public QObject {
 
   /// Gives an opened document the runs that are its own.
   void bindHistory(OpenDocument& document) const;
-  /// Shows a run as it was at its end, and the state of its session then; a run whose end is not there yet is
-  /// followed. Nothing happens where its trace has been let go.
+  /// Shows a run as it was at its end, and the state of its session then; a run that has not ended is
+  /// followed. Nothing happens if its trace is not kept any more.
   void showRun(OpenDocument& document, RunId run);
   /// Shows the session that is open, as it goes on.
   void showLive(OpenDocument& document) const;
 
-  /// Adds what a twin has told to the runs of a document, and shows it. Gives its run; 0: the document cannot
-  /// show it.
+  /// Adds what a cache simulator reported to the runs of a document, and shows it. Returns its run; 0: the
+  /// document cannot show it.
   RunId addForetold(OpenDocument& document, const workbench::ToldForecast& told);
-  /// Removes a run that was foretold; whoever shows it shows the open session again. False: it is none.
+  /// Removes a simulated run. A document that shows it shows the open session again. Returns false if the run
+  /// is none.
   bool removeForetold(RunId run);
   bool isForetold(RunId run) const;
 

@@ -10,7 +10,8 @@
 
 namespace spanscope::ui {
 
-/// Remembers at which place the canvas looks in each tab. The canvas shows the whole query of other tabs.
+/// Remembers at which place the canvas looks in each tab. Where no place is known, the canvas shows the whole
+/// query.
 class CanvasPlaces : public QObject {
   Q_OBJECT
  public:

@@ -35,7 +35,7 @@ class DocumentSaver : public QObject {
   bool save(OpenDocument& document, bool askForPath);
   /// Asks about JSON text that is no query. Returns false if the document cannot be saved or exported now.
   bool settleTyped(OpenDocument& document, const QString& title);
-  /// Tells on opening what of a file the document cannot hold.
+  /// Says on opening which parts of the file the document does not hold.
   void noteUnread(OpenDocument& document, const OpenedFile& file);
   bool mayClose(OpenDocument& document);
   /// What the user wants of the file of the current document that another program has written or removed.
@@ -47,7 +47,7 @@ class DocumentSaver : public QObject {
   void fileUsed(const QString& path);
 
  private:
-  /// Where to save: at `path`, or elsewhere if the person wants to keep what saving there would remove.
+  /// Where to save: at `path`, or elsewhere if the user wants to keep what saving there would remove.
   /// Empty: nowhere.
   QString pathWithoutLoss(OpenDocument& document, const QString& path);
   /// Asks whether to overwrite a file that another program has written.

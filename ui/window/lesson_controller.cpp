@@ -155,7 +155,7 @@ void LessonController::leave() {
   m_stage->forgetTabs();
   lightDock();
   m_marks->refresh();
-  // Where the lesson put docks is no wish of the person's.
+  // The user did not choose where the lesson put docks.
   if (m_layoutsBefore)
     m_docks.setLayoutStates(*std::exchange(m_layoutsBefore, std::nullopt), m_docks.layout());
   m_parts.places.fitLater();
@@ -195,7 +195,7 @@ void LessonController::setTheme(const Theme& theme) {
 }
 
 std::map<QString, QByteArray> LessonController::layoutStates() const {
-  // Where a lesson put docks is no wish of the user's.
+  // The user did not choose where a lesson put docks.
   return m_layoutsBefore ? *m_layoutsBefore : m_docks.layoutStates();
 }
 

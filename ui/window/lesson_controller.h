@@ -60,12 +60,12 @@ class LessonController : public QObject {
 
   /// The panel of lessons, hidden or not.
   LessonReader& reader();
-  /// What is lit of what a lesson speaks of; there once the panel is.
+  /// The frames around what a lesson names. Call reader() first.
   LessonMarks& marks() { return *m_marks; }
   LessonRecording& recording() { return *m_recording; }
 
   void setTheme(const Theme& theme);
-  /// Hides the pages where a presented step needs them not.
+  /// Hides the pages where a presented step does not need them.
   void showPages();
   /// Gives a presented lesson its part of the window, whose size has changed.
   void fitPresented();
@@ -87,7 +87,7 @@ class LessonController : public QObject {
   void openDialog();
   void savePageDialog();
   void present(bool isPresenting);
-  void lightDock();            ///< of which the lesson speaks
+  void lightDock();            ///< the one that the step of the lesson names
   int presentedWidth() const;  ///< of the reader, pixels
 
   WindowParts m_parts;

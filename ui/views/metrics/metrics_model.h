@@ -5,7 +5,7 @@
 #include "engine/trace/token_account.h"
 #include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
-#include "ui/views/metrics/residency_curves.h"
+#include "ui/views/metrics/cache_figures.h"
 
 #include <QString>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/metrics/residency_curves.h"
+#include "ui/views/metrics/cache_figures.h"
 
 #include <algorithm>
 #include <utility>
