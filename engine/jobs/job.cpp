@@ -96,9 +96,8 @@ void Job::send(trace::JobOutcome outcome, const std::string& problem) {
 }
 
 const std::vector<JobRow>& jobTable() {
-  static const std::vector<JobRow> table{rowOf<AttentionReplayJob>(),
-                                         rowOf<FidelityJob>(), rowOf<NextTokenJob>(),
-                                         rowOf<PairVectorsJob>()};
+  static const std::vector<JobRow> table{rowOf<AttentionReplayJob>(), rowOf<FidelityJob>(),
+                                         rowOf<NextTokenJob>(), rowOf<PairVectorsJob>()};
   return table;
 }
 

@@ -14,6 +14,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/base/translation.h"
+#include "engine/jobs/job_call.h"
 #include "engine/policy/choice.h"
 #include "engine/run/finished_reply.h"
 #include "engine/trace/event.h"
@@ -103,12 +104,6 @@ class AnswerJob final : public Job {
   typename Kind::Result m_found;
 };
 
-/// A kind and its arguments.
-struct JobCall {
-  std::string kind;
-  trace::PackedValue arguments;
-  bool operator==(const JobCall&) const = default;
-};
 template <class Kind>
 JobCall callOf(const typename Kind::Arguments& arguments) {
   return {.kind = Kind::kId, .arguments = trace::pack(arguments)};

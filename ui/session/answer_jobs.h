@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/jobs/job.h"
+#include "engine/jobs/job_call.h"
 #include "engine/run/finished_reply.h"
 #include "ui/session/trace_source.h"
 
@@ -17,6 +17,9 @@
 #include <string>
 #include <vector>
 
+namespace spanscope::jobs {
+class Job;
+}
 namespace spanscope::trace {
 struct ArithmeticMeasured;
 struct FidelityMeasured;

@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_kind.h"
-#include "engine/trace/packed_value.h"
 #include "engine/trace/replay.h"
 
 #include <array>
@@ -18,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace spanscope::ui {
@@ -105,20 +103,10 @@ class TraceStore {
   /// The newest event of a job of this kind with these arguments, wherever the scrubber is: what is computed
   /// of an answer holds at any moment of it. nullptr: there is none.
   const trace::JobEnded* lastJob(const std::string& kind, const trace::PackedValue& arguments) const;
-  /// What came of that job, for a kind of engine/jobs. Null: it did not finish, or there is none.
-  template <class Kind>
-  std::shared_ptr<const typename Kind::Result> jobResult(const typename Kind::Arguments& arguments) const {
-    using Result = typename Kind::Result;
-    const trace::JobEnded* job = lastJob(Kind::kId, trace::pack(arguments));
-    if (job == nullptr || job->outcome != trace::JobOutcome::Finished) return nullptr;
-    auto& [packed, result] = m_jobResults[Kind::kId];
-    if (!result || !packed.bytes.isCopyOf(job->result.bytes)) {
-      std::optional<Result> read = trace::unpack<Result>(job->result);
-      if (!read || !Kind::isSound(*read)) return nullptr;
-      packed = job->result;
-      result = std::make_shared<const Result>(std::move(*read));
-    }
-    return std::static_pointer_cast<const Result>(result);
+  /// The result of this kind that jobResult() read last, and what it was read from. Only jobResult() uses
+  /// this.
+  std::pair<trace::PackedValue, std::shared_ptr<const void>>& jobResultMemo(const std::string& kind) const {
+    return m_jobResults[kind];
   }
   const std::vector<Error>& contradictions() const { return m_contradictions; }
 
@@ -150,7 +138,6 @@ class TraceStore {
   std::map<RequestId, RequestEvents> m_requests;
   std::vector<Error> m_contradictions;
   mutable std::shared_ptr<const AnswerShares> m_answerShares;
-  /// By kind, the result that was read last, and what it was read from.
   mutable std::map<std::string, std::pair<trace::PackedValue, std::shared_ptr<const void>>> m_jobResults;
 };
 

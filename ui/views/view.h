@@ -3,7 +3,7 @@
 // as signals.
 #pragma once
 
-#include "engine/jobs/job.h"
+#include "engine/jobs/job_call.h"
 #include "ui/document/document_model.h"
 #include "ui/session/moment.h"
 #include "ui/session/selection.h"

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/own_documents.h"
 #include "engine/experiment/token_amount.h"
+#include "engine/jobs/job.h"
 #include "engine/workbench/pace_book.h"
 #include "engine/workbench/service/benchmark_work.h"
 #include "engine/workbench/service/estimate_work.h"
@@ -102,6 +103,34 @@ QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::Expe
   return {};
 }
 
+/// Submits a measurement of the current document, which keeps what is known of it. `now`: what was measured
+/// so far.
+template <class Work, class Measured>
+QString measure(Workspace& workspace, const std::shared_ptr<Work>& work, Measured (Work::*now)() const,
+                std::shared_ptr<const Measured> OpenDocument::*kept) {
+  const std::uint32_t tab = workspace.current()->id;
+  const auto activity = [work, now] {
+    const auto indexing = work->indexing();
+    return indexing ? progressText(*indexing) : progressText(((*work).*now)());
+  };
+  const auto changed = [&workspace, tab, work, now, kept](WorkState state, const QString& problem) {
+    OpenDocument* own = workspace.find(tab);
+    if (own == nullptr) return;
+    Measured measured = ((*work).*now)();
+    measured.state = state;
+    measured.problem = problem.toStdString();
+    own->*kept = std::make_shared<const Measured>(std::move(measured));
+  };
+  QString refused = workspace.submit({.work = work,
+                                      .tab = tab,
+                                      .activity = activity,
+                                      .changed = changed,
+                                      .measures = true,
+                                      .showsProblem = true});
+  if (refused.isEmpty()) changed(WorkState::Waiting, {});
+  return refused;
+}
+
 }  // namespace
 
 QString startJob(Workspace& workspace, const jobs::JobCall& call) {
@@ -139,28 +168,8 @@ QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const As
     request.query = std::move(found.query);
     request.retrieve = std::move(found.retrieve);
   }
-  const auto work = std::make_shared<workbench::BenchmarkWork>(std::move(request));
-  const std::uint32_t tab = workspace.current()->id;
-  const auto activity = [work] {
-    const auto indexing = work->indexing();
-    return indexing ? progressText(*indexing) : progressText(work->benchmark());
-  };
-  const auto changed = [&workspace, tab, work](WorkState state, const QString& problem) {
-    OpenDocument* own = workspace.find(tab);
-    if (own == nullptr) return;
-    Benchmark now = work->benchmark();
-    now.state = state;
-    now.problem = problem.toStdString();
-    own->benchmark = std::make_shared<const Benchmark>(std::move(now));
-  };
-  QString refused = workspace.submit({.work = work,
-                                      .tab = tab,
-                                      .activity = activity,
-                                      .changed = changed,
-                                      .measures = true,
-                                      .showsProblem = true});
-  if (refused.isEmpty()) changed(WorkState::Waiting, {});
-  return refused;
+  return measure(workspace, std::make_shared<workbench::BenchmarkWork>(std::move(request)),
+                 &workbench::BenchmarkWork::benchmark, &OpenDocument::benchmark);
 }
 
 QString startPolicyComparison(Workspace& workspace, const std::vector<std::string>& policies,
@@ -176,27 +185,7 @@ QString startPolicyComparison(Workspace& workspace, const std::vector<std::strin
                                          .subject = workbench::comparisonSubject(document),
                                          .query = std::move(found.query),
                                          .retrieve = std::move(found.retrieve)});
-  const std::uint32_t tab = workspace.current()->id;
-  const auto activity = [work] {
-    const auto indexing = work->indexing();
-    return indexing ? progressText(*indexing) : progressText(work->comparison());
-  };
-  const auto changed = [&workspace, tab, work](WorkState state, const QString& problem) {
-    OpenDocument* own = workspace.find(tab);
-    if (own == nullptr) return;
-    PolicyComparison now = work->comparison();
-    now.state = state;
-    now.problem = problem.toStdString();
-    own->policies = std::make_shared<const PolicyComparison>(std::move(now));
-  };
-  QString refused = workspace.submit({.work = work,
-                                      .tab = tab,
-                                      .activity = activity,
-                                      .changed = changed,
-                                      .measures = true,
-                                      .showsProblem = true});
-  if (refused.isEmpty()) changed(WorkState::Waiting, {});
-  return refused;
+  return measure(workspace, work, &workbench::PolicyComparisonWork::comparison, &OpenDocument::policies);
 }
 
 QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish, const Asker& asker) {

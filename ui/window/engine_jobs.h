@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person asks the engine for besides runs: a function a kind of work. Each returns why not, in words;
-// nothing if the work was submitted.
+// What the user asks of the engine besides runs: jobs about answers, of any kind, and measurements. Each
+// function returns why not, in words; nothing if it was submitted.
 #pragma once
 
 #include "engine/experiment/experiment.h"
-#include "engine/jobs/job.h"
+#include "engine/jobs/job_call.h"
 #include "ui/session/benchmark.h"
 #include "ui/session/run_inputs.h"
 

@@ -3,10 +3,12 @@
 // and not offered twice.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
+#include "ui/session/job_results.h"
 #include "ui/views/next_token/next_token_view.h"
 #include "ui/views/turn/turn_view.h"
 
 #include <QAction>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -45,6 +47,14 @@ class TestTurnWindow : public QObject {
     QCOMPARE(model.tokens->size(), model.answerTokens);
     QVERIFY(model.shown().find(model.shown().drawn) != nullptr);
     QTRY_VERIFY(!command.isEnabled());
+    // A trace that is saved has them, too.
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("run.trace"));
+    QCOMPARE(shown.window().workspace().saveTrace(path), QString());
+    const auto saved = jobResult<jobs::NextTokenJob>(TraceStore::open(path.toStdString()), model.choice);
+    QVERIFY(saved != nullptr);
+    QCOMPARE(saved->size(), model.tokens->size());
+    QCOMPARE(saved->front().divergence, model.tokens->front().divergence);
   }
 };
 

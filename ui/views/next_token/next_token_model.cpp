@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/next_token/next_token_model.h"
 
+#include "ui/session/job_results.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
@@ -50,7 +51,7 @@ NextTokenModel nextTokenModel(const ViewInput& input, RequestId other) {
   model.isRunning = isRunning(input, call);
   model.problem = jobProblem(input, call);
   // Back in time the answer is shorter than what was computed.
-  const auto tokens = input.trace->jobResult<jobs::NextTokenJob>(model.choice);
+  const auto tokens = jobResult<jobs::NextTokenJob>(*input.trace, model.choice);
   if (tokens && tokens->size() >= model.texts.size() && !model.texts.empty()) model.tokens = tokens;
   const std::optional<TokenRef>& token = input.selection.token;
   if (token && token->request == id && token->segment + 1 == request->segments.size()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/turn/turn_model.h"
 
+#include "ui/session/job_results.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
@@ -38,7 +39,7 @@ class TurnMaker {
     m_model.isAhead = isAhead();
     m_model.isRunning = isRunning(m_input, call);
     m_model.problem = jobProblem(m_input, call);
-    if (const auto vectors = m_input.trace->jobResult<jobs::PairVectorsJob>(m_model.choice))
+    if (const auto vectors = jobResult<jobs::PairVectorsJob>(*m_input.trace, m_model.choice))
       fill(options, *vectors);
     return std::move(m_model);
   }
