@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/jobs/job.h"
 
+#include "engine/jobs/attention_entropy.h"
 #include "engine/jobs/attention_replay.h"
 #include "engine/jobs/fidelity.h"
 #include "engine/jobs/next_token.h"
@@ -96,8 +97,9 @@ void Job::send(trace::JobOutcome outcome, const std::string& problem) {
 }
 
 const std::vector<JobRow>& jobTable() {
-  static const std::vector<JobRow> table{rowOf<AttentionReplayJob>(), rowOf<FidelityJob>(),
-                                         rowOf<NextTokenJob>(), rowOf<PairVectorsJob>()};
+  static const std::vector<JobRow> table{rowOf<AttentionEntropyJob>(), rowOf<AttentionReplayJob>(),
+                                         rowOf<FidelityJob>(), rowOf<NextTokenJob>(),
+                                         rowOf<PairVectorsJob>()};
   return table;
 }
 

@@ -17,6 +17,7 @@ ViewInfo attentionRow();
 ViewInfo maskRow();
 ViewInfo turnRow();
 ViewInfo nextTokenRow();
+ViewInfo attentionEntropyRow();
 ViewInfo fragmentsRow();
 ViewInfo outputRow();
 ViewInfo forecastRow();
@@ -31,12 +32,19 @@ ViewInfo logRow();
 ViewInfo scrubberRow();
 
 const std::vector<ViewInfo>& viewTable() {
-  static const std::vector<ViewInfo> table{
-      addRow(),      inspectorRow(),   jsonRow(),      problemsRow(),  settingsRow(),
-      tokensRow(),   blockTableRow(),  whyRow(),       poolRow(),      attentionRow(),
-      maskRow(),     turnRow(),        nextTokenRow(), fragmentsRow(), outputRow(),
-      forecastRow(), planRow(),        timelineRow(),  metricsRow(),   benchmarkRow(),
-      policiesRow(), experimentsRow(), compareRow(),   logRow(),       scrubberRow()};
+  static const std::vector<ViewInfo> table{addRow(),         inspectorRow(),
+                                           jsonRow(),        problemsRow(),
+                                           settingsRow(),    tokensRow(),
+                                           blockTableRow(),  whyRow(),
+                                           poolRow(),        attentionRow(),
+                                           maskRow(),        turnRow(),
+                                           nextTokenRow(),   attentionEntropyRow(),
+                                           fragmentsRow(),   outputRow(),
+                                           forecastRow(),    planRow(),
+                                           timelineRow(),    metricsRow(),
+                                           benchmarkRow(),   policiesRow(),
+                                           experimentsRow(), compareRow(),
+                                           logRow(),         scrubberRow()};
   return table;
 }
 

@@ -4,10 +4,12 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
 #include "ui/session/job_results.h"
+#include "ui/views/attention_entropy/attention_entropy_view.h"
 #include "ui/views/next_token/next_token_view.h"
 #include "ui/views/turn/turn_view.h"
 
 #include <QAction>
+#include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -55,6 +57,16 @@ class TestTurnWindow : public QObject {
     QVERIFY(saved != nullptr);
     QCOMPARE(saved->size(), model.tokens->size());
     QCOMPARE(saved->front().divergence, model.tokens->front().divergence);
+  }
+
+  void entropyIsComputedAndShown() {
+    test::AnsweringWindow<AttentionEntropyView> shown;
+    QVERIFY(shown.open("attention-entropy"));
+    QCOMPARE(shown.run([&] { return shown.view().shownModel().canCompute(); }), QString());
+    QTest::mouseClick(shown.view().findChild<QPushButton*>(), Qt::LeftButton);
+    QTRY_VERIFY(shown.view().shownModel().entropy != nullptr);
+    const jobs::AttentionEntropy& entropy = *shown.view().shownModel().entropy;
+    QCOMPARE(shown.view().csv().count(QLatin1Char('\n')), static_cast<qsizetype>(entropy.layers.size()) + 1);
   }
 };
 

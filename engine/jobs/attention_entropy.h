@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How spread out the attention of an answer is, layer by layer: the answer is put through the model once
+// more, its tokens given.
+#pragma once
+
+#include "engine/jobs/job.h"
+
+#include <cstdint>
+
+namespace spanscope::jobs {
+
+struct EntropyChoice {
+  RequestId request = 0;
+  bool operator==(const EntropyChoice&) const = default;
+};
+template <class V, trace::Is<EntropyChoice> X>
+void fields(V&& v, X& x) {
+  v("request", x.request);
+}
+
+/// The entropy of attention weights over single keys. A row that attends to one key alone has 0.
+struct AttentionEntropy {
+  std::int32_t rows = 0;        ///< rows that were measured, from the one of the answer's first token
+  std::int32_t answerRows = 0;  ///< rows that the answer has
+  std::vector<double> layers;   ///< by layer: nats, the mean over rows and heads; at least 0
+  std::vector<double> uniform;  ///< by layer: nats, the same if every key had the same weight
+};
+template <class V, trace::Is<AttentionEntropy> X>
+void fields(V&& v, X& x) {
+  v("rows", x.rows);
+  v("answerRows", x.answerRows);
+  v("layers", x.layers);
+  v("uniform", x.uniform);
+}
+
+struct AttentionEntropyJob {
+  static constexpr const char* kId = "attention-entropy";
+  static constexpr const char* kActivity = forTranslation("Events", "Computing the entropy of attention");
+  using Arguments = EntropyChoice;
+  using Result = AttentionEntropy;
+
+  static std::vector<RequestId> answers(const EntropyChoice& choice) { return {choice.request}; }
+  static const char* unavailableReason(const EntropyChoice&, std::span<const AnswerFacts>) { return nullptr; }
+  static bool isSound(const Result& result);
+  static std::shared_ptr<Job> make(const EntropyChoice& choice, std::vector<run::FinishedReply> replies);
+  /// Measures as many rows as the attention of run::kReplayBytes holds, at least one.
+  static Result compute(workbench::Workplace& place, const EntropyChoice& choice,
+                        const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
+};
+
+}  // namespace spanscope::jobs
