@@ -4,6 +4,7 @@
 #include "engine/trace/event.h"
 #include "engine/workbench/settings.h"
 #include "ui/session/trace_store.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
@@ -66,7 +67,8 @@ std::array<FactRow, kFacts> factTable() {
       {Fact::BlockLookups, tr("what was looked up in the cache"), isOneOf<BlockLookedUp>,
        isOneOf<SpanTableLaidOut, RequestAdmitted>},
       {Fact::Pool, tr("the pool"), tellsPool, anyEvent},
-      {Fact::CachedTokens, tr("cached tokens"), isOneOf<RequestAdmitted, StepMetrics>, isOneOf<StepFinished>},
+      {Fact::CachedTokens, metricName("cached-tokens"), isOneOf<RequestAdmitted, StepMetrics>,
+       isOneOf<StepFinished>},
       {Fact::TokenTimes, tr("times of tokens"), isOneOf<TokenGenerated>, isOneOf<StepFinished>},
       {Fact::Passes, tr("passes and their rates"), isOneOf<BatchComputed>,
        isOneOf<StepFinished, TokenGenerated>},

@@ -2,7 +2,7 @@
 #include "ui/session/token_account.h"
 
 #include "ui/session/prompt_parts.h"
-#include "ui/words/tr.h"
+#include "ui/words/metric_words.h"
 
 #include <algorithm>
 #include <variant>
@@ -11,9 +11,10 @@ namespace spanscope::ui {
 
 QStringList accountWords(const TokenAccount& account) {
   QStringList words;
-  if (account.again > 0) words << tr("%1 computed again").arg(account.again);
-  if (account.padded > 0) words << tr("%1 padded").arg(account.padded);
-  if (account.cropped > 0) words << tr("%1 cropped").arg(account.cropped);
+  for (const char* const id : {"tokens-computed-again", "padded-tokens", "cropped-tokens"}) {
+    const std::int64_t tokens = metrics::get(id).ofTokens(account);
+    if (tokens > 0) words << metricPhrase(id, static_cast<double>(tokens));
+  }
   return words;
 }
 

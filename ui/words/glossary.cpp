@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/words/glossary.h"
 
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ std::vector<Term> makeGlossary() {
   add("computed", tr("computed"), tr("A block that the pool did not have: the model computed its tokens."));
   add("evicted", tr("evicted"),
       tr("Removed from the pool to free space. The least recently used block is removed first."));
-  add("cached", tr("cached"), tr("Tokens of the prompt that came from the cache, relocated ones included."));
+  add("cached", metricShortName("cached-tokens"), metricMeaning("cached-tokens"));
   add("forecast", tr("forecast"), tr("A prediction of what the next run will reuse."));
 
   add("policy", tr("reuse policy"),
@@ -92,10 +93,9 @@ std::vector<Term> makeGlossary() {
       tr("How a result relates to another way to compute it: ✓ means bit-exact, ≈ means approximate."));
   add("fidelity", tr("fidelity"), tr("How close a result is to a full prefill of the same text."));
 
-  add("ttft", tr("TTFT"),
-      tr("Time to first token, from the moment at which the step could start. Reuse makes it shorter."));
-  add("itl", tr("ITL"), tr("Inter-token latency: the mean time between two generated tokens of a step."));
-  add("queue", tr("queue"), tr("The time that a step waited although it could have started."));
+  add("ttft", metricShortName("time-to-first-token"), metricExplanation("time-to-first-token"));
+  add("itl", metricShortName("inter-token-latency"), metricExplanation("inter-token-latency"));
+  add("queue", metricName("queue-time"), metricMeaning("queue-time"));
 
   add("attention-mass", tr("attention mass"),
       tr("The share of its attention that a token gives to a section of the prompt. All shares together are "

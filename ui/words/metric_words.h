@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The words of metrics (engine/metrics/metric_table.h) as the window shows them. `id`: of a metric of the
+// table.
+#pragma once
+
+#include "engine/metrics/metric_table.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace spanscope::ui {
+
+QString metricName(std::string_view id);        ///< "cached tokens"
+QString metricTitle(std::string_view id);       ///< "Cached tokens"
+QString metricShortName(std::string_view id);   ///< "cached"
+QString metricShortTitle(std::string_view id);  ///< "Cached"
+/// "Time to first token (TTFT)" where the short name is an abbreviation; else the title.
+QString metricLongTitle(std::string_view id);
+/// What it is, as a sentence.
+QString metricMeaning(std::string_view id);
+/// "Time to first token: from the moment … ."
+QString metricExplanation(std::string_view id);
+/// The heading of a column of a file: "time to first token ms".
+QString metricHeading(std::string_view id);
+/// "12 cached", "TTFT 3.1 ms": a value with its short name.
+QString metricPhrase(std::string_view id, double value);
+/// The same of a count that is written already: "12–14 cached".
+QString metricPhrase(std::string_view id, const QString& count);
+/// "70 of 83 prompt tokens cached (84 %)": `part` of `whole`, both ids.
+QString metricShare(std::string_view part, std::int64_t partValue, std::string_view whole,
+                    std::int64_t wholeValue);
+/// The same of values that are written already: "70–72 of 83 prompt tokens cached (84–87 %)".
+QString metricShare(std::string_view part, const QString& partText, std::string_view whole,
+                    const QString& wholeText, const QString& share);
+/// "2.9 ms"; "–" where there is none.
+QString metricText(const metrics::Metric& metric, const std::optional<metrics::Value>& value);
+/// For a file, in the unit of the heading; empty where there is none.
+QString metricCell(const metrics::Metric& metric, const std::optional<metrics::Value>& value);
+
+}  // namespace spanscope::ui
