@@ -205,7 +205,7 @@ class TestForecastWindow : public QObject {
     QVERIFY(runs.back().isOwn);
     const CompareModel compared = compareModel(input, ran, foretold);
     const auto whole = std::find_if(compared.rows.begin(), compared.rows.end(), [](const CompareRow& row) {
-      return row.name == QStringLiteral("Whole run");
+      return row.id == std::string_view("whole-run");
     });
     QVERIFY(whole != compared.rows.end());
     QCOMPARE(whole->right, QStringLiteral("not foretold"));

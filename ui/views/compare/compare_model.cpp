@@ -8,9 +8,11 @@
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/request_names.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -30,73 +32,78 @@ QString outcomeWord(const std::optional<trace::RunOutcome>& outcome) {
   return {};
 }
 
-std::int64_t allocatedBlocks(const ListedRun& run) {
-  std::int64_t blocks = 0;
-  for (const RequestId id : run.state().requests) {
-    const auto found = run.progress->requests.find(id);
-    if (found == run.progress->requests.end()) continue;
-    for (const auto& [place, block] : found->second.blocks) blocks += block.allocated ? 1 : 0;
-  }
-  return blocks;
-}
-
-enum class Wanted { More, Less, Either };
-
-CompareRow counts(const QString& name, const QString& help, std::int64_t left, std::int64_t right,
-                  Wanted wanted) {
-  CompareRow row{.name = name,
-                 .help = help,
-                 .left = QString::number(left),
-                 .right = QString::number(right),
-                 .change = {}};
-  if (left == right) {
-    row.verdict = Verdict::Same;
-    return row;
-  }
-  row.change = right > left ? tr("+%1").arg(right - left) : tr("−%1").arg(left - right);
-  row.verdict = wanted == Wanted::Either                     ? Verdict::Differs
-                : (right > left) == (wanted == Wanted::More) ? Verdict::Better
-                                                             : Verdict::Worse;
-  return row;
-}
-
-/// What two runs have in place of a time that they have not.
-struct NoTimes {
-  QString left;
-  QString right;
-};
-
-QString noTime(const ListedRun& run) {
+QString noTimeOf(const ListedRun& run) {
   return isForetold(run) ? tr("not foretold") : QStringLiteral("–");
 }
 
-/// A row with times. `isLike` says whether a shorter time is better, or only different. `base` names the left
-/// run where that is to be said.
-CompareRow times(const QString& name, const QString& help, const std::optional<double>& left,
-                 const std::optional<double>& right, const NoTimes& none, bool isLike, const QString& base) {
-  CompareRow row{.name = name,
-                 .help = help,
-                 .left = left ? durationText(*left) : none.left,
-                 .right = right ? durationText(*right) : none.right,
+/// One of the two runs.
+struct Side {
+  metrics::Totals totals;
+  QString noTime;  ///< what its cell has where it has no time
+};
+
+/// What may be said of the two runs.
+struct Likeness {
+  bool isLike = false;   ///< both ran the same document on the same model
+  bool isFair = false;   ///< and their times can be compared
+  bool isWhole = false;  ///< both came to the ends of their prompts
+  QString base;          ///< names the left run where a change of a time has to; else empty
+};
+
+Verdict verdictOf(const metrics::Metric& metric, double left, double right, const Likeness& likeness) {
+  if (left == right) return Verdict::Same;
+  // A run that stopped early computes less, which is no merit.
+  const bool isCut = std::string_view(metric.id) == "computed-tokens" && !likeness.isWhole;
+  const bool isJudged = metric.isTime() ? likeness.isFair : likeness.isLike && !isCut;
+  if (metric.better == metrics::Better::Neither || !isJudged) return Verdict::Differs;
+  return (right > left) == (metric.better == metrics::Better::More) ? Verdict::Better : Verdict::Worse;
+}
+
+/// The row of a metric; nothing where it is not worth one.
+std::optional<CompareRow> rowOf(const metrics::Metric& metric, const Side& left, const Side& right,
+                                const Likeness& likeness) {
+  const std::optional<double> first = metric.number(left.totals);
+  const std::optional<double> second = metric.number(right.totals);
+  if (metric.isRare && first.value_or(0) == 0 && second.value_or(0) == 0) return std::nullopt;
+  if (!metric.isTime() && !first && !second) return std::nullopt;
+  const auto cell = [&metric](const std::optional<double>& value, const Side& side) {
+    return value || !metric.isTime() ? metricText(metric, value) : side.noTime;
+  };
+  CompareRow row{.id = metric.id,
+                 .name = metricTitle(metric.id),
+                 .help = metricMeaning(metric.id),
+                 .left = cell(first, left),
+                 .right = cell(second, right),
                  .change = {}};
-  if (!left || !right) return row;
-  const QString change = *left == *right ? QString() : changeText(*right, *left);
-  row.change = change.isEmpty() || base.isEmpty() ? change : tr("%1 vs %2").arg(change, base);
-  row.verdict = *left == *right  ? Verdict::Same
-                : !isLike        ? Verdict::Differs
-                : *right < *left ? Verdict::Better
-                                 : Verdict::Worse;
+  if (!first || !second) return row;
+  row.verdict = verdictOf(metric, *first, *second, likeness);
+  if (*first == *second) return row;
+  if (metric.isTime()) {
+    row.change = changeText(*second, *first);
+    if (!row.change.isEmpty() && !likeness.base.isEmpty())
+      row.change = tr("%1 vs %2").arg(row.change, likeness.base);
+  } else {
+    row.change = (*second > *first ? QStringLiteral("+%1") : QStringLiteral("−%1"))
+                     .arg(metricText(metric, std::abs(*second - *first)));
+  }
   return row;
 }
 
-CompareRow words(const QString& name, const QString& help, const QString& left, const QString& right) {
-  return {.name = name,
+CompareRow words(std::string_view id, const QString& name, const QString& help, const QString& left,
+                 const QString& right) {
+  return {.id = id,
+          .name = name,
           .help = help,
           .left = left,
           .right = right,
           .change = left == right ? tr("same") : tr("differs"),
           .verdict = left == right ? Verdict::Same : Verdict::Differs,
           .text = true};
+}
+
+/// The row of a metric that is a text.
+CompareRow words(std::string_view metric, const QString& left, const QString& right) {
+  return words(metric, metricTitle(metric), metricMeaning(metric), left, right);
 }
 
 QString endingOf(const std::optional<trace::StepOutcome>& outcome) {
@@ -165,6 +172,11 @@ std::vector<BlockPair> pairsOf(std::vector<StepBlocks> left, std::vector<StepBlo
 }  // namespace
 
 CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
+  RunMeters meters;
+  return compareModel(input, meters, left, right);
+}
+
+CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left, RunId right) {
   CompareModel model;
   const std::vector<ListedRun> runs = listRuns(input);
   const RunLabels labels(runs);
@@ -213,87 +225,34 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   if (base.isCold != basis.isCold)
     model.differences += basis.isCold ? tr("a cold cache") : tr("a warm cache");
   const bool isFair = model.isLike && isLike(basis, base);
-  // The titles name the runs, so a row need only say why a change is no measure of the engine.
-  const QString baseText = isFair ? QString() : baseName(basis, base);
-
-  const RunFigures first = figuresOf(*a->progress, a->state());
-  const RunFigures second = figuresOf(*b->progress, b->state());
-  const trace::PromptAccount firstAccount = accountOf(*a);
-  const trace::PromptAccount secondAccount = accountOf(*b);
-  const bool isWhole = firstAccount.unread == 0 && secondAccount.unread == 0;
+  const auto sideOf = [&meters](const ListedRun& run) {
+    return Side{.totals = totalsOf(run, meters), .noTime = noTimeOf(run)};
+  };
+  const Side first = sideOf(*a);
+  const Side second = sideOf(*b);
+  const auto isWhole = [](const Side& side) {
+    return !side.totals.account || side.totals.account->unread == 0;
+  };
+  const Likeness likeness{
+      .isLike = model.isLike,
+      .isFair = isFair,
+      .isWhole = isWhole(first) && isWhole(second),
+      // The titles name the runs: a row says only why a change is no measure of the engine.
+      .base = isFair ? QString() : baseName(basis, base)};
   const QString firstAnswer = QString::fromStdString(a->state().answer);
   const QString secondAnswer = QString::fromStdString(b->state().answer);
   if (!a->document().isEmpty() || !b->document().isEmpty())
-    model.rows.push_back(words(tr("Document"), {}, a->document(), b->document()));
-  if (!a->model.isEmpty() || !b->model.isEmpty())
-    model.rows.push_back(words(tr("Model"), tr("The checkpoint that answered."), a->model, b->model));
-  model.rows.insert(
-      model.rows.end(),
-      {words(tr("Policy"),
-             tr("How far the run departs from a full prefill, and what its result is exact against; and its "
-                "layout, where prompts are not the chat template's text."),
-             a->policyText(), b->policyText()),
-       words(tr("Outcome"), {}, outcomeWord(a->state().outcome), outcomeWord(b->state().outcome)),
-       counts(
-           tr("Prompt tokens"),
-           tr("Tokens of all prompts of the run: cached, computed again, computed, and those that a run that "
-              "did not end as it should did not come to."),
-           firstAccount.total(), secondAccount.total(), Wanted::Either),
-       counts(tr("Cached"), tr("Prompt tokens that came from the cache, relocated ones included."),
-              firstAccount.prompt.cached(), secondAccount.prompt.cached(),
-              model.isLike ? Wanted::More : Wanted::Either),
-       counts(tr("Relocated"),
-              tr("Cached tokens that were used at another position than they were stored at."),
-              firstAccount.prompt.relocated, secondAccount.prompt.relocated, Wanted::Either),
-       counts(tr("Computed again"),
-              tr("Prompt tokens that were found, and computed anew because the policy wants them to see the "
-                 "whole prompt. They are not cached."),
-              firstAccount.prompt.again, secondAccount.prompt.again,
-              model.isLike ? Wanted::Less : Wanted::Either),
-       counts(tr("Computed"), tr("Prompt tokens that were not found and had to be computed."),
-              firstAccount.prompt.computed, secondAccount.prompt.computed,
-              model.isLike && isWhole ? Wanted::Less : Wanted::Either)});
-  if (!isWhole) {
-    model.rows.push_back(counts(tr("Not computed"),
-                                tr("Prompt tokens that were not found and that the run did not come to."),
-                                firstAccount.unread, secondAccount.unread, Wanted::Either));
+    model.rows.push_back(words("document", tr("Document"), {}, a->document(), b->document()));
+  if (!a->model.isEmpty() || !b->model.isEmpty()) model.rows.push_back(words("model", a->model, b->model));
+  model.rows.push_back(words("policy", a->policyText(), b->policyText()));
+  model.rows.push_back(
+      words("outcome", tr("Outcome"), {}, outcomeWord(a->state().outcome), outcomeWord(b->state().outcome)));
+  for (const metrics::Metric& metric : metrics::all()) {
+    if (!metric.isOf(metrics::Scope::Comparison)) continue;
+    if (std::optional<CompareRow> row = rowOf(metric, first, second, likeness))
+      model.rows.push_back(std::move(*row));
   }
-  if (firstAccount.prompt.padded > 0 || secondAccount.prompt.padded > 0) {
-    model.rows.push_back(counts(
-        tr("Pads and markers"),
-        tr("Prompt tokens that only the layout put there, cached and computed ones. Without them, and with "
-           "the cropped ones, the prompt is the chat template's text."),
-        firstAccount.prompt.padded, secondAccount.prompt.padded, Wanted::Either));
-  }
-  if (firstAccount.prompt.cropped > 0 || secondAccount.prompt.cropped > 0) {
-    model.rows.push_back(counts(
-        tr("Cropped"), tr("Tokens of the chat template's text that the layout left out of the prompt."),
-        firstAccount.prompt.cropped, secondAccount.prompt.cropped, Wanted::Either));
-  }
-  if (firstAccount.beside > 0 || secondAccount.beside > 0) {
-    model.rows.push_back(
-        counts(tr("Beside the prompt"),
-               tr("Tokens that stand in nobody's view and only carry what the policy needs."),
-               firstAccount.beside, secondAccount.beside, Wanted::Either));
-  }
-  if (a->trace && b->trace) {
-    model.rows.push_back(
-        counts(tr("Blocks allocated"), tr("Blocks of the pool that the run's requests took for themselves."),
-               allocatedBlocks(*a), allocatedBlocks(*b), model.isLike ? Wanted::Less : Wanted::Either));
-  }
-  const NoTimes none{.left = noTime(*a), .right = noTime(*b)};
-  model.rows.insert(
-      model.rows.end(),
-      {counts(tr("Generated tokens"), {}, first.generatedTokens, second.generatedTokens, Wanted::Either),
-       times(tr("TTFT"),
-             tr("Time to first token, from the moment a step could start; median of the run's steps."),
-             first.timeToFirstToken, second.timeToFirstToken, none, isFair, baseText),
-       times(tr("ITL"),
-             tr("Inter-token latency: mean time between two generated tokens; median of the run's steps."),
-             first.interTokenLatency, second.interTokenLatency, none, isFair, baseText),
-       times(tr("Whole run"), tr("From the start of the run to its end."), first.whole, second.whole, none,
-             isFair, baseText),
-       words(tr("Answer"), {}, firstAnswer, secondAnswer)});
+  model.rows.push_back(words("answer", firstAnswer, secondAnswer));
   model.answers = textDiff(firstAnswer, secondAnswer);
   model.trees = treeDiff(*a->state().queryJson, *b->state().queryJson);
   model.hasBlocks = a->trace && b->trace;

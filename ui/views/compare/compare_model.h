@@ -2,6 +2,7 @@
 // Compares two runs, side by side.
 #pragma once
 
+#include "ui/session/run_totals.h"
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
 #include "ui/views/compare/text_diff.h"
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::ui {
@@ -19,6 +21,7 @@ namespace spanscope::ui {
 enum class Verdict : std::uint8_t { None, Same, Better, Worse, Differs };
 
 struct CompareRow {
+  std::string_view id;  ///< of the metric; "document" and "outcome" are none
   QString name;
   QString help;  ///< tool tip of the name
   QString left;
@@ -67,6 +70,8 @@ struct CompareModel {
 /// Compares two runs. If `right` is 0 or gone, it becomes the document's newest run. If `left` is 0 or gone,
 /// it becomes the last run before that of the same document on the same model.
 CompareModel compareModel(const ViewInput& input, RunId left = 0, RunId right = 0);
+/// The same. If `meters` is kept, a longer trace takes time only for its new events.
+CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left = 0, RunId right = 0);
 /// A sentence: whether like is compared with like, and what differs.
 QString likenessText(const CompareModel& model);
 QString compareCsv(const CompareModel& model);

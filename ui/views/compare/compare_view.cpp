@@ -144,7 +144,7 @@ QString CompareView::emptyText() const {
 }
 
 void CompareView::refresh() {
-  CompareModel model = compareModel(*input(), m_left, m_right);
+  CompareModel model = compareModel(*input(), m_meters, m_left, m_right);
   const bool same = model == m_model && m_shown == input()->theme;
   m_model = std::move(model);
   for (QWidget* part : parts()) part->setVisible(!m_model.rows.empty());

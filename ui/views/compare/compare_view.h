@@ -52,6 +52,7 @@ class CompareView : public RunView {
   PaintedTable painted() const;
 
   CompareModel m_model;
+  RunMeters m_meters;
   std::optional<Theme> m_shown;  ///< theme of the table's present content
   RunId m_left = 0;
   RunId m_right = 0;

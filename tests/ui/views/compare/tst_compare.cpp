@@ -47,9 +47,9 @@ void giveRecords(ViewInput& input, const QStringList& models,
   input.records = history.records();
 }
 
-const CompareRow* rowOf(const CompareModel& model, const char* name) {
+const CompareRow* rowOf(const CompareModel& model, std::string_view id) {
   for (const CompareRow& row : model.rows) {
-    if (row.name == QLatin1String(name)) return &row;
+    if (row.id == id) return &row;
   }
   return nullptr;
 }
@@ -179,14 +179,14 @@ class TestCompare : public QObject {
       QVERIFY2(stepText(part).contains(QStringLiteral("stopped")), qPrintable(stepText(part)));
       QVERIFY2(stepText(part).contains(QStringLiteral("not computed")), qPrintable(stepText(part)));
       QCOMPARE(stepText(whole), rolesText(whole.roles));
-      QCOMPARE(rowOf(model, "Computed")->right, QStringLiteral("0"));
-      QCOMPARE(rowOf(model, "Prompt tokens")->left, rowOf(model, "Prompt tokens")->right);
+      QCOMPARE(rowOf(model, "computed-tokens")->right, QStringLiteral("0"));
+      QCOMPARE(rowOf(model, "prompt-tokens")->left, rowOf(model, "prompt-tokens")->right);
       qint64 sum = 0;
-      for (const char* name : {"Cached", "Computed again", "Computed", "Not computed"})
+      for (const char* name : {"cached-tokens", "tokens-computed-again", "computed-tokens", "unread-tokens"})
         sum += rowOf(model, name)->right.toLongLong();
-      QCOMPARE(QString::number(sum), rowOf(model, "Prompt tokens")->right);
+      QCOMPARE(QString::number(sum), rowOf(model, "prompt-tokens")->right);
     }
-    QVERIFY(rowOf(compareModel(m_runs.input(), 1, 2), "Not computed") == nullptr);
+    QVERIFY(rowOf(compareModel(m_runs.input(), 1, 2), "unread-tokens") == nullptr);
   }
 
   /// Times of two models are not held against each other, and what differs is said.
@@ -195,9 +195,9 @@ class TestCompare : public QObject {
     giveRecords(input, {QStringLiteral("spanlet")});
     CompareModel model = compareModel(input);
     QVERIFY(model.isLike);
-    QCOMPARE(rowOf(model, "Computed")->verdict, Verdict::Better);
+    QCOMPARE(rowOf(model, "computed-tokens")->verdict, Verdict::Better);
     // The first run was cold, so its time is no base.
-    QCOMPARE(rowOf(model, "TTFT")->verdict, Verdict::Differs);
+    QCOMPARE(rowOf(model, "time-to-first-token")->verdict, Verdict::Differs);
     // Another query, on a cache that is warm by then.
     QCOMPARE(model.differences.size(), 2);
     QCOMPARE(model.differences.first(), QStringLiteral("another query"));
@@ -205,9 +205,9 @@ class TestCompare : public QObject {
     giveRecords(input, {QStringLiteral("spanlet"), QStringLiteral("smollm2")});
     model = compareModel(input);
     QVERIFY(!model.isLike);
-    QCOMPARE(rowOf(model, "TTFT")->verdict, Verdict::Differs);
-    QCOMPARE(rowOf(model, "Computed")->verdict, Verdict::Differs);
-    QCOMPARE(rowOf(model, "Model")->right, QStringLiteral("smollm2"));
+    QCOMPARE(rowOf(model, "time-to-first-token")->verdict, Verdict::Differs);
+    QCOMPARE(rowOf(model, "computed-tokens")->verdict, Verdict::Differs);
+    QCOMPARE(rowOf(model, "model")->right, QStringLiteral("smollm2"));
     QVERIFY2(likenessText(model).contains(QStringLiteral("model smollm2")), qPrintable(likenessText(model)));
     QVERIFY(model.leftTitle.contains(QStringLiteral("spanlet")));
 
@@ -317,11 +317,11 @@ class TestCompare : public QObject {
     const MetricsModel metrics = metricsModel(input);
     const OutputModel output = outputModel(input);
     const CompareModel compare = compareModel(input, 1, 2);
-    QCOMPARE(metrics.runs[1].timeToFirstToken, output.answers[0].timeToFirstToken);
-    QCOMPARE(metrics.runs[1].account.prompt.cached(), output.answers[0].cachedTokens);
-    QCOMPARE(metrics.runs[1].account.total(), output.answers[0].promptTokens);
-    QCOMPARE(rowOf(compare, "Prompt tokens")->right, QString::number(output.answers[0].promptTokens));
-    QCOMPARE(rowOf(compare, "Cached")->right, QString::number(output.answers[0].cachedTokens));
+    QCOMPARE(metrics.runs[1].totals.timeToFirstToken, output.answers[0].timeToFirstToken);
+    QCOMPARE(metrics.runs[1].totals.account->prompt.cached(), output.answers[0].cachedTokens);
+    QCOMPARE(metrics.runs[1].totals.account->total(), output.answers[0].promptTokens);
+    QCOMPARE(rowOf(compare, "prompt-tokens")->right, QString::number(output.answers[0].promptTokens));
+    QCOMPARE(rowOf(compare, "cached-tokens")->right, QString::number(output.answers[0].cachedTokens));
   }
 
   /// A title that has no room ends in an ellipsis: what stands at its right end is as low as dots are. Each
