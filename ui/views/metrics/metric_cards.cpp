@@ -2,19 +2,20 @@
 #include "ui/session/token_account.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/metrics/metrics_view.h"
-#include "ui/words/glossary.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
 
-using RunValue = std::optional<double> RunMetrics::*;
+using metrics::Metric;
 
 /// The run with which this run is compared: the same document on the same model.
 const RunMetrics* runBefore(const MetricsModel& model, const RunMetrics& run) {
@@ -56,118 +57,116 @@ class GroupedLines {
 };
 
 /// Sets the newest value, and its change since the last run before that is like it and has a value.
-void setNewest(CardContent& card, const MetricsModel& model, RunValue value, QString (*format)(double),
-               bool lessIsBetter) {
+void setNewest(CardContent& card, const MetricsModel& model, const Metric& metric) {
   const RunMetrics* last = nullptr;
   for (const RunMetrics& run : model.runs) {
-    if (run.*value) last = &run;
+    if (metric.number(run.totals)) last = &run;
   }
   if (last == nullptr) return;
-  card.value = format(*(last->*value));
+  const double now = *metric.number(last->totals);
+  card.value = metricText(metric, now);
   const RunMetrics* before = runBefore(model, *last);
-  while (before != nullptr && !(before->*value)) before = runBefore(model, *before);
+  while (before != nullptr && !metric.number(before->totals)) before = runBefore(model, *before);
   if (before == nullptr) return;
-  const double now = *(last->*value);
-  const double then = *(before->*value);
+  const double then = *metric.number(before->totals);
   const QString change = changeText(now, then);
   if (change.isEmpty()) return;
   card.change = tr("%1 vs %2").arg(change, baseName(last->basis, before->basis));
-  card.verdict = now == then || !isLike(last->basis, before->basis) ? 0
-                 : (now < then) == lessIsBetter                     ? 1
-                                                                    : -1;
+  const bool isJudged =
+      now != then && metric.better != metrics::Better::Neither && isLike(last->basis, before->basis);
+  card.verdict = !isJudged ? 0 : (now > then) == (metric.better == metrics::Better::More) ? 1 : -1;
 }
 
-QString rateText(double value) {
-  return tr("%1 tokens/s").arg(countText(value));
-}
-
-CardContent latencyCard(const MetricsModel& model, RunValue median, double trace::StepMetrics::*each,
-                        BlockRole role, std::int64_t leastTokens) {
+/// A line over the runs, and a mark for each of their requests.
+CardContent lineCard(const MetricsModel& model, const Metric& metric, BlockRole role) {
   CardContent card;
+  card.title = metricLongTitle(metric.id);
+  card.explanation = metricMeaning(metric.id);
   card.xName = tr("run");
-  card.yName = tr("ms");
+  card.yName = QString::fromUtf8(metrics::unitName(metric.unit));
   PlotSeries requests{
       .kind = SeriesKind::Markers, .name = tr("request"), .role = role, .square = true, .points = {}};
-  GroupedLines lines(
-      {.kind = SeriesKind::Line, .name = tr("median"), .role = role, .dashed = true, .points = {}});
+  const QString ofRuns = metric.isTime() ? tr("median") : tr("run");
+  GroupedLines lines({.kind = SeriesKind::Line, .name = ofRuns, .role = role, .dashed = true, .points = {}});
   for (const RunMetrics& run : model.runs) {
+    const auto x = static_cast<double>(run.run);
     for (const RequestMetrics& request : run.requests) {
-      if (request.values.generatedTokens < leastTokens) continue;
-      const double value = request.values.*each;
-      if (!request.isAccounted && value <= 0) continue;
+      const std::optional<double> value = metric.number(request.totals);
+      if (!value) continue;
       requests.points.push_back(
-          {.x = static_cast<double>(run.run),
-           .y = value * 1000,
-           .text = tr("%1 · %2: %3").arg(titleOf(run), request.name, durationText(value)),
+          {.x = x,
+           .y = metrics::displayed(metric.unit, *value),
+           .text = tr("%1 · %2: %3").arg(titleOf(run), request.name, metricText(metric, *value)),
            .tag = static_cast<int>(request.request)});
     }
-    if (run.*median)
-      lines.add(run, {.x = static_cast<double>(run.run), .y = *(run.*median) * 1000, .text = {}});
+    if (const std::optional<double> value = metric.number(run.totals))
+      lines.add(run, {.x = x, .y = metrics::displayed(metric.unit, *value), .text = {}});
   }
   card.series = lines.take();
   card.series.push_back(std::move(requests));
-  setNewest(card, model, median, durationText, true);
+  setNewest(card, model, metric);
   return card;
 }
 
 CardContent cachedCard(const MetricsModel& model) {
+  const Metric& rate = metrics::get("hit-rate");
+  const Metric& recentRate = metrics::get("recent-hit-rate");
   CardContent card;
-  card.title = tr("Prompt tokens cached");
-  card.explanation = tr(
-      "Share of each run's prompt tokens that came from the cache: where they stood before (hit), or "
-      "moved to another position (relocated). Tokens that the policy computed again do not count. The line "
-      "is the share that was found of the newest 1000 requests up to the end of the run, computed again or "
-      "not.");
+  card.title = metricTitle(rate.id);
+  card.explanation = metricMeaning(rate.id);
+  for (const char* const id : {"hit-tokens", "relocated-tokens", "recent-hit-rate"})
+    card.explanation += QStringLiteral("\n%1: %2").arg(metricShortName(id), metricMeaning(id));
   card.xName = tr("run");
   card.yName = tr("% of prompt");
   card.yTop = 100;
-  PlotSeries hit{.kind = SeriesKind::Bars, .name = tr("hit"), .role = BlockRole::Hit, .points = {}};
-  PlotSeries relocated{
-      .kind = SeriesKind::Bars, .name = tr("relocated"), .role = BlockRole::Relocated, .points = {}};
+  PlotSeries hit{
+      .kind = SeriesKind::Bars, .name = metricShortName("hit-tokens"), .role = BlockRole::Hit, .points = {}};
+  PlotSeries relocated{.kind = SeriesKind::Bars,
+                       .name = metricShortName("relocated-tokens"),
+                       .role = BlockRole::Relocated,
+                       .points = {}};
   PlotSeries recent{.kind = SeriesKind::Line,
-                    .name = tr("last 1000"),
+                    .name = metricShortName(recentRate.id),
                     .role = BlockRole::Computed,
                     .dashed = true,
                     .points = {}};
+  const auto hasPrompt = [](const RunMetrics& run) {
+    return run.totals.account && run.totals.account->total() > 0;
+  };
   const RunMetrics* last = nullptr;
   for (const RunMetrics& run : model.runs) {
-    if (!run.requests.empty() && run.requests.back().recentHitRate) {
-      const double rate = 100 * *run.requests.back().recentHitRate;
-      recent.points.push_back({.x = static_cast<double>(run.run),
-                               .y = rate,
-                               .text = tr("%1: %2 % of the newest 1000 requests, up to this run")
-                                           .arg(titleOf(run))
-                                           .arg(rate, 0, 'f', 1),
-                               .tag = static_cast<int>(run.requests.back().request)});
-    }
-    const trace::PromptAccount& account = run.account;
-    if (account.total() <= 0) continue;
-    last = &run;
-    const double whole = static_cast<double>(account.total());
-    const double hits = 100 * static_cast<double>(account.prompt.hit) / whole;
-    const double moved = 100 * static_cast<double>(account.prompt.relocated) / whole;
-    QString text = tr("%1: %2 of %3 prompt tokens cached, %4 of them relocated")
-                       .arg(titleOf(run))
-                       .arg(account.prompt.cached())
-                       .arg(account.total())
-                       .arg(account.prompt.relocated);
-    for (const QString& words : accountWords(account.prompt)) text += tr("; %1").arg(words);
+    const auto x = static_cast<double>(run.run);
     const int tag = run.requests.empty() ? -1 : static_cast<int>(run.requests.back().request);
-    hit.points.push_back({.x = static_cast<double>(run.run), .y = hits, .text = {}});
-    relocated.points.push_back({.x = static_cast<double>(run.run), .y = moved, .text = text, .tag = tag});
+    if (const std::optional<double> share = recentRate.number(run.totals)) {
+      recent.points.push_back(
+          {.x = x,
+           .y = 100 * *share,
+           .text =
+               tr("%1: %2 %3").arg(titleOf(run), metricName(recentRate.id), metricText(recentRate, *share)),
+           .tag = tag});
+    }
+    if (!hasPrompt(run)) continue;
+    last = &run;
+    const trace::PromptAccount& account = *run.totals.account;
+    const double whole = static_cast<double>(account.total());
+    QStringList words{metricShare("cached-tokens", account.prompt.cached(), "prompt-tokens", account.total()),
+                      metricPhrase("relocated-tokens", static_cast<double>(account.prompt.relocated))};
+    words += accountWords(account.prompt);
+    hit.points.push_back({.x = x, .y = 100 * static_cast<double>(account.prompt.hit) / whole, .text = {}});
+    relocated.points.push_back({.x = x,
+                                .y = 100 * static_cast<double>(account.prompt.relocated) / whole,
+                                .text = tr("%1: %2").arg(titleOf(run), words.join(tr("; "))),
+                                .tag = tag});
   }
   if (last != nullptr) {
-    const std::int64_t now = last->account.prompt.cached();
-    card.value = shareText(now, last->account.total());
+    const double now = *rate.number(last->totals);
+    card.value = metricText(rate, now);
     const RunMetrics* before = runBefore(model, *last);
-    while (before != nullptr && before->account.total() <= 0) before = runBefore(model, *before);
+    while (before != nullptr && !hasPrompt(*before)) before = runBefore(model, *before);
     if (before != nullptr) {
-      const std::int64_t then = before->account.prompt.cached();
-      card.change =
-          tr("%1 in %2").arg(shareText(then, before->account.total()), baseName(last->basis, before->basis));
-      const std::int64_t a = now * before->account.total();
-      const std::int64_t b = then * last->account.total();
-      card.verdict = a == b ? 0 : a > b ? 1 : -1;
+      const double then = *rate.number(before->totals);
+      card.change = tr("%1 in %2").arg(metricText(rate, then), baseName(last->basis, before->basis));
+      card.verdict = now == then ? 0 : now > then ? 1 : -1;
     }
   }
   card.series = {std::move(hit), std::move(relocated), std::move(recent)};
@@ -242,50 +241,60 @@ CardContent blocksCard(const MetricsModel& model) {
 }
 
 CardContent speedCard(const MetricsModel& model) {
+  const Metric& prefill = metrics::get("prefill-speed");
+  const Metric& decode = metrics::get("decode-speed");
   CardContent card;
-  card.title = tr("Speed");
-  card.explanation =
-      tr("Tokens a second: of prompts, over the passes that compute some; decoded, over the passes that "
-         "only decode. A pass that a run shares with others counts for each of them with its whole time.");
+  card.title = tr("%1, %2").arg(metricTitle(decode.id), metricName(prefill.id));
+  card.explanation = tr("%1 %2 A forward pass that several runs share counts for each with its whole time.")
+                         .arg(metricMeaning(prefill.id), metricMeaning(decode.id));
   card.xName = tr("run");
-  card.yName = tr("tokens/s");
-  const auto addLines = [&](RunValue value, const PlotSeries& look) {
+  card.yName = QString::fromUtf8(metrics::unitName(decode.unit));
+  const auto addLines = [&](const Metric& metric, const PlotSeries& look) {
     GroupedLines lines(look);
     for (const RunMetrics& run : model.runs) {
-      if (!(run.*value)) continue;
+      const std::optional<double> value = metric.number(run.totals);
+      if (!value) continue;
       const int tag = run.requests.empty() ? -1 : static_cast<int>(run.requests.back().request);
       lines.add(run, {.x = static_cast<double>(run.run),
-                      .y = *(run.*value),
-                      .text = tr("%1 · %2: %3").arg(titleOf(run), look.name, rateText(*(run.*value))),
+                      .y = *value,
+                      .text = tr("%1 · %2: %3").arg(titleOf(run), look.name, metricText(metric, *value)),
                       .tag = tag});
     }
     for (PlotSeries& line : lines.take()) card.series.push_back(std::move(line));
   };
-  addLines(&RunMetrics::prefillRate,
-           {.kind = SeriesKind::Line, .name = tr("prompt"), .role = BlockRole::Computed, .points = {}});
-  addLines(&RunMetrics::decodeRate, {.kind = SeriesKind::Line,
-                                     .name = tr("decoding"),
-                                     .role = BlockRole::Hit,
-                                     .dashed = true,
-                                     .square = true,
-                                     .points = {}});
-  setNewest(card, model, &RunMetrics::decodeRate, rateText, false);
+  addLines(prefill, {.kind = SeriesKind::Line,
+                     .name = metricShortName(prefill.id),
+                     .role = BlockRole::Computed,
+                     .points = {}});
+  addLines(decode, {.kind = SeriesKind::Line,
+                    .name = metricShortName(decode.id),
+                    .role = BlockRole::Hit,
+                    .dashed = true,
+                    .square = true,
+                    .points = {}});
+  setNewest(card, model, decode);
   return card;
 }
 
 }  // namespace
 
 std::vector<CardContent> metricCards(const MetricsModel& model) {
-  CardContent first = latencyCard(model, &RunMetrics::timeToFirstToken, &trace::StepMetrics::timeToFirstToken,
-                                  BlockRole::Computed, 1);
-  first.title = tr("Time to first token (TTFT)");
-  first.explanation = explain(u"ttft");
-  CardContent between = latencyCard(model, &RunMetrics::interTokenLatency,
-                                    &trace::StepMetrics::interTokenLatency, BlockRole::Hit, 2);
-  between.title = tr("Inter-token latency (ITL)");
-  between.explanation = explain(u"itl");
-  return {std::move(first),  std::move(between), cachedCard(model),
-          blocksCard(model), speedCard(model),   residencyCard(model)};
+  // Times come first, in ink of their own each.
+  std::vector<CardContent> cards;
+  std::vector<CardContent> counts;
+  for (const Metric& metric : metrics::all()) {
+    if (!metric.isPlotted) continue;
+    if (!metric.isTime()) {
+      counts.push_back(lineCard(model, metric, BlockRole::Hit));
+    } else {
+      cards.push_back(lineCard(model, metric, cards.empty() ? BlockRole::Computed : BlockRole::Hit));
+    }
+  }
+  cards.push_back(cachedCard(model));
+  for (CardContent& card : counts) cards.push_back(std::move(card));
+  for (CardContent& card : std::array{blocksCard(model), speedCard(model), residencyCard(model)})
+    cards.push_back(std::move(card));
+  return cards;
 }
 
 }  // namespace spanscope::ui

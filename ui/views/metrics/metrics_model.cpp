@@ -3,8 +3,8 @@
 
 #include "ui/session/run_history.h"
 #include "ui/views/common/csv_line.h"
-#include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -96,16 +96,6 @@ class Speeds {
   std::map<std::pair<const TraceStore*, std::size_t>, std::map<RunId, RunRates>> m_rates;
 };
 
-/// What is known of a step whose server does not say what it found.
-trace::StepMetrics valuesOf(const trace::ServerReported& reported) {
-  trace::StepMetrics values;
-  values.step = reported.step;
-  values.promptTokens = reported.promptTokens.value_or(0);
-  values.generatedTokens = reported.generatedTokens.value_or(0);
-  values.timeToFirstToken = reported.timeToFirstToken.value_or(0);
-  return values;
-}
-
 }  // namespace
 
 MetricsModel metricsModel(const ViewInput& input, RunScope scope) {
@@ -114,7 +104,7 @@ MetricsModel metricsModel(const ViewInput& input, RunScope scope) {
 }
 
 MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, RunScope scope) {
-  samplers.cache.follow(input.trace, input.position);
+  samplers.residency.follow(input.trace, input.position);
   MetricsModel model;
   const trace::Replay& replay = input.state();
   const std::vector<ListedRun> runs = listRuns(input);
@@ -132,10 +122,7 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
     run.document = listed.document();
     run.model = listed.model;
     run.basis = basisOf(listed);
-    const RunFigures figures = figuresOf(*listed.progress, state);
-    run.account = accountOf(listed);
-    run.timeToFirstToken = figures.timeToFirstToken;
-    run.interTokenLatency = figures.interTokenLatency;
+    run.totals = totalsOf(listed, samplers.meters);
     StepNames names(input, *listed.progress);
     for (const RequestId requestId : state.requests) {
       const auto found = listed.progress->requests.find(requestId);
@@ -146,19 +133,15 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
       request.request = requestId;
       request.node = found->second.node;
       request.name = names.of(found->second);
-      request.values = told.metrics ? *told.metrics : valuesOf(*told.reported);
-      request.isAccounted = told.metrics.has_value();
-      request.account = accountOf(listed, requestId);
-      const auto rate = samplers.cache.recentRates().find(requestId);
-      if (rate != samplers.cache.recentRates().end()) request.recentHitRate = rate->second;
+      request.totals = totalsOf(listed, requestId, samplers.meters);
     }
     if (listed.record != nullptr && listed.record->figures) {
-      run.prefillRate = listed.record->prefillRate;
-      run.decodeRate = listed.record->decodeRate;
+      run.totals.prefillRate = listed.record->prefillRate;
+      run.totals.decodeRate = listed.record->decodeRate;
     } else if (listed.trace) {
       const RunRates rates = speeds.of(listed);
-      run.prefillRate = rates.prefill;
-      run.decodeRate = rates.decode;
+      run.totals.prefillRate = rates.prefill;
+      run.totals.decodeRate = rates.decode;
     }
     // The last run before it with which it can be compared.
     for (auto before = model.runs.rbegin(); before != model.runs.rend() && run.before == 0; ++before) {
@@ -170,60 +153,28 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
   const std::size_t blocks = replay.pool().blockCount();
   model.blockCount = blocks == 0 ? 0 : static_cast<std::int32_t>(blocks) - 1;
   model.use = samplers.use.sample(input.trace, input.position);
-  model.residency = samplers.cache.residency();
+  model.residency = samplers.residency.curves();
   return model;
 }
 
 QString metricsCsv(const MetricsModel& model) {
-  QString text = csvLine({tr("run"),
-                          tr("document"),
-                          tr("model"),
-                          tr("policy"),
-                          tr("request"),
-                          tr("step"),
-                          tr("time to first token ms"),
-                          tr("inter-token latency ms"),
-                          tr("queue ms"),
-                          tr("prompt tokens"),
-                          tr("cached tokens"),
-                          tr("relocated tokens"),
-                          tr("computed tokens"),
-                          tr("generated tokens"),
-                          tr("prefill tokens per second of the run"),
-                          tr("decode tokens per second of the run"),
-                          tr("hit rate of the newest requests %"),
-                          tr("computed again tokens"),
-                          tr("tokens beside the prompt"),
-                          tr("pads and markers added"),
-                          tr("cropped tokens")});
+  std::vector<const metrics::Metric*> columns;
+  QStringList titles{tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step")};
+  for (const metrics::Metric& metric : metrics::all()) {
+    if (!metric.isOf(metrics::Scope::Request)) continue;
+    columns.push_back(&metric);
+    titles << metricHeading(metric.id);
+  }
+  QString text = csvLine(titles);
   for (const RunMetrics& run : model.runs) {
     for (const RequestMetrics& request : run.requests) {
-      const trace::StepMetrics& values = request.values;
-      const trace::PromptAccount& account = request.account;
-      const auto known = [&request](std::int64_t tokens) {
-        return request.isAccounted ? QString::number(tokens) : QString();
-      };
-      text += csvLine({QString::number(run.run),
-                       run.document,
-                       run.model,
-                       run.policy,
-                       QString::number(request.request),
-                       request.name,
-                       csvNumber(values.timeToFirstToken * 1000),
-                       request.isAccounted ? csvNumber(values.interTokenLatency * 1000) : QString(),
-                       request.isAccounted ? csvNumber(values.queueTime * 1000) : QString(),
-                       QString::number(request.isAccounted ? account.total() : values.promptTokens),
-                       known(account.prompt.cached()),
-                       known(account.prompt.relocated),
-                       known(account.prompt.computed),
-                       QString::number(values.generatedTokens),
-                       run.prefillRate ? csvNumber(*run.prefillRate) : QString(),
-                       run.decodeRate ? csvNumber(*run.decodeRate) : QString(),
-                       request.recentHitRate ? csvNumber(100 * *request.recentHitRate) : QString(),
-                       known(account.prompt.again),
-                       known(account.beside),
-                       known(account.prompt.padded),
-                       known(account.prompt.cropped)});
+      metrics::Totals totals = request.totals;
+      totals.prefillRate = run.totals.prefillRate;
+      totals.decodeRate = run.totals.decodeRate;
+      QStringList cells{QString::number(run.run),         run.document, run.model, run.policy,
+                        QString::number(request.request), request.name};
+      for (const metrics::Metric* metric : columns) cells << metricCell(*metric, metric->of(totals));
+      text += csvLine(cells);
     }
   }
   return text;

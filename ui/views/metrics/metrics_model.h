@@ -2,10 +2,9 @@
 // Latencies, reuse, speed and use of memory over several runs.
 #pragma once
 
-#include "engine/trace/token_account.h"
-#include "ui/session/run_list.h"
+#include "ui/session/run_totals.h"
 #include "ui/session/view_input.h"
-#include "ui/views/metrics/cache_figures.h"
+#include "ui/views/metrics/residency_curves.h"
 
 #include <QString>
 
@@ -17,18 +16,11 @@
 
 namespace spanscope::ui {
 
-/// What is known of one request.
 struct RequestMetrics {
   RequestId request = 0;
   NodePath node;
   QString name;
-  trace::StepMetrics values;  ///< what the engine reported: its times count
-  /// Whether it is known what was found of the prompt: a server need not say so.
-  bool isAccounted = true;
-  trace::PromptAccount account;  ///< how the tokens of its prompt got their keys and values
-  /// The hit rate of the newest requests right after this request was admitted, 0 … 1. None: the request
-  /// belongs to another session.
-  std::optional<double> recentHitRate;
+  metrics::Totals totals;
   bool operator==(const RequestMetrics&) const = default;
 };
 
@@ -37,16 +29,12 @@ struct RunMetrics {
   QString policy;
   QString document;  ///< title of its document; empty: not known
   QString model;     ///< name of the checkpoint; empty: not known
-  /// The run to compare its figures with: the last run before it of the same document on the same model. 0:
+  /// The run to compare its values with: the last run before it of the same document on the same model. 0:
   /// there is none.
   RunId before = 0;
   RunBasis basis;
   std::vector<RequestMetrics> requests;
-  std::optional<double> timeToFirstToken;   ///< seconds, median of its requests
-  std::optional<double> interTokenLatency;  ///< seconds, median of its requests with two tokens or more
-  trace::PromptAccount account;             ///< of all its prompts
-  std::optional<double> prefillRate;        ///< as RunRates has it
-  std::optional<double> decodeRate;         ///< the same
+  metrics::Totals totals;
   bool operator==(const RunMetrics&) const = default;
 };
 
@@ -96,7 +84,8 @@ MetricsModel metricsModel(const ViewInput& input, RunScope scope = RunScope::All
 /// The samplers that follow a trace. If they are kept, a longer trace takes time only for its new events.
 struct MetricsSamplers {
   BlockUseSampler use;
-  CacheFigureSampler cache;
+  ResidencyFollower residency;
+  RunMeters meters;
 };
 MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, RunScope scope = RunScope::All);
 

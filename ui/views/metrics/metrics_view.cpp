@@ -15,7 +15,6 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kCards = 6;
 constexpr int kCardWidth = 280;
 constexpr int kLeastCardHeight = 130;
 constexpr int kGap = 2 * kSpace;
@@ -46,7 +45,7 @@ MetricsView::MetricsView(QWidget* parent) : RunView(parent), m_scroll(new QScrol
   m_grid = new QGridLayout(content);
   m_grid->setContentsMargins(kGap, kGap, kGap, kGap);
   m_grid->setSpacing(kGap);
-  for (int i = 0; i < kCards; ++i) {
+  for (std::size_t i = 0; i < metricCards({}).size(); ++i) {
     auto* card = new MetricCard(content);
     connect(card, &MetricCard::pointChosen, this, &MetricsView::select);
     m_cards.push_back(card);
@@ -69,10 +68,10 @@ MetricsView::MetricsView(QWidget* parent) : RunView(parent), m_scroll(new QScrol
 }
 
 int MetricsView::columnsFor(QSize size) const {
-  const int fitting = std::clamp(size.width() / kCardWidth, 1, kCards);
+  const int fitting = std::clamp(size.width() / kCardWidth, 1, cardCount());
   // Takes as few rows as fit, unless the cards would be too high for their width. Rows are evenly filled.
-  int rows = (kCards + fitting - 1) / fitting;
-  const auto columnsOf = [](int count) { return (kCards + count - 1) / count; };
+  int rows = (cardCount() + fitting - 1) / fitting;
+  const auto columnsOf = [this](int count) { return (cardCount() + count - 1) / count; };
   while (columnsOf(rows) > 1 && size.height() / rows > kSteepest * size.width() / columnsOf(rows)) ++rows;
   return columnsOf(rows);
 }
@@ -82,9 +81,10 @@ void MetricsView::arrange() {
   if (columns == m_columns) return;
   m_columns = columns;
   for (MetricCard* card : m_cards) m_grid->removeWidget(card);
-  for (int i = 0; i < kCards; ++i)
+  for (int i = 0; i < cardCount(); ++i)
     m_grid->addWidget(m_cards[static_cast<std::size_t>(i)], i / columns, i % columns);
-  for (int column = 0; column < kCards; ++column) m_grid->setColumnStretch(column, column < columns ? 1 : 0);
+  for (int column = 0; column < cardCount(); ++column)
+    m_grid->setColumnStretch(column, column < columns ? 1 : 0);
 }
 
 RunScope MetricsView::scope() const {
@@ -131,7 +131,7 @@ void MetricsView::paintTo(QPainter& painter, const QSize& size) {
   if (paintIfEmpty(painter, size)) return;
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
   // If the cards would be too low for their texts, they are painted higher and scaled down.
-  const auto rowsIn = [this](QSize room) { return (kCards + columnsFor(room) - 1) / columnsFor(room); };
+  const auto rowsIn = [this](QSize room) { return (cardCount() + columnsFor(room) - 1) / columnsFor(room); };
   const auto missing = [&rowsIn](QSize room) {
     return double(rowsIn(room) * (kLeastCardHeight + kGap) + kGap) / std::max(1, room.height());
   };
@@ -143,7 +143,7 @@ void MetricsView::paintTo(QPainter& painter, const QSize& size) {
   const int rows = rowsIn(room);
   const int width = (room.width() - kGap) / columns - kGap;
   const int height = (room.height() - kGap) / rows - kGap;
-  for (int i = 0; i < kCards; ++i) {
+  for (int i = 0; i < cardCount(); ++i) {
     m_cards[static_cast<std::size_t>(i)]->paint(
         painter, {kGap + i % columns * (width + kGap), kGap + i / columns * (height + kGap), width, height});
   }

@@ -17,8 +17,8 @@ namespace spanscope::ui {
 
 class ScopeBox;
 
-/// The contents of the cards, in order: time to first token, inter-token latency, cached share, blocks in
-/// use, tokens a second, how long contents stay.
+/// The contents of the cards, in order: a line for each time that is plotted, the hit rate, a line for each
+/// other metric that is plotted, blocks in use, tokens a second, how long contents stay.
 std::vector<CardContent> metricCards(const MetricsModel& model);
 
 class MetricsView : public RunView {
@@ -40,6 +40,7 @@ class MetricsView : public RunView {
  private:
   RunScope scope() const;
   void arrange();
+  int cardCount() const { return static_cast<int>(m_cards.size()); }
   int columnsFor(QSize size) const;
   void select(int request);
 

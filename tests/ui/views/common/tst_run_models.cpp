@@ -24,6 +24,7 @@
 #include "ui/views/scrubber/scrubber_model.h"
 #include "ui/views/timeline/axis_ticks.h"
 #include "ui/views/timeline/timeline_model.h"
+#include "ui/words/metric_words.h"
 
 #include <QAbstractItemModelTester>
 #include <QObject>
@@ -374,23 +375,23 @@ class TestRunModels : public QObject {
     const ViewInput input = m_runs.input();
     const MetricsModel model = metricsModel(input);
     QCOMPARE(model.runs.size(), std::size_t{4});
-    QCOMPARE(model.runs[0].account.prompt.cached(), 0);
-    QVERIFY(model.runs[1].account.prompt.relocated > 0);
-    QVERIFY(model.runs[1].account.prompt.hit > 0);
+    QCOMPARE(model.runs[0].totals.account->prompt.cached(), 0);
+    QVERIFY(model.runs[1].totals.account->prompt.relocated > 0);
+    QVERIFY(model.runs[1].totals.account->prompt.hit > 0);
     for (const RunMetrics& run : model.runs) {
       trace::PromptAccount sum;
       for (const RequestMetrics& request : run.requests) {
-        sum += request.account;
+        sum += *request.totals.account;
         const auto& segments = input.state().progress().requests.at(request.request).segments;
-        QCOMPARE(request.account.total(), trace::visibleTokens(segments));
-        QCOMPARE(request.account.unread, 0);
+        QCOMPARE(request.totals.account->total(), trace::visibleTokens(segments));
+        QCOMPARE(request.totals.account->unread, 0);
       }
-      QVERIFY(sum == run.account);
+      QVERIFY(sum == *run.totals.account);
     }
     QCOMPARE(model.runs[3].requests.size(), std::size_t{5});
-    QVERIFY(model.runs[0].prefillRate && model.runs[0].decodeRate);
+    QVERIFY(model.runs[0].totals.prefillRate && model.runs[0].totals.decodeRate);
     const auto& request = input.state().progress().requests.at(lastOf(input, 1));
-    QCOMPARE(*model.runs[0].timeToFirstToken, request.metrics->timeToFirstToken);
+    QCOMPARE(*model.runs[0].totals.timeToFirstToken, request.metrics->timeToFirstToken);
     QCOMPARE(model.use.back().held, 0);
     QVERIFY(
         std::any_of(model.use.begin(), model.use.end(), [](const BlockUse& use) { return use.shared > 0; }));
@@ -411,22 +412,31 @@ class TestRunModels : public QObject {
 
   void cacheFiguresAreThoseOfTheTrace() {
     const ViewInput input = m_runs.input();
-    CacheFigureSampler steps;
-    for (std::size_t count = 0; count <= input.position; count += 13) steps.follow(input.trace, count);
-    CacheFigureSampler once;
-    steps.follow(input.trace, input.position);
-    once.follow(input.trace, input.position);
-    QVERIFY(steps.recentRates() == once.recentRates());
+    // Step by step it is the same as at once.
+    MetricsSamplers samplers;
+    MetricsModel model;
+    for (std::size_t count = 0; count <= input.position; count += 13) {
+      ViewInput before = input;
+      before.position = count;
+      model = metricsModel(before, samplers);
+    }
+    model = metricsModel(input, samplers);
+    QVERIFY(model == metricsModel(input));
+    QVERIFY(model.residency == ResidencyCurves{});
     const trace::TraceStats stats = trace::stats(m_runs.events);
-    QCOMPARE(once.recentRates().rbegin()->second, stats.recent.rate());
     QCOMPARE(stats.recent.rate(), stats.hitRate);
-    QVERIFY(once.residency() == ResidencyCurves{});
-    const MetricsModel model = metricsModel(input);
-    QCOMPARE(model.runs[3].requests.back().recentHitRate, stats.recent.rate());
+    const metrics::Metric& recent = metrics::get("recent-hit-rate");
+    QCOMPARE(recent.number(model.runs[3].requests.back().totals), stats.recent.rate());
+    QCOMPARE(recent.number(model.runs[3].totals), stats.recent.rate());
     // The first request found nothing; the same documents in another order were found.
-    QCOMPARE(model.runs[0].requests[0].recentHitRate, 0.0);
-    QVERIFY(model.runs[1].requests[0].recentHitRate > 0.3);
-    QVERIFY(metricsCsv(model).contains(QStringLiteral("hit rate of the newest requests %")));
+    QCOMPARE(recent.number(model.runs[0].requests[0].totals), 0.0);
+    QVERIFY(recent.number(model.runs[1].requests[0].totals) > 0.3);
+    // Every metric of a request has a column.
+    const QStringList lines = metricsCsv(model).split(QLatin1Char('\n'));
+    for (const metrics::Metric& metric : metrics::all()) {
+      if (metric.isOf(metrics::Scope::Request))
+        QVERIFY2(lines.front().contains(metricHeading(metric.id)), metric.id);
+    }
   }
 
   void evictedContentsHaveStayedForSoLong() {
@@ -612,13 +622,13 @@ class TestRunModels : public QObject {
     const CompareModel model = compareModel(input, 1, 2);
     const auto row = [&](const char* name) {
       return *std::find_if(model.rows.begin(), model.rows.end(),
-                           [&](const CompareRow& r) { return r.name == QLatin1String(name); });
+                           [&](const CompareRow& r) { return r.id == std::string_view(name); });
     };
-    QCOMPARE(row("Computed").verdict, Verdict::Better);
-    QCOMPARE(row("Cached").left, QStringLiteral("0"));
-    QCOMPARE(row("Blocks allocated").verdict, Verdict::Better);
-    QCOMPARE(row("Prompt tokens").verdict, Verdict::Same);
-    QCOMPARE(row("Answer").verdict, Verdict::Same);
+    QCOMPARE(row("computed-tokens").verdict, Verdict::Better);
+    QCOMPARE(row("cached-tokens").left, QStringLiteral("0"));
+    QCOMPARE(row("allocated-blocks").verdict, Verdict::Better);
+    QCOMPARE(row("prompt-tokens").verdict, Verdict::Same);
+    QCOMPARE(row("answer").verdict, Verdict::Same);
     QCOMPARE(compareModel(input).left, RunId{3});
     QCOMPARE(compareModel(input).right, RunId{4});
   }
@@ -682,7 +692,7 @@ class TestRunModels : public QObject {
       QCOMPARE(left.nanoseconds + right.nanoseconds, all.nanoseconds);
     }
     QVERIFY(rangeTotals(trace, {3, 3}) == (RangeTotals{.range = {3, 3}, .tokens = {}}));
-    QVERIFY2(rangeText(all).contains(QStringLiteral("%1 computed again").arg(whole.again)),
+    QVERIFY2(rangeText(all).contains(metricPhrase("tokens-computed-again", static_cast<double>(whole.again))),
              qPrintable(rangeText(all)));
   }
 

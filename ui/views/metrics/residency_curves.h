@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a trace says of the cache over a long time: hit rates of the newest requests, and how long contents
-// stay in the pool.
+// How long contents stay in the pool, over a whole trace.
 #pragma once
 
-#include "engine/trace/hit_rate.h"
 #include "engine/trace/residency.h"
 #include "ui/session/trace_store.h"
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -34,20 +31,16 @@ struct ResidencyCurves {
 };
 
 /// Follows a trace. Following on takes time only for the new events.
-class CacheFigureSampler {
+class ResidencyFollower {
  public:
   void follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position);
 
-  /// For each request: the hit rate of the newest requests right after it was admitted, 0 … 1.
-  const std::map<RequestId, double>& recentRates() const { return m_rates; }
-  const ResidencyCurves& residency() const { return m_curves; }
+  const ResidencyCurves& curves() const { return m_curves; }
 
  private:
   std::shared_ptr<const TraceStore> m_trace;
   std::size_t m_position = 0;
-  trace::HitRates m_hits;
   trace::ResidencySampler m_residencies;
-  std::map<RequestId, double> m_rates;
   ResidencyCurves m_curves;
 };
 

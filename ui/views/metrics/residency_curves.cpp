@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/metrics/cache_figures.h"
+#include "ui/views/metrics/residency_curves.h"
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 namespace spanscope::ui {
 namespace {
@@ -38,18 +37,11 @@ ResidencyCurves curvesOf(const std::vector<trace::Residency>& evicted) {
 
 }  // namespace
 
-void CacheFigureSampler::follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position) {
-  if (trace != m_trace || position < m_position) *this = CacheFigureSampler();
+void ResidencyFollower::follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position) {
+  if (trace != m_trace || position < m_position) *this = ResidencyFollower();
   m_trace = trace;
   const std::size_t evicted = m_residencies.evicted().size();
-  for (; m_position < position; ++m_position) {
-    const trace::Event& event = trace->event(m_position);
-    m_hits.take(event);
-    m_residencies.take(event);
-    const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload);
-    if (admitted != nullptr && !admitted->resumed && m_hits.recent().sums().requests > 0)
-      m_rates.insert_or_assign(event.request, m_hits.recent().rate());
-  }
+  for (; m_position < position; ++m_position) m_residencies.take(trace->event(m_position));
   if (m_residencies.evicted().size() != evicted) m_curves = curvesOf(m_residencies.evicted());
 }
 
