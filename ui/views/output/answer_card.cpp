@@ -4,6 +4,7 @@
 #include "ui/views/common/elided_label.h"
 #include "ui/views/common/measure_widgets.h"
 #include "ui/words/glossary.h"
+#include "ui/words/metric_words.h"
 
 #include <QApplication>
 #include <QBoxLayout>
@@ -91,7 +92,7 @@ AnswerCard::AnswerCard(QWidget* parent)
     label->setFocusPolicy(Qt::ClickFocus);
   }
   for (QLabel* label : {m_advice, m_madeFor, m_same, m_facts}) label->setWordWrap(true);
-  m_facts->setToolTip(explain(u"ttft"));
+  m_facts->setToolTip(metricExplanation("time-to-first-token"));
   m_policy->setWordWrap(true);
   m_run->setWordWrap(true);
   m_copy->setText(tr("Copy"));

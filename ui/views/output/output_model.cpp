@@ -12,6 +12,7 @@
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
@@ -271,7 +272,8 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
         answer.cachedTokens = account.cached();
         answer.accountWords = accountWords(account);
         if (tokens.beside() > 0)
-          answer.accountWords << tr("%1 tokens beside the prompt, for the policy").arg(tokens.beside());
+          answer.accountWords << metricPhrase("tokens-beside-the-prompt",
+                                              static_cast<double>(tokens.beside()));
       }
       if (request.metrics && request.metrics->generatedTokens > 0) {
         answer.timeToFirstToken = request.metrics->timeToFirstToken;
@@ -317,25 +319,22 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
 
 QString answerFacts(const Answer& answer) {
   QStringList facts;
-  if (answer.timeToFirstToken) facts.push_back(tr("TTFT %1").arg(durationText(*answer.timeToFirstToken)));
+  if (answer.timeToFirstToken) facts.push_back(metricPhrase("time-to-first-token", *answer.timeToFirstToken));
   if (answer.generatedTokens > 0) {
-    facts.push_back(answer.generatedTokens == 1 ? tr("1 token")
-                                                : tr("%1 tokens").arg(answer.generatedTokens));
+    facts.push_back(metricPhrase("generated-tokens", static_cast<double>(answer.generatedTokens)));
   }
   const bool isSilent = !answer.isCachedKnown();
   if (answer.promptTokens > 0 && !isSilent) {
-    facts.push_back(tr("%1 of %2 prompt tokens cached (%3)")
-                        .arg(answer.cachedTokens)
-                        .arg(answer.promptTokens)
-                        .arg(shareText(answer.cachedTokens, answer.promptTokens)));
+    facts.push_back(metricShare("cached-tokens", answer.cachedTokens, "prompt-tokens", answer.promptTokens));
   }
-  if (answer.promptTokens > 0 && isSilent) facts.push_back(tr("%1 prompt tokens").arg(answer.promptTokens));
+  if (answer.promptTokens > 0 && isSilent)
+    facts.push_back(tr("%1 %2").arg(answer.promptTokens).arg(metricName("prompt-tokens")));
   // A request that failed says nothing of how the server is set up.
   const bool hasFailed = answer.state == AnswerState::Failed;
   if (answer.cached == trace::CachedState::NotReported && !hasFailed)
-    facts.push_back(tr("cached tokens not reported"));
+    facts.push_back(tr("%1 not reported").arg(metricName("cached-tokens")));
   if (answer.cached == trace::CachedState::CannotReport)
-    facts.push_back(tr("cached tokens cannot be reported"));
+    facts.push_back(tr("%1 cannot be reported").arg(metricName("cached-tokens")));
   facts += answer.accountWords;
   if (answer.outcome == trace::StepOutcome::TokenLimit) facts.push_back(tr("ended by the token limit"));
   if (answer.outcome == trace::StepOutcome::ContextLimit) {
@@ -462,22 +461,22 @@ QString outputCsv(const OutputModel& model) {
                           tr("step"),
                           tr("text"),
                           tr("problem"),
-                          tr("time to first token ms"),
-                          tr("generated tokens"),
-                          tr("prompt tokens"),
-                          tr("cached tokens"),
+                          metricHeading("time-to-first-token"),
+                          metricHeading("generated-tokens"),
+                          metricHeading("prompt-tokens"),
+                          metricHeading("cached-tokens"),
                           tr("same answer as run"),
-                          tr("KL mean nats"),
-                          tr("KL median nats"),
-                          tr("KL most nats"),
-                          tr("greedy tokens that agree"),
+                          tr("%1, mean").arg(metricHeading("divergence")),
+                          tr("%1, median").arg(metricHeading("divergence")),
+                          metricHeading("largest-divergence"),
+                          metricHeading("agreeing-tokens"),
                           tr("full prefill answers"),
                           tr("arithmetic"),
-                          tr("KL mean nats against f32"),
-                          tr("KL most nats against f32"),
-                          tr("greedy tokens that agree with f32"),
+                          tr("%1, against f32").arg(metricHeading("divergence")),
+                          tr("%1, against f32").arg(metricHeading("largest-divergence")),
+                          tr("%1, with f32").arg(metricHeading("agreeing-tokens")),
                           tr("server"),
-                          tr("cached")});
+                          tr("%1, state").arg(metricShortName("cached-tokens"))});
   for (const Answer& answer : model.answers) {
     text +=
         csvLine({QString::number(answer.run),
