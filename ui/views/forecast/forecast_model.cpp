@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/forecast/forecast_model.h"
 
+#include "ui/words/metric_words.h"
+
 #include <optional>
 #include <utility>
 
@@ -178,9 +180,11 @@ QString ForecastModel::tip(const QModelIndex& index) const {
              atMost(own->isAfterReply, own->base), own->sees, own->blockWords);
   }
   const ForecastStep& own = *step(index);
-  QString words = tr("%1: %2 of %3 prompt tokens are computed, %4 come from the cache, %5 of them relocated")
-                      .arg(own.name, rangeText(own.counts.computed), rangeText(own.counts.prompt),
-                           rangeText(own.counts.cached), rangeText(own.counts.relocated));
+  QString words = tr("%1: %2 %3").arg(own.name, rangeText(own.counts.prompt), metricName("prompt-tokens"));
+  for (const auto& [id, range] :
+       {std::pair{"computed-tokens", &own.counts.computed}, std::pair{"cached-tokens", &own.counts.cached},
+        std::pair{"relocated-tokens", &own.counts.relocated}})
+    words += tr(", %1").arg(metricPhrase(id, rangeText(*range)));
   for (const QString& more : accountWords(own.counts)) words += tr(", ") + more;
   if (own.counts.evicted.most > 0)
     words += tr("\n%1 blocks are evicted for it").arg(rangeText(own.counts.evicted));
@@ -220,29 +224,62 @@ QVariant ForecastModel::data(const QModelIndex& index, int role) const {
   }
 }
 
+/// The metric of a column; empty: it has none.
+std::string_view ForecastModel::metricOf(int column) {
+  switch (column) {
+    case Tokens:
+      return "prompt-tokens";
+    case Cached:
+      return "cached-tokens";
+    case Relocated:
+      return "relocated-tokens";
+    case Again:
+      return "tokens-computed-again";
+    case Computed:
+      return "computed-tokens";
+    case Padded:
+      return "padded-tokens";
+    case Cropped:
+      return "cropped-tokens";
+    default:
+      return {};
+  }
+}
+
+QString ForecastModel::titleOf(int column) {
+  switch (column) {
+    case Name:
+      return tr("Step and part");
+    case Base:
+      return tr("Base");
+    case LastRun:
+      return tr("Last run");
+    default:
+      return tr("Blocks");
+  }
+}
+
+QString ForecastModel::tipOf(int column) {
+  switch (column) {
+    case Name:
+      return tr("What is generated, and below it the parts of its prompt");
+    case Base:
+      return tr("Position of the part's first token in the prompt");
+    case LastRun:
+      return tr("Tokens that the last run of the same plan computed");
+    default:
+      return tr("How each block of the prompt will be served");
+  }
+}
+
 QVariant ForecastModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
-  static const char* const kTitles[] = {
-      QT_TR_NOOP("Step and part"), QT_TR_NOOP("Prompt"),   QT_TR_NOOP("Base"),     QT_TR_NOOP("Cached"),
-      QT_TR_NOOP("Relocated"),     QT_TR_NOOP("Again"),    QT_TR_NOOP("Computed"), QT_TR_NOOP("Padded"),
-      QT_TR_NOOP("Cropped"),       QT_TR_NOOP("Last run"), QT_TR_NOOP("Blocks")};
-  static const char* const kTips[] = {
-      QT_TR_NOOP("What is generated, and below it the parts of its prompt"),
-      QT_TR_NOOP("Tokens that stand in the prompt: cached, computed again and computed ones"),
-      QT_TR_NOOP("Position of the part's first token in the prompt"),
-      QT_TR_NOOP("Tokens that come from the cache, relocated ones included"),
-      QT_TR_NOOP("Cached tokens that are used at another position than they were stored at"),
-      QT_TR_NOOP("Tokens that are found, and computed again because the policy wants them to see more"),
-      QT_TR_NOOP("Tokens that have to be computed; before the arrow, what it was before the last change"),
-      QT_TR_NOOP("Of all these, the pads and markers that only the layout puts there"),
-      QT_TR_NOOP("Tokens of the chat template's text that the layout leaves out of the prompt"),
-      QT_TR_NOOP("Tokens that the last run of the same plan computed"),
-      QT_TR_NOOP("How each block of the prompt will be served")};
+  const std::string_view metric = metricOf(section);
   switch (role) {
     case Qt::DisplayRole:
-      return tr(kTitles[section]);
+      return metric.empty() ? titleOf(section) : metricShortTitle(metric);
     case Qt::ToolTipRole:
-      return tr(kTips[section]);
+      return metric.empty() ? tipOf(section) : metricMeaning(metric);
     case Qt::TextAlignmentRole:
       return QVariant(section == Name || section == Blocks ? Qt::AlignLeft | Qt::AlignVCenter
                                                            : Qt::AlignRight | Qt::AlignVCenter);

@@ -56,6 +56,9 @@ class ForecastModel : public QAbstractItemModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
  private:
+  static std::string_view metricOf(int column);
+  static QString titleOf(int column);
+  static QString tipOf(int column);
   QString text(const QModelIndex& index) const;
   QString tip(const QModelIndex& index) const;
   Role ink(const QModelIndex& index) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/forecast/forecast_painting.h"
 
+#include "ui/words/metric_words.h"
+
 #include <QPainter>
 
 #include <algorithm>
@@ -160,10 +162,11 @@ QString forecastComparison(const ForecastTable& table) {
   if (!place.problem.isEmpty()) return ForecastHeader::tr("%1.").arg(place.problem);
   QStringList parts;
   if (table.shown == 0 || table.totals.relocated.most > 0)
-    parts << ForecastHeader::tr("%1 from the cache, %2 of them relocated")
-                 .arg(rangeText(table.totals.cached), rangeText(table.totals.relocated));
+    parts << ForecastHeader::tr("%1, %2").arg(
+        metricPhrase("cached-tokens", rangeText(table.totals.cached)),
+        metricPhrase("relocated-tokens", rangeText(table.totals.relocated)));
   else
-    parts << ForecastHeader::tr("%1 from the cache").arg(rangeText(table.totals.cached));
+    parts << metricPhrase("cached-tokens", rangeText(table.totals.cached));
   parts += accountWords(table.totals);
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed

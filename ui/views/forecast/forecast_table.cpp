@@ -7,6 +7,7 @@
 #include "ui/views/common/request_names.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/forecast/forecast_places.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/miss_words.h"
 #include "ui/words/tr.h"
 
@@ -154,7 +155,7 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   if (!parts.parts.beside().empty()) {
     ForecastSegment& row = rows.emplace_back();
     tokens.push_back(parts.parts.beside());
-    row.name = tr("beside the prompt");
+    row.name = metricShortName("tokens-beside-the-prompt");
     row.kind = tr("hidden");
     row.isHidden = true;
     row.sees = tr("for the policy alone, in nobody's view");
@@ -330,7 +331,7 @@ ForecastTable forecastTable(const ViewInput& input, Against against, const QStri
 
 QStringList accountWords(const ForecastCounts& counts) {
   QStringList words;
-  if (counts.again.most > 0) words << tr("%1 computed again").arg(rangeText(counts.again));
+  if (counts.again.most > 0) words << metricPhrase("tokens-computed-again", rangeText(counts.again));
   words << accountWords(
       TokenAccount{.padded = counts.padded.value_or(0), .cropped = counts.cropped.value_or(0)});
   return words;
@@ -354,26 +355,18 @@ QString forecastCsv(const ForecastTable& table) {
     return value ? number(*value) : QString();
   };
   const QString& where = table.places[table.shown].name;
-  QString text = csvLine({tr("where"),
-                          tr("step"),
-                          tr("name"),
-                          tr("segment"),
-                          tr("kind"),
-                          tr("prompt tokens, least"),
-                          tr("prompt tokens, most"),
-                          tr("base"),
-                          tr("cached, least"),
-                          tr("cached, most"),
-                          tr("relocated, least"),
-                          tr("relocated, most"),
-                          tr("computed again, least"),
-                          tr("computed again, most"),
-                          tr("computed, least"),
-                          tr("computed, most"),
-                          tr("pads and markers"),
-                          tr("cropped"),
-                          tr("blocks"),
-                          tr("computed in the last run")});
+  QStringList titles{tr("where"), tr("step"), tr("name"), tr("segment"), tr("kind")};
+  const auto addRange = [&titles](std::string_view id) {
+    titles << tr("%1, least").arg(metricHeading(id)) << tr("%1, most").arg(metricHeading(id));
+  };
+  addRange("prompt-tokens");
+  titles << tr("base");
+  for (const char* const id :
+       {"cached-tokens", "relocated-tokens", "tokens-computed-again", "computed-tokens"})
+    addRange(id);
+  titles << metricHeading("padded-tokens") << metricHeading("cropped-tokens") << tr("blocks")
+         << tr("%1, last run").arg(metricHeading("computed-tokens"));
+  QString text = csvLine(titles);
   for (const ForecastStep& step : table.steps) {
     const ForecastCounts& c = step.counts;
     text += csvLine({where,

@@ -3,6 +3,7 @@
 
 #include "ui/views/common/csv_line.h"
 #include "ui/views/forecast/forecast_table.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 namespace spanscope::ui {
@@ -24,10 +25,11 @@ std::vector<Column> columnsOf(bool hasOrder) {
       {tr("Pads"), tr("Tokens that only fill up blocks before a marker")},
       {tr("In blocks"), tr("Blocks that pads fill up")},
       {tr("Markers"), tr("Tokens that begin what stands under a plus, or the last child of a cross")},
-      {tr("Cropped"), tr("Tokens of messages and replies of the assistant that are left out")},
+      {metricShortTitle("cropped-tokens"), metricMeaning("cropped-tokens")},
       {tr("Against exact"), tr("How many more or fewer tokens there are than in the exact layout")},
       {tr("Blocks"), tr("Blocks of the view, those that are filled in part included")},
-      {tr("Computed"), tr("Tokens, with a cache that is empty at first")}};
+      {metricShortTitle("computed-tokens"),
+       tr("%1 The cache is empty at first.").arg(metricMeaning("computed-tokens"))}};
   if (hasOrder) {
     columns.push_back(
         {tr("Swapped, full"),
