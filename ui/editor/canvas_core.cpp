@@ -6,6 +6,7 @@
 #include "ui/editor/server_forecast.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/words/glossary.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/part_text.h"
 
 #include <QStringList>
@@ -250,13 +251,14 @@ QString CanvasCore::tipOf(NodeId id) const {
     if (look->second.isFrozen()) lines.append(explain(u"freeze"));
   }
   if (status.served.total() > 0) {
-    QString line = tr("Last run: %1 of %2 tokens cached, %3 %")
-                       .arg(status.served.cached())
-                       .arg(status.served.total() + status.unread)
-                       .arg(status.cachedPercent());
-    if (status.served.relocated > 0) line += tr(", %1 of them relocated").arg(status.served.relocated);
+    QString line = tr("Last run: %1")
+                       .arg(metricShare("cached-tokens", status.served.cached(), "prompt-tokens",
+                                        status.served.total() + status.unread));
+    if (status.served.relocated > 0)
+      line += tr("; %1").arg(metricPhrase("relocated-tokens", static_cast<double>(status.served.relocated)));
     for (const QString& words : accountWords(status.served)) line += tr("; %1").arg(words);
-    if (status.beside > 0) line += tr("; %1 more beside the prompt, for the policy").arg(status.beside);
+    if (status.beside > 0)
+      line += tr("; %1").arg(metricPhrase("tokens-beside-the-prompt", static_cast<double>(status.beside)));
     lines.append(line);
   }
   if (status.outer.total() > 0)

@@ -2,6 +2,7 @@
 #include "ui/editor/node_forecast.h"
 
 #include "engine/query/node_parts.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -173,25 +174,27 @@ QString forecastBadge(const NodeForecast& forecast) {
 }
 
 QString forecastWords(const NodeForecast& forecast) {
-  QString words = forecast.server.isEmpty()
-                      ? tr("Next run: %1 of %2 tokens cached, %3")
-                            .arg(countText(forecast.cached), countText(forecast.prompt), shareText(forecast))
-                      : tr("Next run on %1: %2 of %3 tokens cached, %4, says the twin of %5")
-                            .arg(forecast.server, countText(forecast.cached), countText(forecast.prompt),
-                                 shareText(forecast), forecast.serverKind);
-  if (forecast.relocated.most > 0) words += tr(", %1 of them relocated").arg(countText(forecast.relocated));
-  if (forecast.again.most > 0) words += tr("; %1 computed again").arg(countText(forecast.again));
+  const QString cached = metricShare("cached-tokens", countText(forecast.cached), "prompt-tokens",
+                                     countText(forecast.prompt), shareText(forecast));
+  QString words =
+      forecast.server.isEmpty()
+          ? tr("Next run: %1").arg(cached)
+          : tr("Next run on %1: %2, says the twin of %3").arg(forecast.server, cached, forecast.serverKind);
+  const auto add = [&words](std::string_view id, const run::CountRange& range) {
+    if (range.most > 0) words += tr("; %1").arg(metricPhrase(id, countText(range)));
+  };
+  add("relocated-tokens", forecast.relocated);
+  add("tokens-computed-again", forecast.again);
   for (const QString& more : accountWords(
            TokenAccount{.padded = forecast.padded.value_or(0), .cropped = forecast.cropped.value_or(0)}))
     words += tr("; %1").arg(more);
-  if (forecast.beside.most > 0)
-    words += tr("; %1 more beside the prompt, for the policy").arg(countText(forecast.beside));
+  add("tokens-beside-the-prompt", forecast.beside);
   if (forecast.blocks > 0)
     words += tr("; %1 of %2 blocks found").arg(forecast.foundBlocks).arg(forecast.blocks);
   if (!forecast.isCertain) {
     words += tr(" (bounds: replies are not known yet)");
   } else if (!forecast.again.known()) {
-    words += tr(" (bounds: which tokens are computed again, the run chooses)");
+    words += tr(" (bounds: the run chooses which tokens it recomputes)");
   }
   return words;
 }

@@ -2,6 +2,7 @@
 #include "ui/editor/node_texts.h"
 
 #include "ui/editor/card_plan.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/part_text.h"
 #include "ui/words/score_text.h"
 #include "ui/words/tr.h"
@@ -72,11 +73,16 @@ std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& replies
   return lines;
 }
 
+/// "84 % cached"
+QString cachedText(const NodeStatus& status) {
+  return metricPhrase("cached-tokens", tr("%1 %").arg(status.cachedPercent()));
+}
+
 /// What is known of the tokens of a stack, in as many words as there is room for: figures are not cut.
 TextLine stackLine(TextSetter& setter, const NodeStatus& status, const QFont& font, double width) {
   QStringList shorter{stackText(status)};
   if (status.cachedPercent() >= 0) {
-    shorter += tr("%1 % cached").arg(status.cachedPercent());
+    shorter += cachedText(status);
     shorter += tr("%1 %").arg(status.cachedPercent());
   } else {
     shorter += grouped(status.tokens);
@@ -116,7 +122,7 @@ QString fragmentsText(const NodeStatus& status) {
 QString stackText(const NodeStatus& status) {
   QStringList parts;
   if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(grouped(status.tokens)));
-  if (status.cachedPercent() >= 0) parts.append(tr("%1 % cached").arg(status.cachedPercent()));
+  if (status.cachedPercent() >= 0) parts.append(cachedText(status));
   return parts.join(QStringLiteral(" · "));
 }
 

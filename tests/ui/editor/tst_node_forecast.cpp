@@ -10,6 +10,7 @@
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/node_forecast.h"
 #include "ui/words/glossary.h"
+#include "ui/words/metric_words.h"
 
 #include <QEvent>
 #include <QGraphicsView>
@@ -163,11 +164,11 @@ class TestNodeForecast : public QObject {
     QTest::addColumn<QString>("layout");
     QTest::addColumn<QString>("words");
     QTest::newRow("blend") << QStringLiteral("blend") << QStringLiteral("exact")
-                           << QStringLiteral("computed again");
+                           << metricShortName("tokens-computed-again");
     QTest::newRow("link, padded") << QStringLiteral("link") << QStringLiteral("padded")
-                                  << QStringLiteral("beside the prompt");
+                                  << metricShortName("tokens-beside-the-prompt");
     QTest::newRow("shared prefixes, cropped")
-        << QStringLiteral("shared-prefix") << QStringLiteral("cropped") << QStringLiteral("padded");
+        << QStringLiteral("shared-prefix") << QStringLiteral("cropped") << metricShortName("padded-tokens");
   }
   void aTipSaysTheSameBeforeAndAfterARun() {
     QFETCH(QString, policy);
@@ -285,8 +286,10 @@ class TestNodeForecast : public QObject {
     const NodeId first = m_swapped.at(m_plus).children[0];
     QVERIFY(core.forecastOf(first) != nullptr);
     QCOMPARE(core.forecastOf(first)->relocated, core.forecastOf(first)->prompt);
-    QVERIFY(core.tipOf(first).contains(QStringLiteral("Last run: 0 of 20 tokens cached")));
-    QVERIFY(core.tipOf(first).contains(QStringLiteral("Next run: 20 of 20 tokens cached, 100 %")));
+    const QString ahead = metricShare("cached-tokens", QStringLiteral("20"), "prompt-tokens",
+                                      QStringLiteral("20"), QStringLiteral("100 %"));
+    QVERIFY(core.tipOf(first).contains(metricShare("cached-tokens", 0, "prompt-tokens", 20)));
+    QVERIFY(core.tipOf(first).contains(ahead));
     QVERIFY(core.forecastOf(m_plus) == nullptr);
     QVERIFY2(core.tipOf(m_plus).contains(explain(u"plus")), "a join says what it promises");
     QVERIFY(!core.tipOf(first).contains(explain(u"plus")));
@@ -341,8 +344,9 @@ class TestNodeForecast : public QObject {
     driver.setInput(input);
     const NodeId first = m_swapped.at(m_plus).children[0];
     const auto spoken = [&] { return driver.accessible(first)->text(QAccessible::Name); };
-    QVERIFY(
-        spoken().contains(QStringLiteral("Next run: 20 of 20 tokens cached, 100 %, 20 of them relocated")));
+    QVERIFY(spoken().contains(metricShare("cached-tokens", QStringLiteral("20"), "prompt-tokens",
+                                          QStringLiteral("20"), QStringLiteral("100 %"))));
+    QVERIFY(spoken().contains(metricPhrase("relocated-tokens", 20)));
     QWidget* viewport = driver.canvas().findChild<QGraphicsView*>()->viewport();
     const auto tipAt = [viewport](QPoint at) {
       QHelpEvent help(QEvent::ToolTip, at, viewport->mapToGlobal(at));

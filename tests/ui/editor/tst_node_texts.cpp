@@ -6,6 +6,7 @@
 #include "ui/editor/node_texts.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
+#include "ui/words/metric_words.h"
 
 #include <QApplication>
 #include <QImage>
@@ -49,7 +50,8 @@ class TestNodeTexts : public QObject {
       QVERIFY2(!text.contains(QChar(0x2026)), qPrintable(QStringLiteral("%1 at %2").arg(text).arg(width)));
       if (said.isEmpty() || said.last() != text) said += text;
     }
-    QCOMPARE(said, (QStringList{stackText(status), QStringLiteral("91 % cached"), QStringLiteral("91 %")}));
+    QCOMPARE(said, (QStringList{stackText(status), metricPhrase("cached-tokens", QStringLiteral("91 %")),
+                                QStringLiteral("91 %")}));
   }
 
   /// The digits keep as far from the lower edge of a low card as from that of any other.
