@@ -6,6 +6,7 @@
 #include "ui/views/common/table_head.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/common/text_tools.h"
+#include "ui/words/metric_words.h"
 
 #include <QCheckBox>
 #include <QClipboard>
@@ -204,8 +205,7 @@ QVariant RequestsModel::headerData(int section, Qt::Orientation orientation, int
     const bool isNumber = section == Number || section == Prompt || section == Cached || section == Reply;
     return int((isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   }
-  if (role == Qt::ToolTipRole && section == Cached)
-    return tr("Tokens of the prompt that were found in the cache, at whatever position");
+  if (role == Qt::ToolTipRole && section == Cached) return metricMeaning("cached-tokens");
   if (role != Qt::DisplayRole) return {};
   switch (static_cast<Column>(section)) {
     case Number:
@@ -219,11 +219,11 @@ QVariant RequestsModel::headerData(int section, Qt::Orientation orientation, int
     case State:
       return tr("State");
     case Prompt:
-      return tr("Prompt tokens");
+      return metricTitle("prompt-tokens");
     case Cached:
-      return tr("Cached");
+      return metricShortTitle("cached-tokens");
     case Reply:
-      return tr("Reply tokens");
+      return metricTitle("generated-tokens");
     case kColumns:
       break;
   }

@@ -6,6 +6,7 @@
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/number_text.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
@@ -118,20 +119,17 @@ QString statusText(const StatusModel& status) {
                  .arg(status.toRead)
                  .arg(100 * status.read / status.toRead);
   if (status.timeToFirstToken > 0) {
-    QString text =
-        (status.isOfSteps ? tr("median TTFT %1") : tr("TTFT %1")).arg(durationText(status.timeToFirstToken));
+    const QString time = metricPhrase("time-to-first-token", status.timeToFirstToken);
+    QString text = status.isOfSteps ? tr("median %1").arg(time) : time;
     if (status.previousTimeToFirstToken > 0) {
       const QString change = changeText(status.timeToFirstToken, status.previousTimeToFirstToken);
       if (!change.isEmpty()) text += tr("  %1 vs %2").arg(change, baseName(status.basis, status.previous));
     }
     parts << text;
   }
-  if (status.interTokenLatency > 0) parts << tr("ITL %1").arg(durationText(status.interTokenLatency));
+  if (status.interTokenLatency > 0) parts << metricPhrase("inter-token-latency", status.interTokenLatency);
   if (status.promptTokens > 0) {
-    parts << tr("cached %1 of %2 tokens (%3)")
-                 .arg(status.cachedTokens)
-                 .arg(status.promptTokens)
-                 .arg(shareText(status.cachedTokens, status.promptTokens));
+    parts << metricShare("cached-tokens", status.cachedTokens, "prompt-tokens", status.promptTokens);
     for (const QString& words : status.accountWords) parts.back() += tr(", %1").arg(words);
   }
   if (status.blocks > 0) parts << tr("pool %1 of %2 blocks").arg(status.blocksInUse).arg(status.blocks);

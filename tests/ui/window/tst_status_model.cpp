@@ -5,6 +5,7 @@
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/window/status_model.h"
+#include "ui/words/metric_words.h"
 
 #include <QCoreApplication>
 #include <QObject>
@@ -54,9 +55,10 @@ class TestStatusModel : public QObject {
     status.blocks = 511;
     const QString gap(5, QLatin1Char(' '));
     QTest::newRow("first") << status
-                           << QStringList{QStringLiteral("Run 1 finished"), QStringLiteral("TTFT 46 ms"),
-                                          QStringLiteral("ITL 1.4 ms"),
-                                          QStringLiteral("cached 0 of 204 tokens (0\u00A0%)"),
+                           << QStringList{QStringLiteral("Run 1 finished"),
+                                          metricPhrase("time-to-first-token", 0.0459),
+                                          metricPhrase("inter-token-latency", 0.0014),
+                                          metricShare("cached-tokens", 0, "prompt-tokens", 204),
                                           QStringLiteral("pool 15 of 511 blocks")}
                                   .join(gap);
     status.run = 2;
@@ -67,9 +69,10 @@ class TestStatusModel : public QObject {
     status.cachedTokens = 176;
     QTest::newRow("faster") << status
                             << QStringList{QStringLiteral("Run 2 finished"),
-                                           QStringLiteral("TTFT 3.1 ms  ▼ 15× vs run 1 (cold)"),
-                                           QStringLiteral("ITL 1.4 ms"),
-                                           QStringLiteral("cached 176 of 204 tokens (86\u00A0%)"),
+                                           metricPhrase("time-to-first-token", 0.0031) +
+                                               QStringLiteral("  ▼ 15× vs run 1 (cold)"),
+                                           metricPhrase("inter-token-latency", 0.0014),
+                                           metricShare("cached-tokens", 176, "prompt-tokens", 204),
                                            QStringLiteral("pool 15 of 511 blocks")}
                                    .join(gap);
     StatusModel laidOut;
@@ -81,8 +84,9 @@ class TestStatusModel : public QObject {
     QTest::newRow("every column of the account")
         << laidOut
         << QStringList{QStringLiteral("Run 4 running"),
-                       QStringLiteral("cached 102 of 204 tokens (50\u00A0%), 16 computed again, 30 padded, 5 "
-                                      "cropped")}
+                       (QStringList{metricShare("cached-tokens", 102, "prompt-tokens", 204)} +
+                        laidOut.accountWords)
+                           .join(QStringLiteral(", "))}
                .join(gap);
     StatusModel slower;
     slower.run = 3;
@@ -90,10 +94,11 @@ class TestStatusModel : public QObject {
     slower.previous.run = 2;
     slower.timeToFirstToken = 0.2;
     slower.previousTimeToFirstToken = 0.1;
-    QTest::newRow("slower")
-        << slower
-        << QStringList{QStringLiteral("Run 3 stopped"), QStringLiteral("TTFT 200 ms  ▲ 2.0× vs run 2")}.join(
-               gap);
+    QTest::newRow("slower") << slower
+                            << QStringList{QStringLiteral("Run 3 stopped"),
+                                           metricPhrase("time-to-first-token", 0.2) +
+                                               QStringLiteral("  ▲ 2.0× vs run 2")}
+                                   .join(gap);
   }
 
   /// Another document's run fills the pool later. That is no figure of the run before.

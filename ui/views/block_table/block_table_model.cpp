@@ -8,6 +8,7 @@
 #include "ui/views/common/layout_marks.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/pool/store_model.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ QString cacheNote(const ViewInput& input, RequestId id, const trace::RequestStat
   }
   const TokenAccount account = RequestAccount(input, id).prompt();
   if (account.cached() + account.again == 0) return tr("cold");
-  return tr("%1 of %2 cached").arg(account.cached()).arg(account.total());
+  return metricPhrase("cached-tokens", tr("%1 of %2").arg(account.cached()).arg(account.total()));
 }
 
 class TableMaker {
@@ -93,7 +94,8 @@ class TableMaker {
     if (request.admittedAt >= 0) {
       const RequestAccount tokens(m_input, id);
       row.extras = accountWords(tokens.prompt());
-      if (tokens.beside() > 0) row.extras << tr("%1 beside the prompt").arg(tokens.beside());
+      if (tokens.beside() > 0)
+        row.extras << metricPhrase("tokens-beside-the-prompt", static_cast<double>(tokens.beside()));
     }
     row.extras << windowText();
 

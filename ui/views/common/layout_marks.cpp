@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/layout_marks.h"
 
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ QString layoutSummary(const LayoutMarks& marks) {
   QString pads = counted(tr("%1 pad"), tr("%1 pads"), figures.pads);
   if (figures.pads > 0) pads += counted(tr(" in %1 block"), tr(" in %1 blocks"), figures.padBlocks);
   parts << pads << counted(tr("%1 marker"), tr("%1 markers"), figures.markers);
-  if (figures.cropped > 0) parts << tr("%1 cropped").arg(figures.cropped);
+  if (figures.cropped > 0) parts << metricPhrase("cropped-tokens", static_cast<double>(figures.cropped));
   parts << tr("%1 tokens").arg(QString::fromStdString(trace::addedText(figures)));
   return parts.join(tr(" · "));
 }

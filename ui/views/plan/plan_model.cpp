@@ -5,6 +5,7 @@
 #include "ui/session/token_account.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
@@ -113,7 +114,8 @@ QString needsText(const std::vector<StepIndex>& needs) {
 
 QString planCsv(const PlanModel& model) {
   QString text = csvLine({tr("step"), tr("name"), tr("node"), tr("ply"), tr("needs"), tr("state"),
-                          tr("prompt tokens"), tr("cached tokens"), tr("generated tokens")});
+                          metricHeading("prompt-tokens"), metricHeading("cached-tokens"),
+                          metricHeading("generated-tokens")});
   for (const PlanStep& step : model.steps) {
     text += csvLine({QString::number(step.step), step.name, QString::fromStdString(step.node),
                      QString::number(step.ply), needsText(step.needs), stepStateText(step.state),

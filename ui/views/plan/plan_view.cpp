@@ -6,6 +6,7 @@
 #include "ui/views/common/table_painting.h"
 #include "ui/views/plan/pass_view.h"
 #include "ui/words/glossary.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QComboBox>
@@ -55,8 +56,13 @@ QStringList cellsOf(const PlanStep& step) {
 }
 
 QStringList headers() {
-  return {PlanView::tr("Step"),   PlanView::tr("Name"),   PlanView::tr("Needs"),    PlanView::tr("State"),
-          PlanView::tr("Prompt"), PlanView::tr("Cached"), PlanView::tr("Generated")};
+  return {PlanView::tr("Step"),
+          PlanView::tr("Name"),
+          PlanView::tr("Needs"),
+          PlanView::tr("State"),
+          metricShortTitle("prompt-tokens"),
+          metricShortTitle("cached-tokens"),
+          metricShortTitle("generated-tokens")};
 }
 
 /// The glossary's terms that explain the headers.

@@ -3,6 +3,7 @@
 
 #include "ui/session/token_account.h"
 #include "ui/views/common/number_text.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
@@ -146,17 +147,19 @@ RangeTotals rangeTotals(const TraceStore& trace, const EventRange& range) {
 QString rangeText(const RangeTotals& totals) {
   const std::size_t first = totals.range.begin + 1;
   const trace::TokenAccount& tokens = totals.tokens;
+  const auto of = [&tokens](std::string_view id) {
+    return metricPhrase(id, static_cast<double>(metrics::get(id).ofTokens(tokens)));
+  };
   const QStringList parts{
       totals.range.end == first ? tr("event %1").arg(first)
                                 : tr("events %1 to %2").arg(first).arg(totals.range.end),
       durationText(static_cast<double>(totals.nanoseconds) * 1e-9),
       counted(totals.requests, tr("1 request"), tr("%1 requests")),
-      tr("tokens: %1 computed, %2 found in place, %3 found and moved, %4 computed again, %5 generated")
-          .arg(tokens.computed)
-          .arg(tokens.hit)
-          .arg(tokens.relocated)
-          .arg(tokens.again)
-          .arg(totals.generated),
+      tr("tokens: %1")
+          .arg(QStringList{of("computed-tokens"), of("hit-tokens"), of("relocated-tokens"),
+                           of("tokens-computed-again"),
+                           metricPhrase("generated-tokens", static_cast<double>(totals.generated))}
+                   .join(tr(", "))),
       tr("blocks: %1 allocated, %2 evicted").arg(totals.allocated).arg(totals.evicted)};
   QStringList layout = accountWords({.padded = tokens.padded, .cropped = tokens.cropped});
   return (parts + layout).join(tr(" · "));

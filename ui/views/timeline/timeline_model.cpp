@@ -6,6 +6,7 @@
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -97,7 +98,10 @@ TimelineStart startOf(const ViewInput& input, const trace::RunState& run, const 
   start.closures = static_cast<std::int64_t>(found.size());
   const QString closures =
       start.closures == 1 ? tr("1 closure reused") : tr("%1 closures reused").arg(start.closures);
-  start.text = tr("%1 starts: %2, %3 tokens relocated").arg(row.name, closures).arg(start.relocatedTokens);
+  start.text = tr("%1 starts: %2, %3 %4")
+                   .arg(row.name, closures)
+                   .arg(start.relocatedTokens)
+                   .arg(metricName("relocated-tokens"));
   return start;
 }
 
@@ -258,10 +262,9 @@ QString timelineFacts(const TimelineModel& model, const TimelineRow& row, const 
 QString timelineFacts(const TimelineModel& model, const TimelineRow& row) {
   QString text = tr("%1, request %2 of run %3").arg(row.name).arg(row.request).arg(row.run);
   if (row.admittedAt >= 0 && row.prompt.total() > 0) {
-    text += tr(" · %1 prompt tokens, %2 cached, %3 of them relocated")
-                .arg(row.prompt.total())
-                .arg(row.prompt.cached())
-                .arg(row.prompt.relocated);
+    text += tr(" · %1, %2")
+                .arg(metricShare("cached-tokens", row.prompt.cached(), "prompt-tokens", row.prompt.total()),
+                     metricPhrase("relocated-tokens", static_cast<double>(row.prompt.relocated)));
     for (const QString& words : accountWords(row.prompt)) text += tr(", %1").arg(words);
   }
   if (row.firstTokenAt >= 0) text += tr(" · first token at %1").arg(span(row.firstTokenAt - model.begin));

@@ -7,6 +7,7 @@
 #include "ui/views/common/layout_marks.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/part_text.h"
 #include "ui/words/tr.h"
 
@@ -226,9 +227,11 @@ class StripMaker {
     QStringList parts{counted(tr("%1 token"), tr("%1 tokens"), m_strip.prompt - m_strip.cropped)};
     if (!m_marks.isExact()) parts << tr("%1: %2").arg(m_marks.layout, layoutSummary(m_marks));
     const std::size_t generated = m_strip.tokens.size() - m_strip.prompt;
-    if (generated > 0) parts << counted(tr("%1 generated"), tr("%1 generated"), generated);
-    if (m_strip.beside > 0) parts << tr("%1 more beside it, for the policy").arg(m_strip.beside);
-    if (m_strip.recomputed > 0) parts << tr("%1 computed again").arg(m_strip.recomputed);
+    if (generated > 0) parts << metricPhrase("generated-tokens", static_cast<double>(generated));
+    if (m_strip.beside > 0)
+      parts << metricPhrase("tokens-beside-the-prompt", static_cast<double>(m_strip.beside));
+    if (m_strip.recomputed > 0)
+      parts << metricPhrase("tokens-computed-again", static_cast<double>(m_strip.recomputed));
     parts << counted(tr("%1 full block"), tr("%1 full blocks"), static_cast<std::size_t>(m_strip.fullBlocks));
     parts << counted(tr("%1 tail"), tr("%1 tails"), static_cast<std::size_t>(m_strip.tails));
     return parts.join(QStringLiteral(" · "));
