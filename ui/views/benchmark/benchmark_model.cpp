@@ -5,7 +5,7 @@
 #include "ui/views/benchmark/benchmark_remarks.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
-#include "ui/words/glossary.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -122,21 +122,17 @@ QString answerText(const CaseSummary& each) {
 }
 
 std::vector<FigureColumn> caseColumns(bool withSteps) {
-  const QString first = explain(u"ttft");
+  const QString first = metricMeaning("time-to-first-token");
   std::vector<FigureColumn> columns = {
       {tr("Case"), {}},
-      {tr("TTFT ms"), tr("Median. %1").arg(first)},
+      {tr("%1 ms").arg(metricShortName("time-to-first-token")), tr("Median. %1").arg(first)},
       {tr("least – most"), tr("The shortest and the longest time to the first token of all repeats.")},
       {tr("Speed-up"), tr("How often the median goes into that of cold; “overlaps” where the spreads of the "
                           "two overlap, so that it may be noise: from quartile to quartile, with fewer "
                           "than 5 repeats from least to most.")}};
-  if (withSteps)
-    columns.push_back(
-        {tr("Last step's"), tr("Time to the first token of the last step alone, in ms; the TTFT "
-                               "of a run is the median over its steps.")});
-  columns.push_back({tr("Cached"), explain(u"cached")});
-  columns.push_back({tr("Relocated"), explain(u"relocated")});
-  columns.push_back({tr("Computed"), tr("Tokens of prompts that were computed.")});
+  if (withSteps) columns.push_back({tr("Last step's"), metricMeaning("final-time-to-first-token")});
+  for (const char* const id : {"cached-tokens", "relocated-tokens", "computed-tokens"})
+    columns.push_back({metricShortTitle(id), metricMeaning(id)});
   columns.push_back({tr("Run ms"), tr("From the start of the run to its end, median.")});
   columns.push_back({tr("Blocks"), tr("Most blocks of the pool that the run held at once.")});
   return columns;
@@ -162,7 +158,7 @@ void showCases(const Benchmark& benchmark, BenchmarkModel& model) {
   if (cases.empty()) return;
   const bool withSteps = hasSteps(cases);
   model.columns = caseColumns(withSteps);
-  model.yName = tr("TTFT, ms");
+  model.yName = tr("%1, ms").arg(metricShortName("time-to-first-token"));
   std::vector<const Summary*> first;
   std::vector<const Summary*> last;
   std::vector<const Summary*> whole;
@@ -206,9 +202,9 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
       {timed(RunCase::SameOrder), times},
       {timed(RunCase::Swapped), times},
       {tr("Speed-up"), tr("How often the median of the swapped order goes into that of cold.")},
-      {tr("Cached"), tr("Tokens of the prompt that both orders found.")}};
+      {metricShortTitle("cached-tokens"), tr("Tokens of the prompt that both orders found.")}};
   model.xName = tr("Tokens a document");
-  model.yName = tr("TTFT, ms");
+  model.yName = tr("%1, ms").arg(metricShortName("time-to-first-token"));
   for (const RunCase runCase : {RunCase::Cold, RunCase::SameOrder, RunCase::Swapped})
     model.series.push_back({.runCase = runCase, .name = caseText(runCase), .points = {}});
   for (const MeasuredLength& length : benchmark.lengths) {
@@ -257,8 +253,9 @@ QString benchmarkCsv(const Benchmark& benchmark) {
   };
   QString text;
   if (benchmark.kind == BenchmarkKind::Lengths) {
-    text = csvLine({tr("tokens a document"), tr("prompt tokens"), tr("case"), tr("repeat"),
-                    tr("time to first token ms"), tr("cached tokens, fewest of all repeats")});
+    text = csvLine({tr("tokens a document"), metricHeading("prompt-tokens"), tr("case"), tr("repeat"),
+                    metricHeading("time-to-first-token"),
+                    tr("%1, fewest of all repeats").arg(metricHeading("cached-tokens"))});
     for (const MeasuredLength& length : benchmark.lengths) {
       if (!length.row) continue;
       const std::vector<std::pair<RunCase, const experiment::AbbaCase*>> cases = {
@@ -275,9 +272,10 @@ QString benchmarkCsv(const Benchmark& benchmark) {
     }
     return text;
   }
-  text = csvLine({tr("turn"), tr("case"), tr("time to first token ms"), tr("of the last step ms"),
-                  tr("run ms"), tr("prompt tokens"), tr("cached tokens"), tr("relocated tokens"),
-                  tr("computed tokens"), tr("generated tokens"), tr("most blocks"), tr("answer")});
+  text = csvLine({tr("turn"), tr("case"), metricHeading("time-to-first-token"), tr("of the last step ms"),
+                  tr("run ms"), metricHeading("prompt-tokens"), metricHeading("cached-tokens"),
+                  metricHeading("relocated-tokens"), metricHeading("computed-tokens"),
+                  metricHeading("generated-tokens"), tr("most blocks"), tr("answer")});
   for (std::size_t turn = 0; turn < benchmark.turns.size(); ++turn) {
     for (const RunCase runCase : experiment::kRunCases) {
       const std::optional<experiment::RunSample>& sample =

@@ -7,6 +7,7 @@
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/glossary.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/policy_words.h"
 #include "ui/words/tr.h"
 
@@ -102,10 +103,13 @@ struct MeasuredColumn {
 constexpr double kClearlyShorter = 1.25;
 
 std::vector<MeasuredColumn> figureColumns(const PolicyComparison& comparison) {
-  const QString first = explain(u"ttft");
+  const QString first = metricMeaning("time-to-first-token");
   const QString second = comparison.isReordered
                              ? tr("In the second run, with what stands under plus in another order.")
                              : tr("In the second run, which is the same query once more.");
+  const auto shareOf = [&second](std::string_view id) {
+    return tr("Share of the prompt. %1 %2").arg(metricMeaning(id), second);
+  };
   return {
       {{tr("Cold"), tr("Time to the first token with an empty cache, one run. %1").arg(first)},
        [](const MeasuredPolicy& policy) { return firstTokenOf(policy.cold); },
@@ -114,30 +118,25 @@ std::vector<MeasuredColumn> figureColumns(const PolicyComparison& comparison) {
         tr("Time to the first token. %1 %2").arg(second, first)},
        [](const MeasuredPolicy& policy) { return firstTokenOf(policy.reordered); },
        true},
-      {{tr("Found"), tr("Share of the prompt that the cache gave. %1 %2").arg(second, explain(u"cached"))},
+      {{metricShortTitle("cached-tokens"), shareOf("cached-tokens")},
        [](const MeasuredPolicy& policy) {
          return promptShareOf(
              policy, [](const TokenAccount& prompt) { return prompt.cached(); }, true);
        }},
-      {{tr("Computed"), tr("Share of the prompt that was not found. %1").arg(second)},
+      {{metricShortTitle("computed-tokens"), shareOf("computed-tokens")},
        [](const MeasuredPolicy& policy) {
          return promptShareOf(
              policy, [](const TokenAccount& prompt) { return prompt.computed; }, false);
        }},
-      {{tr("Again"),
-        tr("Share of the prompt that was found and computed again all the same, in view of more. %1")
-            .arg(second)},
+      {{metricShortTitle("tokens-computed-again"), shareOf("tokens-computed-again")},
        [](const MeasuredPolicy& policy) {
          return promptShareOf(
              policy, [](const TokenAccount& prompt) { return prompt.again; }, false);
        }},
-      {{tr("KL nats"), tr("Divergence, mean over the tokens of the answer: KL of the next-token "
-                          "distributions of a full prefill and of "
-                          "this policy. 0 is exact. %1")
-                           .arg(explain(u"full-prefill"))},
+      {{tr("%1 nats").arg(metricShortName("divergence")),
+        tr("%1 0 is exact. %2").arg(metricMeaning("divergence"), explain(u"full-prefill"))},
        divergenceOf},
-      {{tr("As full"), tr("Tokens of the answer at whose place a full prefill would choose the same one.")},
-       agreementOf},
+      {{tr("As full"), metricMeaning("agreeing-tokens")}, agreementOf},
       {{tr("MiB"), tr("Memory: blocks of the pool that hold keys and values after both runs.")}, memoryOf}};
 }
 
@@ -291,10 +290,12 @@ QString policiesCsv(const PolicyComparison& comparison) {
     return run && run->firstToken ? csvNumber(*run->firstToken * kMilliseconds) : QString();
   };
   QString text = csvLine({tr("policy"), tr("first token cold ms"), tr("first token of the second run ms"),
-                          tr("prompt tokens"), tr("found in place"), tr("found and moved"), tr("computed"),
-                          tr("computed again"), tr("padded"), tr("cropped"), tr("generated tokens"),
-                          tr("divergence mean nats"), tr("most nats"), tr("tokens as full prefill"),
-                          tr("bytes"), tr("answer"), tr("problem")});
+                          metricHeading("prompt-tokens"), metricHeading("hit-tokens"),
+                          metricHeading("relocated-tokens"), metricHeading("computed-tokens"),
+                          metricHeading("tokens-computed-again"), metricHeading("padded-tokens"),
+                          metricHeading("cropped-tokens"), metricHeading("generated-tokens"),
+                          metricHeading("divergence"), metricHeading("largest-divergence"),
+                          metricHeading("agreeing-tokens"), tr("bytes"), tr("answer"), tr("problem")});
   for (const MeasuredPolicy& policy : comparison.policies) {
     const auto figures = policy.fidelity();
     std::optional<double> mean;

@@ -7,6 +7,7 @@
 #include "ui/views/policies/policies_view.h"
 #include "ui/views/policies/policy_answers.h"
 #include "ui/views/policies/policy_menu.h"
+#include "ui/words/metric_words.h"
 
 #include <QAction>
 #include <QApplication>
@@ -87,9 +88,9 @@ class TestPoliciesView : public QObject {
     QCOMPARE(model.rows[2].name, QStringLiteral("link(16)"));
     QCOMPARE(cell(model, 0, QStringLiteral("Cold")).text, QStringLiteral("200 ms"));
     QCOMPARE(cell(model, 0, QStringLiteral("Swapped")).text, QStringLiteral("20 ms"));
-    QCOMPARE(cell(model, 0, QStringLiteral("Found")).text, QStringLiteral("84\u00A0%"));
-    QCOMPARE(cell(model, 1, QStringLiteral("Computed")).text, QStringLiteral("84\u00A0%"));
-    QCOMPARE(cell(model, 2, QStringLiteral("Again")).text, QStringLiteral("19\u00A0%"));
+    QCOMPARE(cell(model, 0, metricShortTitle("cached-tokens")).text, QStringLiteral("84\u00A0%"));
+    QCOMPARE(cell(model, 1, metricShortTitle("computed-tokens")).text, QStringLiteral("84\u00A0%"));
+    QCOMPARE(cell(model, 2, metricShortTitle("tokens-computed-again")).text, QStringLiteral("19\u00A0%"));
     QCOMPARE(cell(model, 0, QStringLiteral("KL nats")).text, QStringLiteral("0.15"));
     QCOMPARE(cell(model, 1, QStringLiteral("KL nats")).text, QStringLiteral("0"));
     QCOMPARE(cell(model, 0, QStringLiteral("As full")).text, QStringLiteral("80\u00A0%"));
@@ -99,27 +100,27 @@ class TestPoliciesView : public QObject {
         model.warnings.join(QLatin1Char(' ')).contains(QStringLiteral("blend(0.15): the pool is too small")));
     // Every account sums up to the prompt.
     QVERIFY(
-        cell(model, 2, QStringLiteral("Found"))
+        cell(model, 2, metricShortTitle("cached-tokens"))
             .help.startsWith(QStringLiteral("Of 83 tokens: 13 found where they stood, 20 found and moved")));
   }
 
   void theBestOfAColumnStandsOut() {
     const PoliciesModel model = policiesModel(inputOf(m_rag, test::samplePolicies(m_rag)));
-    const auto best = [&model](const char* column) {
+    const auto best = [&model](const QString& column) {
       QStringList names;
       for (std::size_t r = 0; r < model.rows.size(); ++r) {
-        if (cell(model, r, QString::fromLatin1(column)).isBest) names += model.rows[r].name;
+        if (cell(model, r, column).isBest) names += model.rows[r].name;
       }
       return names.join(QLatin1Char(' '));
     };
     // Times that were measured once, and lie within a tenth of each other.
-    QCOMPARE(best("Cold"), QString());
-    QCOMPARE(best("Swapped"), QStringLiteral("spans"));
-    QCOMPARE(best("Found"), QStringLiteral("spans"));
-    QCOMPARE(best("Again"), QStringLiteral("spans prefix"));
-    QCOMPARE(best("KL nats"), QStringLiteral("prefix"));
-    QCOMPARE(best("As full"), QStringLiteral("prefix link(16)"));
-    QCOMPARE(best("MiB"), QStringLiteral("spans"));
+    QCOMPARE(best(QStringLiteral("Cold")), QString());
+    QCOMPARE(best(QStringLiteral("Swapped")), QStringLiteral("spans"));
+    QCOMPARE(best(metricShortTitle("cached-tokens")), QStringLiteral("spans"));
+    QCOMPARE(best(metricShortTitle("tokens-computed-again")), QStringLiteral("spans prefix"));
+    QCOMPARE(best(QStringLiteral("KL nats")), QStringLiteral("prefix"));
+    QCOMPARE(best(QStringLiteral("As full")), QStringLiteral("prefix link(16)"));
+    QCOMPARE(best(QStringLiteral("MiB")), QStringLiteral("spans"));
     // Where all are alike, none is better.
     PolicyComparison alike = test::samplePolicies(m_rag);
     alike.policies.resize(1);
@@ -211,8 +212,8 @@ class TestPoliciesView : public QObject {
     padded.policies[2].reordered->prompt.cropped = 2;
     const QStringList titles = lines[0].split(QLatin1Char(','));
     const QStringList cells = policiesCsv(padded).split(QLatin1Char('\n'))[3].split(QLatin1Char(','));
-    QCOMPARE(cells.value(titles.indexOf(QStringLiteral("padded"))), QStringLiteral("43"));
-    QCOMPARE(cells.value(titles.indexOf(QStringLiteral("cropped"))), QStringLiteral("2"));
+    QCOMPARE(cells.value(titles.indexOf(metricHeading("padded-tokens"))), QStringLiteral("43"));
+    QCOMPARE(cells.value(titles.indexOf(metricHeading("cropped-tokens"))), QStringLiteral("2"));
     for (const QString& line : lines)
       QCOMPARE(line.count(QLatin1Char(',')), lines[0].count(QLatin1Char(',')));
   }
