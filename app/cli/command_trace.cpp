@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,7 +96,20 @@ nlohmann::ordered_json toJson(const trace::ResidencyFigures& figures) {
           {"median_gap_seconds", orNull(figures.gap)}};
 }
 
-nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
+/// Of all requests of runs.
+metrics::Totals totalsOf(const trace::TraceStats& stats, const std::vector<trace::Event>& events) {
+  metrics::Totals totals{.account = stats.account};
+  metrics::Meters meters;
+  std::set<RequestId> requests;
+  for (const trace::Event& event : events) {
+    meters.take(event);
+    if (event.run != 0 && event.request != 0) requests.insert(event.request);
+  }
+  for (const RequestId request : requests) metrics::addTo(totals.metered, meters.of(request));
+  return totals;
+}
+
+nlohmann::ordered_json toJson(const trace::TraceStats& stats, const metrics::Totals& totals) {
   return {{"events", stats.events},
           {"lost", stats.lost},
           {"seconds", stats.duration},
@@ -109,7 +123,7 @@ nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
           {"cached_tokens", stats.cachedTokens},
           {"relocated_tokens", stats.relocatedTokens},
           {"computed_tokens", stats.computedTokens},
-          {"account", accountJson({.account = stats.account})},
+          {"account", accountJson(totals)},
           {"generated_tokens", stats.generatedTokens},
           {"hit_rate", stats.hitRate},
           {"recent_hit_rate", stats.recent.rate()},
@@ -143,7 +157,7 @@ ExitCode showStats(const Context& context, const TraceCommandOptions& options) {
   writeWarnings(context, file.warnings);
   const trace::TraceStats stats = trace::stats(file.events);
   if (options.json) {
-    context.streams.out << jsonText(toJson(stats)) << '\n';
+    context.streams.out << jsonText(toJson(stats, totalsOf(stats, file.events))) << '\n';
   } else {
     context.streams.out << metrics::statsTable(stats);
   }

@@ -214,6 +214,8 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
   std::vector<const Metric*> shown;
   for (const Metric& metric : metrics::all()) {
     if (!metric.isOf(metrics::Scope::Request) || !metric.isOf(metrics::Scope::Comparison)) continue;
+    // A terminal is narrow: what meters measure is in JSON alone.
+    if (metric.meter != nullptr) continue;
     const bool isWorthIt = std::any_of(totals.begin(), totals.end(), [&metric](const metrics::Totals& step) {
       const std::optional<double> value = metric.number(step);
       return value && (!metric.isRare || *value > 0);
