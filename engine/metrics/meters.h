@@ -58,5 +58,14 @@ class Meters {
 
 /// The hit rate of the newest requests (trace::HitRates) after the request was admitted, 0 … 1.
 std::unique_ptr<Meter> recentHitRate();
+/// How many tokens of a prompt a stock prefix cache would have found. It is a cache of its own:
+/// - It has the session's block size and as many blocks as the pool. It keeps full blocks alone.
+/// - A prompt is one sequence: its visible tokens in prompt order. A block is found if all blocks before it
+/// are.
+/// - The last token of a prompt is always computed.
+/// - A prompt can be found from the first token of its answer on, the answer from the end of its step on.
+/// - The least recently used block is evicted first.
+/// No value: the session began with a pool that was not empty, or events are missing.
+std::unique_ptr<Meter> prefixEquivalent();
 
 }  // namespace spanscope::metrics

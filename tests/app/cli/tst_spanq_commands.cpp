@@ -396,6 +396,16 @@ void TestSpanqCommands::traceIsReadBack() {
   for (const char* part : {"hit", "relocated", "computed_again", "computed", "unread"})
     whole += account[part].get<int>();
   QCOMPARE(whole, account["prompt"].get<int>());
+  // Swapped documents share no full block with the prompt before.
+  QCOMPARE(account["prefix_equivalent"].get<int>(), 0);
+  QVERIFY(account["hit"].get<int>() + account["relocated"].get<int>() > 0);
+  const Json twice =
+      Json::parse(spanq({"run", "--json", kQueries + "rag.json", kQueries + "rag.json"}).out)["runs"];
+  const auto counted = [&twice](std::size_t run, const char* key) {
+    return twice[run]["steps"][0]["account"][key].get<int>();
+  };
+  QCOMPARE(counted(0, "prefix_equivalent"), 0);
+  QCOMPARE(counted(1, "prefix_equivalent"), (counted(1, "prompt") - 1) / 16 * 16);
   QVERIFY(sums["cached_tokens"].is_number());
   QCOMPARE(sums["errors"].get<int>(), 0);
   QVERIFY(spanq({"trace", "stats", file}).out.find("relocated") != std::string::npos);

@@ -197,6 +197,7 @@ void TestMetricTable::ofARun_data() {
                                               {"unread tokens", "0"},
                                               {"tokens beside the prompt", "0"},
                                               {"allocated blocks", "0"},
+                                              {"prefix-equivalent tokens", "0"},
                                               {"recent hit rate", QString::number(6.0 / 11)},
                                               {"prefill speed", "5000"},
                                               {"decode speed", "500"},
@@ -410,8 +411,8 @@ void TestMetricTable::theManualListsThem() {
                                                            : "";
     expected << QString("| `%1` | %2 | %3 | %4 | %5 | %6 | %7 | %8 |")
                     .arg(QString::fromStdString(lessonName(metric)), QString::fromUtf8(metric.name),
-                         QString::fromUtf8(metric.shortName), QString::fromUtf8(unitName(metric.unit)), better,
-                         of.join(", "), QString::fromUtf8(metric.meaning), events.join(", "));
+                         QString::fromUtf8(metric.shortName), QString::fromUtf8(unitName(metric.unit)),
+                         better, of.join(", "), QString::fromUtf8(metric.meaning), events.join(", "));
   }
   QFile file(SPANSCOPE_SOURCE_DIR "/resources/manual/numbers.md");
   QVERIFY(file.open(QIODevice::ReadOnly));
