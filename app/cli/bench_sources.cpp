@@ -14,6 +14,7 @@
 #include "engine/base/output_file.h"
 #include "engine/experiment/chart_svg.h"
 #include "engine/experiment/sources.h"
+#include "engine/trace/line_pieces.h"
 #include "engine/workbench/model_bundle.h"
 
 #include <CLI/CLI.hpp>
@@ -138,7 +139,7 @@ void writeText(std::ostream& out, const BenchSourcesOptions& options, const Repo
       const experiment::ShareInterval range = experiment::wilsonInterval(count.both(), right.both());
       cells.push_back(shareText(count.one, right.one));
       cells.push_back(shareText(count.two, right.two));
-      cells.push_back(right.both() == 0 ? "–" : fmt::format("{:.0f} %", 100.0 * count.both() / right.both()));
+      cells.push_back(right.both() == 0 ? "–" : trace::shareNumber(1.0 * count.both() / right.both()) + " %");
       cells.push_back(fmt::format("{:.2f} … {:.2f}", range.low, range.high));
     }
     table.addRow(std::move(cells));

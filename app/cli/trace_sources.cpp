@@ -3,6 +3,7 @@
 
 #include "app/cli/text_table.h"
 #include "engine/base/visible_text.h"
+#include "engine/trace/line_pieces.h"
 #include "engine/trace/prompt_parts.h"
 
 #include <fmt/format.h>
@@ -66,10 +67,10 @@ std::string beginningOf(const std::string& text) {
   return beginning + "…";
 }
 
-/// "2.4 %", "0.031 %": two figures, whatever the size, and never 0 for what is not.
+/// "2.4 %", "0.031 %": two figures, whatever the size, and never 0 or 100 for what is not.
 std::string percent(double share) {
-  if (share == 0) return "0 %";
-  return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
+  const bool isSmall = share > 0 && share < 0.1;
+  return isSmall ? fmt::format("{:.2g} %", share * 100) : trace::shareNumber(share) + " %";
 }
 
 }  // namespace

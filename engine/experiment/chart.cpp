@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/chart.h"
 
+#include "engine/trace/line_pieces.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace spanscope::experiment {
 HeatMapCell shareCell(double share) {
   return {.figure = {.value = 100 * share, .low = 100 * share, .high = 100 * share},
           .shade = share,
-          .text = fmt::format("{:.0f}", share * 100)};
+          .text = trace::shareNumber(share)};
 }
 
 std::vector<ChartTick> shareScale() {

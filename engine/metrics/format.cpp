@@ -2,6 +2,7 @@
 #include "engine/metrics/format.h"
 
 #include "engine/trace/fidelity_figures.h"
+#include "engine/trace/line_pieces.h"
 
 #include <array>
 #include <cmath>
@@ -35,14 +36,6 @@ std::string plainNumber(double value) {
   const double size = std::abs(value);
   if (size == 0 || size >= 1 || size < 1e-11) return trace::divergenceText(value);
   return printed("%.*f", 1 - static_cast<int>(std::floor(std::log10(size))), value);
-}
-
-/// Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 … 99.
-std::string percentText(double percent, bool isWhole, bool isNothing) {
-  double rounded = std::round(percent);
-  if (rounded >= 100 && !isWhole) rounded = 99;
-  if (rounded <= 0 && !isNothing) rounded = 1;
-  return wholeText(rounded) + kPercent;
 }
 
 bool isCount(Unit unit) {
@@ -80,7 +73,7 @@ std::string text(Unit unit, const Value& value) {
   const double number = std::get<double>(value);
   if (unit == Unit::Seconds) return durationText(number);
   if (unit == Unit::TokensPerSecond) return countText(number) + " tokens/s";
-  if (unit == Unit::Share) return percentText(number * 100, number >= 1, number <= 0);
+  if (unit == Unit::Share) return trace::shareNumber(number) + kPercent;
   return unit == Unit::Nats ? plainNumber(number) : wholeText(number);
 }
 
@@ -108,8 +101,7 @@ std::string durationText(double seconds) {
 
 std::string shareText(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) return "–";
-  return percentText(100.0 * static_cast<double>(part) / static_cast<double>(whole), part >= whole,
-                     part <= 0);
+  return trace::shareNumber(static_cast<double>(part) / static_cast<double>(whole)) + kPercent;
 }
 
 std::string countText(double value) {

@@ -61,11 +61,11 @@ std::string statsTable(const trace::TraceStats& s) {
   add(name("generated-tokens"), s.generatedTokens);
   const double prompt = static_cast<double>(std::max<std::int64_t>(1, s.account.total()));
   add(name("hit-rate"),
-      trace::fixedPoint(100 * static_cast<double>(s.account.prompt.cached()) / prompt, 1) + " %");
+      trace::shareNumber(static_cast<double>(s.account.prompt.cached()) / prompt, 1) + " %");
   // Where the window holds all there was, the two are one.
   if (s.recent.requests > 0 && static_cast<std::uint64_t>(s.recent.requests) < s.requests)
     add("  " + shortName("recent-hit-rate"),
-        trace::fixedPoint(100 * s.recent.rate(), 1) + " % of " +
+        trace::shareNumber(s.recent.rate(), 1) + " % of " +
             counted(static_cast<std::uint64_t>(s.recent.requests), "request"));
   add("blocks looked up", s.blocksLookedUp);
   add("  " + shortName("hit-blocks"), s.blocksHit);

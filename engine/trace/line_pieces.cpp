@@ -2,6 +2,7 @@
 #include "engine/trace/line_pieces.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace spanscope::trace {
@@ -49,6 +50,14 @@ std::string fixedPoint(double value, int digits) {
   char text[64];
   const int size = std::snprintf(text, sizeof(text), "%.*f", digits, value);
   return std::string(text, static_cast<std::size_t>(std::clamp(size, 0, 63)));
+}
+
+std::string shareNumber(double share, int digits) {
+  const double percent = 100 * share;
+  const double step = std::pow(10.0, -digits);
+  if (share > 0 && percent < step) return "<" + fixedPoint(step, digits);
+  if (share < 1 && percent >= 100 - step / 2) return ">" + fixedPoint(100 - step, digits);
+  return fixedPoint(percent, digits);
 }
 
 std::string inQuotes(std::string_view text) {

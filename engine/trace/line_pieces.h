@@ -14,6 +14,9 @@ namespace spanscope::trace {
 
 /// "0.025": so many digits behind the point.
 std::string fixedPoint(double value, int digits);
+/// A share, 0 … 1, in percent without the sign: "84", "<1", ">99"; with 1 digit "84.3", "<0.1", ">99.9".
+/// Only nothing is "0", and only the whole is "100".
+std::string shareNumber(double share, int digits = 0);
 
 /// The beginning of a text, with control characters and line ends escaped, so that a trace cannot drive the
 /// terminal that shows it.

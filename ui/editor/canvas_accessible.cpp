@@ -306,8 +306,8 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
   if (look != core.looks().end() && !look->second.promise.isEmpty()) parts.append(look->second.promise);
   if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(status.tokens));
   if (const QString found = fragmentsText(status); !found.isEmpty()) parts.append(found);
-  if (status.cachedPercent() >= 0)
-    parts.append(metricPhrase("cached-tokens", tr("%1 %").arg(status.cachedPercent())));
+  if (const QString share = status.cachedShare(); !share.isEmpty())
+    parts.append(metricPhrase("cached-tokens", share));
   if (status.looked >= 0) parts.append(tr("looked at %1").arg(partText(status.looked)));
   if (const NodeForecast* forecast = core.forecastOf(id)) parts.append(forecastWords(*forecast));
   const QString phase = phaseWord(status.phase);

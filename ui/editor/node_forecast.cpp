@@ -3,6 +3,7 @@
 
 #include "engine/query/node_parts.h"
 #include "ui/words/metric_words.h"
+#include "ui/words/part_text.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -121,20 +122,15 @@ class Reader {
   NodeForecasts m_result;
 };
 
-/// A share in whole per cent. Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 …
-/// 99.
-int percent(std::int64_t part, std::int64_t whole) {
-  if (whole <= 0 || part <= 0) return 0;
-  if (part >= whole) return 100;
-  const double share = static_cast<double>(part) / static_cast<double>(whole);
-  return std::clamp(static_cast<int>(std::lround(share * 100)), 1, 99);
-}
-
 QString shareText(const NodeForecast& forecast) {
-  const int least = percent(forecast.cached.least, forecast.prompt.most);
-  const int most = percent(forecast.cached.most, forecast.prompt.least);
-  if (least != most) return tr("%1–%2 %").arg(least).arg(most);
-  return forecast.isCertain ? tr("%1 %").arg(least) : tr("≈ %1 %").arg(least);
+  // The bounds of a prompt and of what is cached in it are those of different replies: a part is at most all.
+  const auto number = [](std::int64_t part, std::int64_t whole) {
+    return whole <= 0 ? QStringLiteral("0") : shareNumber(std::min(part, whole), whole);
+  };
+  const QString least = number(forecast.cached.least, forecast.prompt.most);
+  const QString most = number(forecast.cached.most, forecast.prompt.least);
+  if (least != most) return tr("%1–%2\u00A0%").arg(least, most);
+  return forecast.isCertain ? tr("%1\u00A0%").arg(least) : tr("≈ %1\u00A0%").arg(least);
 }
 
 QString countText(const run::CountRange& range) {

@@ -9,6 +9,7 @@
 #include "ui/session/prompt_progress.h"
 #include "ui/session/run_history.h"
 #include "ui/session/step_names.h"
+#include "ui/words/part_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -349,15 +350,8 @@ bool isOwnStep(const std::set<NodePath>& steps, const NodePath& step, const Node
   return length == 0 || (holds(step) && step.size() == length);
 }
 
-int NodeStatus::cachedPercent() const {
-  const std::int64_t all = served.total() + unread;
-  if (served.total() <= 0) return -1;
-  const double share = static_cast<double>(served.cached()) / static_cast<double>(all);
-  // Only a whole is 100 % and only nothing is 0 %: other shares are rounded to 1 … 99.
-  const int percent = static_cast<int>(std::lround(share * 100));
-  if (percent == 100 && served.cached() < all) return 99;
-  if (percent == 0 && share > 0) return 1;
-  return percent;
+QString NodeStatus::cachedShare() const {
+  return served.total() <= 0 ? QString() : shareText(served.cached(), served.total() + unread);
 }
 
 NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache) {

@@ -60,8 +60,8 @@ struct NodeStatus {
   double looked = -1;
   bool operator==(const NodeStatus&) const = default;
 
-  /// The cached share in whole per cent; −1 if nothing was looked up.
-  int cachedPercent() const;
+  /// The cached share: "86 %", "<1 %"; empty if nothing was looked up.
+  QString cachedShare() const;
 };
 
 /// Whether `step` is the innermost of these steps that holds the place. Also true if no step holds it.

@@ -73,17 +73,12 @@ std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& replies
   return lines;
 }
 
-/// "84 % cached"
-QString cachedText(const NodeStatus& status) {
-  return metricPhrase("cached-tokens", tr("%1 %").arg(status.cachedPercent()));
-}
-
 /// What is known of the tokens of a stack, in as many words as there is room for: figures are not cut.
 TextLine stackLine(TextSetter& setter, const NodeStatus& status, const QFont& font, double width) {
   QStringList shorter{stackText(status)};
-  if (status.cachedPercent() >= 0) {
-    shorter += cachedText(status);
-    shorter += tr("%1 %").arg(status.cachedPercent());
+  if (const QString share = status.cachedShare(); !share.isEmpty()) {
+    shorter += metricPhrase("cached-tokens", share);
+    shorter += share;
   } else {
     shorter += grouped(status.tokens);
   }
@@ -122,7 +117,8 @@ QString fragmentsText(const NodeStatus& status) {
 QString stackText(const NodeStatus& status) {
   QStringList parts;
   if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(grouped(status.tokens)));
-  if (status.cachedPercent() >= 0) parts.append(cachedText(status));
+  if (const QString share = status.cachedShare(); !share.isEmpty())
+    parts.append(metricPhrase("cached-tokens", share));
   return parts.join(QStringLiteral(" · "));
 }
 
@@ -161,7 +157,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     const double room = whole - texts.count.width;
     texts.title = setter.line(title, style.titleFont, room);
     texts.problem = setter.line(look.problem, style.smallFont, width - kCardLeft - kCardRight - 16);
-    const int share = status.cachedPercent();
+    const QString share = status.cachedShare();
     if (forecast != nullptr)
       texts.forecast = setter.line(forecastBadge(*forecast), style.smallFont, width / 2);
     if (status.looked >= 0) {
@@ -169,8 +165,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       const QString looked = forecast != nullptr ? tr("looked %1") : tr("looked at %1");
       texts.looked = setter.line(looked.arg(partText(status.looked)), style.smallFont, width / 2);
     }
-    if (share >= 0 && look.stacked == 0)
-      texts.share = setter.line(QStringLiteral("%1 %").arg(share), style.monoFont, kShareWidth);
+    if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);
     if (look.answers) {
       const double inner = plan.answer.width() - 16;
       texts.modelLine = setter.line(look.modelLine, style.bodyFont, width - kCardLeft - kCardRight);

@@ -6,6 +6,7 @@
 #include "engine/workbench/service/progress_pause.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
+#include "ui/words/part_text.h"
 
 #include <QCoreApplication>
 
@@ -107,11 +108,11 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
   void loading(const std::string& model, std::size_t read, std::size_t all) override {
     if (all == 0 || !m_pause.isOver()) return;
     const QString name = QString::fromStdString(std::filesystem::path(model).filename().string());
-    const QString text = tr("Loading %1: %2 of %3 tensors (%4 %)")
+    const QString text = tr("Loading %1: %2 of %3 tensors (%4)")
                              .arg(name.isEmpty() ? tr("the model") : name)
                              .arg(read)
                              .arg(all)
-                             .arg(100 * read / all);
+                             .arg(shareText(static_cast<std::int64_t>(read), static_cast<std::int64_t>(all)));
     tell([this, text] { m_host.showLoading(m_host.m_isLoading, text); });
   }
 

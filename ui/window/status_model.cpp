@@ -114,10 +114,10 @@ QString statusText(const StatusModel& status) {
   if (status.failed > 0)
     parts << (status.failed == 1 ? tr("1 step failed") : tr("%1 steps failed").arg(status.failed));
   if (!status.outcome && status.toRead > 0)
-    parts << tr("read %1 of %2 tokens (%3 %)")
+    parts << tr("read %1 of %2 tokens (%3)")
                  .arg(status.read)
                  .arg(status.toRead)
-                 .arg(100 * status.read / status.toRead);
+                 .arg(shareText(status.read, status.toRead));
   if (status.timeToFirstToken > 0) {
     const QString time = metricPhrase("time-to-first-token", status.timeToFirstToken);
     QString text = status.isOfSteps ? tr("median %1").arg(time) : time;

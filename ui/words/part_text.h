@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes parts of a whole with two significant figures. A part that is not zero never reads as zero.
+// Writes parts of a whole. A part that is not zero never reads as zero, and one that is not all never as all.
 #pragma once
+
+#include "engine/trace/line_pieces.h"
 
 #include <QString>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace spanscope::ui {
+
+/// A part of a whole in percent without the sign: "86", "<1", ">99"; "–" if the whole is 0.
+inline QString shareNumber(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return QStringLiteral("–");
+  return QString::fromStdString(trace::shareNumber(static_cast<double>(part) / static_cast<double>(whole)));
+}
+
+/// The same with its sign: "86 %", "<1 %", ">99 %", "–".
+inline QString shareText(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? QStringLiteral("–") : shareNumber(part, whole) + QStringLiteral("\u00A0%");
+}
 
 /// From here on a part counts as the whole, because sums of floats come out a little below 1.
 inline constexpr double kWholePart = 1 - 1e-5;

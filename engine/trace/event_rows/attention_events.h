@@ -224,7 +224,7 @@ struct Facts<TeammateAttention> : UsualFacts {
   static std::string line(const TeammateAttention& e) {
     float share = 0;
     for (const float mass : e.mass) share += mass;
-    return "of token " + std::to_string(e.index) + ", " + fixedPoint(static_cast<double>(share) * 100, 1) +
+    return "of token " + std::to_string(e.index) + ", " + shareNumber(static_cast<double>(share), 1) +
            " % on the replies of requests " + requestsText(e.requests);
   }
 };

@@ -374,9 +374,9 @@ void TestMetricTable::texts_data() {
   row(Unit::Seconds, 0.12, "120 ms");
   row(Unit::Seconds, 1.25, "1.25 s");
   row(Unit::Share, 0.843, "84 %");
-  row(Unit::Share, 0.9999, "99 %");
+  row(Unit::Share, 0.9999, ">99 %");
   row(Unit::Share, 1, "100 %");
-  row(Unit::Share, 0.0001, "1 %");
+  row(Unit::Share, 0.0001, "<1 %");
   row(Unit::Nats, 0, "0");
   row(Unit::Nats, 0.00123, "0.0012");
   row(Unit::Nats, 9.3e-6, "0.0000093");

@@ -251,13 +251,14 @@ class TestNodeForecast : public QObject {
       forecast.isCertain = certain;
       QTest::newRow(name) << forecast << badge;
     };
-    row("known", range(80, 80), range(60, 60), true, QStringLiteral("next 75 %"));
-    row("nothing", range(80, 80), range(0, 0), true, QStringLiteral("next 0 %"));
-    row("all", range(80, 80), range(80, 80), true, QStringLiteral("next 100 %"));
-    row("all but one of many", range(1000, 1000), range(999, 999), true, QStringLiteral("next 99 %"));
-    row("one of many", range(1000, 1000), range(1, 1), true, QStringLiteral("next 1 %"));
-    row("bounds", range(100, 200), range(50, 60), false, QStringLiteral("next 25–60 %"));
-    row("a leaf among replies", range(20, 20), range(10, 10), false, QStringLiteral("next ≈ 50 %"));
+    row("known", range(80, 80), range(60, 60), true, QStringLiteral("next 75\u00A0%"));
+    row("nothing", range(80, 80), range(0, 0), true, QStringLiteral("next 0\u00A0%"));
+    row("all", range(80, 80), range(80, 80), true, QStringLiteral("next 100\u00A0%"));
+    row("all but one of many", range(1000, 1000), range(999, 999), true, QStringLiteral("next >99\u00A0%"));
+    row("one of many", range(1000, 1000), range(1, 1), true, QStringLiteral("next <1\u00A0%"));
+    row("few, or nothing", range(1000, 1000), range(0, 3), false, QStringLiteral("next 0–<1\u00A0%"));
+    row("bounds", range(100, 200), range(50, 60), false, QStringLiteral("next 25–60\u00A0%"));
+    row("a leaf among replies", range(20, 20), range(10, 10), false, QStringLiteral("next ≈ 50\u00A0%"));
   }
   void badges() {
     QFETCH(NodeForecast, forecast);
@@ -287,7 +288,7 @@ class TestNodeForecast : public QObject {
     QVERIFY(core.forecastOf(first) != nullptr);
     QCOMPARE(core.forecastOf(first)->relocated, core.forecastOf(first)->prompt);
     const QString ahead = metricShare("cached-tokens", QStringLiteral("20"), "prompt-tokens",
-                                      QStringLiteral("20"), QStringLiteral("100 %"));
+                                      QStringLiteral("20"), QStringLiteral("100\u00A0%"));
     QVERIFY(core.tipOf(first).contains(metricShare("cached-tokens", 0, "prompt-tokens", 20)));
     QVERIFY(core.tipOf(first).contains(ahead));
     QVERIFY(core.forecastOf(m_plus) == nullptr);
@@ -345,7 +346,7 @@ class TestNodeForecast : public QObject {
     const NodeId first = m_swapped.at(m_plus).children[0];
     const auto spoken = [&] { return driver.accessible(first)->text(QAccessible::Name); };
     QVERIFY(spoken().contains(metricShare("cached-tokens", QStringLiteral("20"), "prompt-tokens",
-                                          QStringLiteral("20"), QStringLiteral("100 %"))));
+                                          QStringLiteral("20"), QStringLiteral("100\u00A0%"))));
     QVERIFY(spoken().contains(metricPhrase("relocated-tokens", 20)));
     QWidget* viewport = driver.canvas().findChild<QGraphicsView*>()->viewport();
     const auto tipAt = [viewport](QPoint at) {

@@ -51,7 +51,7 @@ class TestNodeStatus : public QObject {
     QVERIFY(system.fromTrace);
     QCOMPARE(system.tokens, std::int64_t(13));
     QCOMPARE(system.served, (TokenAccount{.hit = 0, .relocated = 0, .computed = 13}));
-    QCOMPARE(system.cachedPercent(), 0);
+    QCOMPARE(system.cachedShare(), QStringLiteral("0\u00A0%"));
     const NodeStatus& generate = statuses.at(m_rag.root());
     QCOMPARE(generate.phase, NodePhase::Finished);
     QCOMPARE(generate.tokens, std::int64_t(83));
@@ -95,7 +95,7 @@ class TestNodeStatus : public QObject {
     QCOMPARE(first.served, (TokenAccount{.hit = 0, .relocated = 20, .computed = 0}));
     QCOMPARE(second.served, (TokenAccount{.hit = 0, .relocated = 18, .computed = 0}));
     QCOMPARE(third.served, (TokenAccount{.hit = 19, .relocated = 0, .computed = 0}));
-    QCOMPARE(first.cachedPercent(), 100);
+    QCOMPARE(first.cachedShare(), QStringLiteral("100\u00A0%"));
     const NodeStatus& generate = statuses.at(m_swapped.root());
     const auto& metrics = m_warm.state().progress().requests.rbegin()->second.metrics;
     QVERIFY(metrics.has_value());
@@ -127,7 +127,7 @@ class TestNodeStatus : public QObject {
     recorder.run(judge);
     const NodeStatuses statuses = nodeStatuses(recorder.input());
     const NodeStatus& inner = statuses.at(nodeAtPath(judge, "/g/input/cross/0/plus/0/g/input"));
-    QCOMPARE(inner.cachedPercent(), 0);
+    QCOMPARE(inner.cachedShare(), QStringLiteral("0\u00A0%"));
     QCOMPARE(inner.served.computed, inner.tokens);
     QCOMPARE(inner.outer.cached(), inner.tokens);
     const NodeStatus& outer = statuses.at(nodeAtPath(judge, "/g/input/cross/0/plus/1"));
@@ -297,7 +297,7 @@ class TestNodeStatus : public QObject {
     QVERIFY(!status.fromTrace);
     QCOMPARE(status.served.total(), std::int64_t(0));
     QCOMPARE(status.tokens, std::int64_t(input.tokenizer->encode("Who?").size()));
-    QCOMPARE(status.cachedPercent(), -1);
+    QVERIFY(status.cachedShare().isEmpty());
   }
 
   /// A question and a file get their text when they are run: what stood in the prompt is theirs.
@@ -431,13 +431,15 @@ class TestNodeStatus : public QObject {
 
   void sharesAreRoundedToTheInside() {
     NodeStatus status;
-    QCOMPARE(status.cachedPercent(), -1);
+    QVERIFY(status.cachedShare().isEmpty());
     status.served = {.hit = 999, .relocated = 0, .computed = 1};
-    QCOMPARE(status.cachedPercent(), 99);
-    status.served = {.hit = 1, .relocated = 0, .computed = 999};
-    QCOMPARE(status.cachedPercent(), 1);
+    QCOMPARE(status.cachedShare(), QStringLiteral(">99\u00A0%"));
+    status.served = {.hit = 3, .relocated = 0, .computed = 4029};
+    QCOMPARE(status.cachedShare(), QStringLiteral("<1\u00A0%"));
     status.served = {.hit = 1, .relocated = 1, .computed = 0};
-    QCOMPARE(status.cachedPercent(), 100);
+    QCOMPARE(status.cachedShare(), QStringLiteral("100\u00A0%"));
+    status.unread = 1000;
+    QCOMPARE(status.cachedShare(), QStringLiteral("<1\u00A0%"));
   }
 
   void problemsOfNodes() {

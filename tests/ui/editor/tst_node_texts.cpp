@@ -36,7 +36,7 @@ class TestNodeTexts : public QObject {
     NodeStatus status;
     status.tokens = 3620;
     status.served = {.hit = 3294, .computed = 326};
-    QCOMPARE(status.cachedPercent(), 91);
+    QCOMPARE(status.cachedShare(), QStringLiteral("91\u00A0%"));
     QStringList said;
     for (double width = kCardWidth; width >= 72; width -= 4) {
       NodeLook look;
@@ -50,8 +50,8 @@ class TestNodeTexts : public QObject {
       QVERIFY2(!text.contains(QChar(0x2026)), qPrintable(QStringLiteral("%1 at %2").arg(text).arg(width)));
       if (said.isEmpty() || said.last() != text) said += text;
     }
-    QCOMPARE(said, (QStringList{stackText(status), metricPhrase("cached-tokens", QStringLiteral("91 %")),
-                                QStringLiteral("91 %")}));
+    QCOMPARE(said, (QStringList{stackText(status), metricPhrase("cached-tokens", QStringLiteral("91\u00A0%")),
+                                QStringLiteral("91\u00A0%")}));
   }
 
   /// The digits keep as far from the lower edge of a low card as from that of any other.

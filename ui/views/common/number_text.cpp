@@ -9,10 +9,6 @@ QString durationText(double seconds) {
   return QString::fromStdString(metrics::durationText(seconds));
 }
 
-QString shareText(std::int64_t part, std::int64_t whole) {
-  return QString::fromStdString(metrics::shareText(part, whole));
-}
-
 QString countText(double value) {
   return QString::fromStdString(metrics::countText(value));
 }

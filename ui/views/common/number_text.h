@@ -2,16 +2,14 @@
 // Writes numbers as a person reads them.
 #pragma once
 
-#include <QString>
+#include "ui/words/part_text.h"
 
-#include <cstdint>
+#include <QString>
 
 namespace spanscope::ui {
 
 /// "0.27 ms", "3.1 ms", "120 ms", "1.25 s"
 QString durationText(double seconds);
-/// "86 %"; "–" if the whole is 0. Only a whole share is "100 %", and only an empty one "0 %".
-QString shareText(std::int64_t part, std::int64_t whole);
 /// "812", "12 k", "3.1 M"
 QString countText(double value);
 /// How a number changed: "▼ 15×" if it fell to a fifteenth, "▲ +12 %", "= same". Empty if the two cannot be
