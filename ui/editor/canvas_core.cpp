@@ -265,7 +265,11 @@ QString CanvasCore::tipOf(NodeId id) const {
     lines.append(tr("An outer step reuses %1 of these %2 tokens")
                      .arg(status.outer.cached())
                      .arg(status.outer.total()));
-  if (status.unread > 0) lines.append(tr("%1 tokens were not read: the run ended before").arg(status.unread));
+  if (status.unread > 0)
+    lines.append((status.phase == NodePhase::Stopped || status.phase == NodePhase::Failed
+                      ? tr("%1 tokens were not read: the run ended before")
+                      : tr("%1 tokens are not read yet"))
+                     .arg(status.unread));
   if (!status.answeredBy.empty())
     lines.append(tr("%1 gave this answer; the next run asks another model")
                      .arg(QString::fromStdString(status.answeredBy)));

@@ -147,7 +147,7 @@ class StatusBuilder {
     RequestAccount account(m_input, id);
     status.served = account.prompt();
     status.beside = account.beside();
-    if (hasBrokenOff(request)) {
+    if (isInParts(request)) {
       const trace::PromptAccount done = account.done();
       status.served = done.prompt;
       status.unread = done.unread;
@@ -166,9 +166,10 @@ class StatusBuilder {
     return found == names->second.end() ? QString() : found->second;
   }
 
-  /// Whether the request ended before its prompt was read, so that what was not found need not be computed.
-  static bool hasBrokenOff(const trace::RequestState& request) {
-    return request.outcome == trace::StepOutcome::Stopped || request.outcome == trace::StepOutcome::Failed;
+  /// Whether the prompt may not be read to its end, so that what was not found need not be computed.
+  static bool isInParts(const trace::RequestState& request) {
+    return !request.outcome || *request.outcome == trace::StepOutcome::Stopped ||
+           *request.outcome == trace::StepOutcome::Failed;
   }
 
   /// Null: only the trace is known.
@@ -260,7 +261,7 @@ class StatusBuilder {
         if (request.admittedAt < 0) continue;
         if (taken == here.end()) status.served.cropped = account.cropped(tokens.node);
         status.served += account.of(index, first, begin);
-        if (hasBrokenOff(request)) {
+        if (isInParts(request)) {
           const std::int64_t unread = account.unread(index, first, begin);
           status.unread += unread;
           status.served.computed -= unread;

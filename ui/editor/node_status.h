@@ -38,7 +38,7 @@ struct NodeStatus {
   std::int64_t beside = 0;  ///< for an answer: RequestAccount::beside()
   /// For a leaf: in the newest request of its own step. All 0 until the blocks were looked up.
   TokenAccount served;
-  /// How many of `tokens` a request that did not finish has neither found nor computed.
+  /// How many of `tokens` a request that runs or did not finish has neither found nor computed.
   std::int64_t unread = 0;
   /// For a leaf of an inner step: in the newest request of an outer step that reuses it; all 0: there is
   /// none.

@@ -151,6 +151,14 @@ class TestNodeStatus : public QObject {
     QVERIFY(admitted > 0);
     auto trace = std::make_shared<TraceStore>();
     for (std::size_t i = 0; i < admitted; ++i) trace->append(m_cold.trace->event(i));
+    // While it runs, nothing is said to be computed before a pass has computed it.
+    ViewInput running = m_cold;
+    running.trace = trace;
+    running.position = trace->size();
+    for (const auto& [id, status] : nodeStatuses(running)) {
+      QCOMPARE(status.served.computed, std::int64_t(0));
+      if (status.fromTrace) QCOMPARE(status.unread, status.tokens);
+    }
     trace::Event stopped = m_cold.trace->event(admitted - 1);
     ++stopped.sequence;
     stopped.payload = trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::Stopped, .text = {}};

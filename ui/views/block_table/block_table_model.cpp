@@ -124,11 +124,12 @@ class TableMaker {
         row.cells.push_back(cell(facts, request));
         mark(row.cells.back(), marks);
         const std::int32_t begin = facts.place.virtualIndex * m_table.blockSize;
-        // A request that was stopped also gives back blocks that it never came to.
+        // A request that runs has blocks that no pass has computed yet. One that was stopped gives them back.
         TableCell& added = row.cells.back();
-        const bool isUnread = added.isFreed && facts.prompt > 0 &&
+        const bool isUnread = (added.isFreed || !request.outcome) && facts.prompt > 0 &&
                               account.unread(own.segment, begin, begin + facts.prompt) == facts.prompt;
         if (isUnread) added.role = BlockRole::Free;
+        if (isUnread && !added.isFreed) added.facts.role = BlockRole::Free;
         row.cells.back().again =
             static_cast<std::int32_t>(std::lower_bound(again.begin(), again.end(), begin + facts.prompt) -
                                       std::lower_bound(again.begin(), again.end(), begin));
@@ -415,6 +416,7 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   }
   if (cell.again > 0) lines << tr("%1 of its tokens were found and computed again").arg(cell.again);
   if (cell.references >= 2) lines << tr("Held %1 times").arg(cell.references);
+  if (facts.role == BlockRole::Free && facts.physical != kNullBlock) lines << tr("Not computed yet");
   if (cell.isFreed) {
     lines << tr("Freed with its request: it was never stored, so nobody could have found it");
   } else if (cell.lostAt) {

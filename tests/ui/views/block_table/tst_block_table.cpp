@@ -188,6 +188,12 @@ void TestBlockTable::freed() {
   maker.startRun(1, 1, {test::TraceMaker::segment(4, 0, "/g/input")});
   maker.send(1, 1, test::lookupOf(4));
   maker.send(1, 1, trace::BlockAllocated{1, 0, 0});
+  // It is not said to be computed before a pass has computed it.
+  QCOMPARE(tableOf(maker.input()).rows[0].cells[0].role, ui::BlockRole::Free);
+  const auto pass = [](RequestId request) {
+    return trace::BatchComputed{.entries = {{.request = request, .segment = 0, .begin = 0, .count = 4}}};
+  };
+  maker.send(1, 0, pass(1));
   QCOMPARE(tableOf(maker.input()).rows[0].cells[0].role, ui::BlockRole::Computed);
   maker.send(1, 1, trace::BlockReleased{1, 0});
   maker.finish(1, 1);
@@ -204,6 +210,7 @@ void TestBlockTable::freed() {
   maker.startRun(2, 2, {test::TraceMaker::segment(4, 0, "/g/input", 50)});
   maker.send(2, 2, test::lookupOf(4));
   maker.send(2, 2, trace::BlockAllocated{1, 0, 0});
+  maker.send(2, 0, pass(2));
   check();
   QCOMPARE(tableOf(maker.input()).rows[1].cells[0].role, ui::BlockRole::Computed);
 }
