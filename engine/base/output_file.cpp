@@ -168,7 +168,7 @@ struct OutputFile::Impl {
       if (descriptor < 0 && (errno != EEXIST || i == kMostTries)) refuse(path, errno);
     }
     isPart = true;
-    isNew = old == nullptr;
+    if (old != nullptr) replaced = *old;
     if (unfinished != nullptr) unfinished->add(part);
     if (old == nullptr) return;
     // Whoever may not give a file away keeps it, and then gives no other group what the old one had.
@@ -195,9 +195,10 @@ struct OutputFile::Impl {
       giveUp(errno, "a file that can be brought to the disk");
     if (const int error = close(); error != 0) giveUp(error, kWritable);
     if (!isPart) return;
-    if (isNew && !replacesNewer && ::link(part.c_str(), target.c_str()) == 0) {
+    const bool mayRename = replacesNewer || isReplacedThere();
+    if (!mayRename && ::link(part.c_str(), target.c_str()) == 0) {
       ::unlink(part.c_str());
-    } else if (isNew && !replacesNewer && isThere()) {
+    } else if (!mayRename && isThere()) {
       giveUp(EEXIST, "a name that no other file has got meanwhile");
     } else if (::rename(part.c_str(), target.c_str()) != 0) {
       giveUp(errno, "a file that can be replaced");
@@ -223,6 +224,14 @@ struct OutputFile::Impl {
     return ::lstat(target.c_str(), &found) == 0;
   }
 
+  /// Whether the file that was there first is there still, as it was.
+  bool isReplacedThere() const {
+    struct stat found {};
+    return replaced && ::lstat(target.c_str(), &found) == 0 && identityOf(found) == identityOf(*replaced) &&
+           found.st_mtim.tv_sec == replaced->st_mtim.tv_sec &&
+           found.st_mtim.tv_nsec == replaced->st_mtim.tv_nsec;
+  }
+
   [[noreturn]] void giveUp(int error, const char* expected) {
     if (keepsBroken) {
       close();
@@ -246,7 +255,7 @@ struct OutputFile::Impl {
   UnfinishedFiles* unfinished;
   bool replacesNewer;
   bool keepsBroken;
-  bool isNew = false;  ///< there was no file of this name
+  std::optional<struct stat> replaced;  ///< the file that had the name first; nothing: none
   int descriptor = -1;
   bool isPart = false;  ///< `part` is there and has not got its name yet
 };

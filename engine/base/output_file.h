@@ -38,8 +38,9 @@ struct OutputRules {
   /// Ends the wait for a reader of a pipe. If nobody can request a stop, the constructor does not wait for
   /// one.
   std::stop_token stop{};
-  bool replacesNewer = true;  ///< whether commit() may replace a file that was not there at first
-  bool keepsBroken = false;   ///< after an error, what was written before stays under the temporary name
+  bool replacesNewer =
+      true;                  ///< whether commit() may replace a file that is not the one that was there first
+  bool keepsBroken = false;  ///< after an error, what was written before stays under the temporary name
 };
 
 /// A file that is being written. What happens depends on what the path leads to:

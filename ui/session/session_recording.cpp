@@ -182,6 +182,13 @@ QString SessionRecording::path() const {
   return m_path;
 }
 
+QStringList SessionRecording::files() const {
+  const std::lock_guard lock(m_mutex);
+  QStringList paths;
+  for (const File& file : m_files) paths += file.place.path;
+  return paths;
+}
+
 std::size_t SessionRecording::sessions() const {
   const std::lock_guard lock(m_mutex);
   return m_sessions;

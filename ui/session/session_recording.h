@@ -8,6 +8,7 @@
 
 #include <QLockFile>
 #include <QString>
+#include <QStringList>
 
 #include <filesystem>
 #include <memory>
@@ -53,6 +54,7 @@ class SessionRecording {
 
   bool isOn() const;
   QString path() const;          ///< that the user named; empty: nothing is recorded
+  QStringList files() const;     ///< that are being written now
   std::size_t sessions() const;  ///< that were recorded since start()
 
  private:

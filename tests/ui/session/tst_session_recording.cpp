@@ -57,6 +57,7 @@ class TestSessionRecording : public QObject {
   void anEmptyOneIsRemoved();
   void aFullDiskLeavesWhatWasRecordedBefore();
   void aPipeIsRefused();
+  void twoThatReplaceOneFileAreBothKept();
   void twoOfOneNameAreBothKept();
 
  private:
@@ -97,10 +98,13 @@ void TestSessionRecording::eachSessionHasAFileOfItsOwn() {
   sendRun(*first, 1);
   QCOMPARE(recording.start(file("a.trace"), side(), first), QString());
   sendRun(*first, 2);
+  QCOMPARE(recording.files(), QStringList{file("a.trace")});
   recording.end(first);
+  QCOMPARE(recording.files(), QStringList());
   QCOMPARE(finishedRuns(file("a.trace")), std::vector<RunId>{2});
   const auto second = newSession();
   recording.add(second);
+  QCOMPARE(recording.files(), QStringList{file("a-3.trace")});
   sendRun(*second, 3);
   QCOMPARE(recording.sessions(), std::size_t{2});
   QCOMPARE(recording.finish(), QString());
@@ -204,6 +208,26 @@ void TestSessionRecording::aPipeIsRefused() {
   SessionRecording recording;
   QVERIFY(!recording.start(pipe, side(), nullptr).isEmpty());
   QVERIFY(!recording.isOn());
+}
+
+/// Both may replace the file that was there, but not each other.
+void TestSessionRecording::twoThatReplaceOneFileAreBothKept() {
+  QFile old(file("a.trace"));
+  QVERIFY(old.open(QIODevice::WriteOnly));
+  old.write("old");
+  old.close();
+  SessionRecording one;
+  SessionRecording other;
+  const auto first = newSession();
+  const auto second = newSession();
+  QCOMPARE(one.start(file("a.trace"), side(), first), QString());
+  QCOMPARE(other.start(file("a.trace"), side(), second), QString());
+  sendRun(*first, 1);
+  sendRun(*second, 2);
+  QCOMPARE(one.finish(), QString());
+  QVERIFY(!other.finish().isEmpty());
+  QCOMPARE(finishedRuns(file("a.trace")), std::vector<RunId>{1});
+  QCOMPARE(finishedRuns(file("a-2.trace")), std::vector<RunId>{2});
 }
 
 void TestSessionRecording::twoOfOneNameAreBothKept() {
