@@ -7,6 +7,7 @@
 #include "engine/query/query_form.h"
 #include "engine/query/unkept_parts.h"
 #include "engine/workbench/document/document_query.h"
+#include "engine/workbench/run_options.h"
 #include "ui/document/picture_document.h"
 #include "ui/words/tr.h"
 
@@ -215,6 +216,16 @@ bool isQueryPath(const QString& path) {
   return queryFormOfPath(path).has_value();
 }
 
+bool hasOwnSettings(const document::RunSettings& settings) {
+  document::RunSettings expected;
+  expected.model = settings.model;
+  expected.adapter = settings.adapter;
+  expected.chatTemplate = settings.chatTemplate;
+  expected.context = settings.context;
+  expected.policy = settings.policy;
+  return settings != expected || settings.policy != workbench::usualPolicyOf(settings);
+}
+
 QStringList lostWhenSavedAsQuery(const document::Document& document) {
   QStringList lost;
   const std::vector<document::NodeId> ids = document.ids();
@@ -246,10 +257,7 @@ QStringList lostWhenSavedAsQuery(const document::Document& document) {
   if (!document.notes.empty()) lost += tr("notes");
   if (!document.parameters.empty()) lost += tr("values of parameters");
   if (!document.declarations.empty()) lost += tr("types, defaults and descriptions of parameters");
-  // A query that is opened runs on the model in use, so that is no loss.
-  document::RunSettings settings = document.settings;
-  settings.model.clear();
-  if (settings != document::RunSettings{}) lost += tr("cache and run settings");
+  if (hasOwnSettings(document.settings)) lost += tr("cache and run settings");
   return lost;
 }
 

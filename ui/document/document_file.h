@@ -60,6 +60,9 @@ bool takeChatList(std::string_view text, std::vector<query::Diagnostic>& diagnos
 
 /// Whether a file of this name holds only a query.
 bool isQueryPath(const QString& path);
+/// Whether anything but the model was chosen. A query that is opened runs on the model in use, with its
+/// adapter and template and under its usual policy.
+bool hasOwnSettings(const document::RunSettings& settings);
 /// What is lost if only the document's query is saved, as a person reads it; empty: nothing.
 QStringList lostWhenSavedAsQuery(const document::Document& document);
 

@@ -129,6 +129,7 @@ bool DocumentModel::change(const QString& name, const std::function<void(documen
   auto next = std::make_shared<document::Document>(*m_document);
   change(*next);
   if (*next == *m_document) return false;
+  const bool wasModified = isModified();
   // A serial in the key ends a merge without a command of its own.
   const QString key =
       mergeKey.isEmpty() ? QString() : mergeKey + QLatin1Char('#') + QString::number(m_mergeSerial);
@@ -140,6 +141,7 @@ bool DocumentModel::change(const QString& name, const std::function<void(documen
   if (before->settings != m_document->settings)
     m_settingsUndo.push(new SettingsCommand(*this, name, before->settings, m_document->settings, key));
   Q_EMIT changed();
+  if (before->settings != m_document->settings && isModified() != wasModified) Q_EMIT stateChanged();
   return true;
 }
 
@@ -166,7 +168,10 @@ void DocumentModel::setTitle(const QString& title) {
 
 bool DocumentModel::isModified() const {
   const UnreadText* unread = UnreadText::find(*this);
-  return !m_undo.isClean() || !m_settingsUndo.isClean() || (unread != nullptr && unread->typed());
+  if (!m_undo.isClean() || (unread != nullptr && unread->typed())) return true;
+  // A file of a query holds no settings. Choosing a model is no edit of it.
+  const bool isOfQuery = unread != nullptr && unread->file() != nullptr;
+  return !m_settingsUndo.isClean() && (!isOfQuery || unread->hasOwnSettings());
 }
 
 void DocumentModel::markSaved() {
@@ -180,10 +185,13 @@ void DocumentModel::markUnsaved() {
 }
 
 void DocumentModel::replay(std::shared_ptr<const document::Document> document) {
+  const bool areSettings = document->settings != m_document->settings;
   m_document = std::move(document);
   m_replaying = true;
   Q_EMIT changed();
   m_replaying = false;
+  // A change of settings may be none that is saved.
+  if (areSettings) Q_EMIT stateChanged();
 }
 
 }  // namespace spanscope::ui

@@ -36,7 +36,10 @@ UnreadText::UnreadText(DocumentModel& model) : QObject(&model), m_model(model) {
   connect(&model.undoStack(), &QUndoStack::indexChanged, this, &UnreadText::followUndo);
 }
 
-void UnreadText::note(Source source, const std::vector<query::Diagnostic>& diagnostics) {
+void UnreadText::note(Source source, std::vector<query::Diagnostic> diagnostics) {
+  if (source != Source::Paste) {
+    for (const char* pointer : {"", "/query"}) removeKept(diagnostics, m_model.document(), pointer);
+  }
   for (const query::Diagnostic& diagnostic : diagnostics) {
     if (diagnostic.severity != Severity::Warning) continue;
     QString hint = diagnostic.hint.empty() && !diagnostic.expected.empty()
@@ -100,6 +103,16 @@ void UnreadText::noteSaved(const QString& path, std::optional<query::QueryForm> 
   if (m_leftOut.empty()) return;
   m_leftOut.clear();
   Q_EMIT changed();
+}
+
+bool UnreadText::hasOwnSettings() const {
+  // The usual policy of a model is in its files.
+  const document::RunSettings& settings = m_model.document().settings;
+  if (m_judged != settings) {
+    m_judged = settings;
+    m_isOwn = ui::hasOwnSettings(settings);
+  }
+  return m_isOwn;
 }
 
 /// What an undone change brought is not in the document any more, and neither is what it left out.
@@ -200,6 +213,17 @@ std::vector<Problem> UnreadText::problems(bool withJson) const {
     problem.hint = part.hint;
   }
   return list;
+}
+
+void removeKept(std::vector<query::Diagnostic>& warnings, const document::Document& document,
+                const std::string& pointer) {
+  if (warnings.empty()) return;
+  const std::vector<Problem> listed = findProblems(document);
+  std::erase_if(warnings, [&](const query::Diagnostic& warning) {
+    return std::any_of(listed.begin(), listed.end(), [&](const Problem& problem) {
+      return !problem.place.empty() && warning.pointer == pointer + problem.place;
+    });
+  });
 }
 
 std::vector<Problem> withUnread(const UnreadText& unread, std::vector<Problem> problems) {

@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace spanscope::ui {
@@ -48,6 +49,8 @@ class UnreadText : public QObject {
   QStringList leftOutOfFile() const;
   /// The file that the document was opened from or saved in, if it holds a query alone; else nullptr.
   const QueryFile* file() const { return m_file.get(); }
+  /// Whether the document has settings that its file cannot hold but a user chose. The model is none of them.
+  bool hasOwnSettings() const;
 
   // ---- JSON text that is no query yet ----
   /// Nothing: the text shows the document.
@@ -86,18 +89,25 @@ class UnreadText : public QObject {
   };
 
   explicit UnreadText(DocumentModel& model);
-  void note(Source source, const std::vector<query::Diagnostic>& diagnostics);
+  void note(Source source, std::vector<query::Diagnostic> diagnostics);
   void followUndo(int index);
   QString sentence(const LeftOut& part) const;
 
   DocumentModel& m_model;
   std::vector<LeftOut> m_leftOut;
   std::shared_ptr<const QueryFile> m_file;
-  int m_fileIndex = 0;  ///< of the undo stack when the file was opened
+  int m_fileIndex = 0;                                    ///< of the undo stack when the file was opened
+  mutable std::optional<document::RunSettings> m_judged;  ///< the last settings of hasOwnSettings()
+  mutable bool m_isOwn = false;                           ///< what it said of them
   std::optional<QString> m_typed;
   std::vector<query::Diagnostic> m_errors;  ///< of the typed text
   std::shared_ptr<const document::Document> m_base;
 };
+
+/// Removes the warnings about values that `document` has: its own list of problems names them. `pointer`:
+/// where its query is in the text.
+void removeKept(std::vector<query::Diagnostic>& warnings, const document::Document& document,
+                const std::string& pointer);
 
 /// The problems of a document together with those of its unread text, which come first.
 std::vector<Problem> withUnread(const UnreadText& unread, std::vector<Problem> problems);

@@ -7,6 +7,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/document/document_file.h"
+#include "ui/document/unread_text.h"
 #include "ui/editor/add_rules.h"
 #include "ui/editor/free_place.h"
 #include "ui/words/tr.h"
@@ -86,6 +87,7 @@ std::optional<PastedNodes> nodesInOtherForm(const std::string& text) {
     });
   }
   for (query::Diagnostic& part : query::unkeptParts(text, form)) pasted.warnings.push_back(std::move(part));
+  removeKept(pasted.warnings, document::fromQuery(*read.query), {});
   pasted.trees.push_back(std::move(*read.query));
   return pasted;
 }
@@ -138,8 +140,9 @@ PastedNodes nodesFromText(const std::string& text) {
   // A list may be a query as a whole: of chat messages.
   query::ParseResult whole = query::parseJson(text);
   if (whole.query) {
-    pasted.trees.push_back(std::move(*whole.query));
     pasted.warnings = std::move(whole.diagnostics);
+    removeKept(pasted.warnings, document::fromQuery(*whole.query), {});
+    pasted.trees.push_back(std::move(*whole.query));
     takeChatList(text, pasted.warnings);
     return pasted;
   }
@@ -151,6 +154,7 @@ PastedNodes nodesFromText(const std::string& text) {
       pasted.error = reasonOf(read);
       return pasted;
     }
+    removeKept(read.diagnostics, document::fromQuery(*read.query), {});
     pasted.trees.push_back(std::move(*read.query));
     for (query::Diagnostic& warning : read.diagnostics) {
       // Lines are those of the element.

@@ -2,6 +2,8 @@
 // Saving: files that others touch, and what a file cannot hold.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
+#include "ui/editor/clipboard.h"
+#include "ui/session/model_choices.h"
 #include "ui/window/difference_dialog.h"
 
 #include <QDir>
@@ -197,6 +199,60 @@ class TestWindowSaving : public QObject, private FileWindow {
     QVERIFY(bytesOf(path) != text);
     editMessage(model(), "again");
     m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model().isModified());
+  }
+
+  /// What the document has is not left out, however odd it is.
+  void emptyPartsAreNotLeftOut_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("text");
+    QTest::newRow("plus") << QStringLiteral("a.json")
+                          << QByteArray(R"({"g": {"model": "m", "input": {"cross": [{"plus": []}, )"
+                                        R"({"user": "Hi"}]}}})");
+    QTest::newRow("repeat") << QStringLiteral("a.json")
+                            << QByteArray(
+                                   R"({"seq": [{"repeat": {"n": 0, "g": {"model": "m", "max_tokens": -3, )"
+                                   R"("input": {"user": "Hi"}}}}]})");
+    QTest::newRow("YAML") << QStringLiteral("a.yaml")
+                          << QByteArray("g: {model: m, input: {cross: [{plus: []}, {user: Hi}]}}\n");
+  }
+
+  void emptyPartsAreNotLeftOut() {
+    QFETCH(QString, name);
+    QFETCH(QByteArray, text);
+    const QString path = writeText(name, text);
+    QVERIFY(m_window->openFile(path));
+    QCOMPARE(UnreadText::of(model()).leftOutOfFile(), QStringList());
+    editMessage(model(), "mine");
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model().isModified());
+    QVERIFY(bytesOf(path).contains("mine"));
+    QCOMPARE(nodesFromText(text.toStdString()).warnings.size(), std::size_t{0});
+  }
+
+  /// A model that is chosen is no edit of the request. A setting that the user chose is asked about.
+  void aModelIsNoEdit() {
+    const QByteArray text(
+        "{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}], \"temperature\": 0}");
+    const QString path = writeText(QStringLiteral("chat.json"), text);
+    QVERIFY(m_window->openFile(path));
+    chooseModel(model(), QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/engine/model/data/bf16_gqa_tied"));
+    QCOMPARE(model().document().settings.policy, std::string("prefix"));
+    QVERIFY(!model().isModified());
+    m_window->perform(QStringLiteral("file.save"));
+    QCOMPARE(bytesOf(path), text);
+    editMessage(model(), "mine");
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model().isModified());
+    QVERIFY(bytesOf(path).contains("mine"));
+    bool isTold = false;
+    connect(&model(), &DocumentModel::stateChanged, this, [&] { isTold = model().isModified(); });
+    model().change(QStringLiteral("Seed"), [](document::Document& next) { next.settings.seed = 7; });
+    QVERIFY(isTold);
+    Answers cancel({QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(cancel.isDone());
+    model().settingsUndoStack().undo();
     QVERIFY(!model().isModified());
   }
 
