@@ -7,6 +7,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/words/tr.h"
 
+#include <QCoreApplication>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -134,6 +135,7 @@ AddView::AddView(QWidget* parent)
   m_operators->setDragDropMode(QAbstractItemView::DragOnly);
   m_operators->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_operators->setResizeMode(QListView::Adjust);
+  m_operators->installEventFilter(this);
   m_operators->viewport()->installEventFilter(this);
   m_operators->setMinimumHeight(3 * kRowHeight);
   m_none->hide();
@@ -213,6 +215,17 @@ bool AddView::eventFilter(QObject* watched, QEvent* event) {
       const QModelIndex current = m_operators->currentIndex();
       const int row = current.isValid() ? current.row() + step : 0;
       m_operators->setCurrentIndex(m_found->index(qBound(0, row, m_found->rowCount() - 1), 0));
+      return true;
+    }
+  }
+  // Letters narrow the list down, wherever the click before them was.
+  if (watched == m_operators && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool isText = !key->text().isEmpty() && key->text().front().isPrint() &&
+                        (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
+    if (isText || key->key() == Qt::Key_Backspace) {
+      m_search->setFocus();
+      QCoreApplication::sendEvent(m_search, event);
       return true;
     }
   }

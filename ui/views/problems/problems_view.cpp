@@ -11,6 +11,7 @@
 
 #include <QBoxLayout>
 #include <QFontMetrics>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QListView>
 #include <QPainter>
@@ -18,6 +19,7 @@
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QStyledItemDelegate>
+#include <QUndoStack>
 
 #include <algorithm>
 #include <functional>
@@ -232,6 +234,7 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_list->setMinimumHeight(kRowHeight + 2);
   static_cast<ProblemList*>(m_list)->arranged = [this] { placeFixes(); };
+  setFocusPolicy(Qt::ClickFocus);
   m_empty->setObjectName(QStringLiteral("empty"));
   m_empty->setText(tr("The query is complete."));
   m_empty->setWordWrap(true);
@@ -267,6 +270,7 @@ void ProblemsView::refresh() {
 
 void ProblemsView::modelChanged() {
   // Once it is saved, the document stands beside its files.
+  m_fixedAt.clear();
   if (model() != nullptr) connect(model(), &DocumentModel::stateChanged, this, [this] { m_later.start(); });
   if (m_unread != nullptr) m_unread->disconnect(this);
   m_unread = model() == nullptr ? nullptr : &UnreadText::of(*model());
@@ -289,7 +293,11 @@ void ProblemsView::find() {
                                               "text, or press %1 on the canvas.")
                                                .arg(nodeKey()));
   const QString summary = problemSummary(rows);
+  // The keys stay here when the list appears or goes.
+  const bool hasKeys = m_list->hasFocus() || hasFocus();
   m_pages->setCurrentIndex(rows.empty() ? 1 : 0);
+  if (hasKeys && rows.empty()) setFocus();
+  if (hasKeys && !rows.empty()) m_list->setFocus();
   setRows(std::move(rows));
   Q_EMIT summaryChanged(summary);
 }
@@ -332,7 +340,11 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
     button->setToolTip(help);
     button->setCursor(Qt::ArrowCursor);
     button->hide();
-    connect(button, &QPushButton::clicked, this, act);
+    connect(button, &QPushButton::clicked, this, [this, act] {
+      // The button goes with its problem. The keys that take the fix back are those of the list.
+      m_list->setFocus();
+      act();
+    });
     return button;
   };
   if (isOfJson) {
@@ -344,8 +356,7 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
   if (problem.isOfDevice) {
     return make("useProcessor", tr("Use the CPU"),
                 tr("The document's device, from the next run on. Undo takes it back."), [this] {
-                  if (model() != nullptr)
-                    chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name));
+                  fix([this] { chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name)); });
                 });
   }
   if (problem.isOfTemplate) {
@@ -362,8 +373,11 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
   if (problem.otherModel.empty()) return nullptr;
   QPushButton* button =
       make("runHere", tr("Run here"),
-           tr("Remembered for this document; Undo takes it back. The answer says which model gave it."),
-           [this, name = problem.otherModel] { acceptModel(name); });
+           tr("Runs the query on this model, and remembers the choice for the document. Undo takes it back."),
+           [this, name = problem.otherModel] {
+             acceptModel(name);
+             Q_EMIT commandWanted(QStringLiteral("run.run"));
+           });
   button->setAccessibleName(tr("Run “%1” here on %2")
                                 .arg(QString::fromStdString(problem.otherModel),
                                      QString::fromStdString(workbench::modelNameOf(document().settings))));
@@ -384,16 +398,53 @@ void ProblemsView::placeFixes() {
   }
 }
 
-void ProblemsView::acceptModel(const std::string& name) {
+void ProblemsView::fix(const std::function<void()>& change) {
   if (model() == nullptr) return;
-  model()->change(tr("Run %1 here").arg(QString::fromStdString(name)),
-                  [&name](document::Document& document) { workbench::standFor(document.settings, name); });
+  const QUndoStack& stack = model()->settingsUndoStack();
+  const int before = stack.index();
+  change();
+  if (stack.index() > before) m_fixedAt[stack.index()] = stack.command(stack.index() - 1);
+}
+
+/// The window undoes changes of the query. A fix is a change of settings, and its undo key is here.
+bool ProblemsView::event(QEvent* event) {
+  const bool isTried = event->type() == QEvent::ShortcutOverride;
+  if (!isTried && event->type() != QEvent::KeyPress) return InputView::event(event);
+  const auto* key = static_cast<QKeyEvent*>(event);
+  const bool isRedo = key->matches(QKeySequence::Redo);
+  if ((!isRedo && !key->matches(QKeySequence::Undo)) || !undoFix(isRedo, isTried))
+    return InputView::event(event);
+  event->accept();
+  return true;
+}
+
+bool ProblemsView::undoFix(bool isRedo, bool isTried) {
+  if (model() == nullptr) return false;
+  QUndoStack& stack = model()->settingsUndoStack();
+  const int at = stack.index() + (isRedo ? 1 : 0);
+  const auto fixed = m_fixedAt.find(at);
+  // Later changes of settings may have taken its place.
+  if (fixed == m_fixedAt.end() || stack.command(at - 1) != fixed->second) return false;
+  if (isTried) return true;
+  if (isRedo)
+    stack.redo();
+  else
+    stack.undo();
+  return true;
+}
+
+void ProblemsView::acceptModel(const std::string& name) {
+  fix([&] {
+    model()->change(tr("Run %1 here").arg(QString::fromStdString(name)),
+                    [&name](document::Document& document) { workbench::standFor(document.settings, name); });
+  });
 }
 
 void ProblemsView::enlargePool(std::int32_t blocks) {
-  if (model() == nullptr) return;
-  model()->change(tr("Enlarge the pool"),
-                  [blocks](document::Document& document) { document.settings.blockCount = blocks; });
+  fix([&] {
+    model()->change(tr("Enlarge the pool"),
+                    [blocks](document::Document& document) { document.settings.blockCount = blocks; });
+  });
 }
 
 QString ProblemsView::csv() const {

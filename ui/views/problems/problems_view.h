@@ -10,6 +10,8 @@
 #include <QTimer>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ class QLabel;
 class QListView;
 class QPushButton;
 class QStackedWidget;
+class QUndoCommand;
 
 namespace spanscope::ui {
 
@@ -33,6 +36,7 @@ class ProblemsView : public InputView {
  protected:
   void refresh() override;
   void modelChanged() override;
+  bool event(QEvent* event) override;
 
  private:
   void find();
@@ -41,6 +45,11 @@ class ProblemsView : public InputView {
   void setRows(std::vector<ProblemRow> rows);
   QPushButton* fixOf(const Problem& problem, bool isOfJson);
   void placeFixes();
+  /// Makes a change of settings that the undo key takes back here.
+  void fix(const std::function<void()>& change);
+  /// Takes the last fix back, or makes it again. False: the last change of settings is no fix. `isTried`:
+  /// only says whether it would.
+  bool undoFix(bool isRedo, bool isTried);
   void acceptModel(const std::string& name);
   void enlargePool(std::int32_t blocks);
 
@@ -49,10 +58,11 @@ class ProblemsView : public InputView {
   ProblemListModel* m_model;
   QStackedWidget* m_pages;
   std::vector<QPushButton*>
-      m_fixes;                    ///< by row, as its problem can be fixed; null: the user fixes it by hand
-  bool m_wasTyped = false;        ///< the first row was that of JSON text that is no query
-  QPointer<UnreadText> m_unread;  ///< of the document; null: none is open
-  QTimer m_later;                 ///< delays the search, because changes come in bursts
+      m_fixes;  ///< by row, as its problem can be fixed; null: the user fixes it by hand
+  std::map<int, const QUndoCommand*> m_fixedAt;  ///< the fixes, by the index of the undo stack after them
+  bool m_wasTyped = false;                       ///< the first row was that of JSON text that is no query
+  QPointer<UnreadText> m_unread;                 ///< of the document; null: none is open
+  QTimer m_later;                                ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;
 };
 

@@ -2,6 +2,7 @@
 #include "ui/views/scrubber/scrubber_model.h"
 
 #include "ui/session/foretold_runs.h"
+#include "ui/session/run_list.h"
 #include "ui/views/common/event_names.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/tr.h"
@@ -103,6 +104,18 @@ ScrubberModel scrubberModel(const ViewInput& input) {
 ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& choices) {
   bins.follow(input.trace, ownRuns(input));
   choices.follow(input);
+  // Runs of other documents alone are nothing that this one can go back in.
+  const std::vector<std::size_t>& begun = input.trace->runs();
+  const bool isOfOthers =
+      !begun.empty() && std::all_of(begun.begin(), begun.end(), [&input](std::size_t index) {
+        return isOfOther(input, input.trace->event(index).run);
+      });
+  if (isOfOthers) {
+    ScrubberModel none;
+    none.run = choices.shown();
+    none.choices = choices.all();
+    return none;
+  }
   ScrubberModel model{.position = input.position,
                       .total = input.trace->size(),
                       .bins = bins.bins(),

@@ -51,12 +51,14 @@ class TestDocumentLists : public QObject {
   void everyOperatorIsThere();
   void addsByDoubleClick();
   void addsByTyping();
+  void typingInTheListSearches();
   void opensExamples();
   void drags();
   void tellsProblems();
   void theProcessorTakesOver();
   void thePoolIsMadeLargeEnough();
   void fixesAreInTheirRows();
+  void fixesAreUndoneInTheList();
   void problemsSelectTheirNode();
   void problemsFollowTheDocument();
   void problemModelIsSound();
@@ -103,6 +105,19 @@ void TestDocumentLists::addsByTyping() {
   QTest::keyClicks(search, QStringLiteral("nothing like it"));
   QTest::keyClick(search, Qt::Key_Return);
   QCOMPARE(bench.commands().size(), 2);
+}
+
+/// Letters that are typed after a click in the list narrow it down. The list does not jump.
+void TestDocumentLists::typingInTheListSearches() {
+  AddView view;
+  ViewBench bench(view, kQuery);
+  bench.show({200, 760});
+  auto* list = view.findChild<QListView*>(QStringLiteral("operators"));
+  const auto* search = view.findChild<QLineEdit*>(QStringLiteral("search"));
+  clickRow(list, 1, false);
+  QTest::keyClick(list, Qt::Key_S);
+  QCOMPARE(search->text(), QStringLiteral("s"));
+  QVERIFY(search->hasFocus());
 }
 
 void TestDocumentLists::opensExamples() {
@@ -237,6 +252,30 @@ void TestDocumentLists::fixesAreInTheirRows() {
   }
   QTest::mouseClick(fixOf(view, "enlargePool"), Qt::LeftButton);
   QCOMPARE(bench.document().settings.blockCount, 245);
+}
+
+/// The button runs the query. The undo key takes the fix back while the focus is in the list, and nothing
+/// else.
+void TestDocumentLists::fixesAreUndoneInTheList() {
+  ProblemsView view;
+  ViewBench bench(view, R"({"g": {"model": "a&b/c", "max_tokens": 3, "input": {"user": "Hello."}}})");
+  bench.show({700, 160});
+  QTRY_VERIFY(fixOf(view, "runHere") != nullptr);
+  bench.model().change(QStringLiteral("Seed"), [](document::Document& d) { d.settings.seed = 7; });
+  QTRY_VERIFY(fixOf(view, "runHere") != nullptr);
+  QTest::mouseClick(fixOf(view, "runHere"), Qt::LeftButton);
+  QCOMPARE(bench.commands(), QStringList({QStringLiteral("run.run")}));
+  QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
+  const auto focus = [&view] { return view.focusWidget() == nullptr ? &view : view.focusWidget(); };
+  QTest::keyClick(focus(), Qt::Key_Z, Qt::ControlModifier);
+  QVERIFY(bench.document().settings.standsFor.empty());
+  QCOMPARE(bench.document().settings.seed, std::uint64_t{7});
+  QTRY_COMPARE(bench.summary(), QStringLiteral("1 warning"));
+  // A change that was made elsewhere stays.
+  QTest::keyClick(focus(), Qt::Key_Z, Qt::ControlModifier);
+  QCOMPARE(bench.document().settings.seed, std::uint64_t{7});
+  QTest::keyClick(focus(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  QVERIFY(!bench.document().settings.standsFor.empty());
 }
 
 void TestDocumentLists::problemsSelectTheirNode() {

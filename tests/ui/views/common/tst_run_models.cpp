@@ -819,6 +819,17 @@ class TestRunModels : public QObject {
     QVERIFY(followed.bins() == once.bins());
   }
 
+  /// Of a document that never ran, the scrubber shows nothing of the others.
+  void theScrubberShowsNoForeignRuns() {
+    ViewInput input = m_runs.input();
+    input.replay.origin = TraceOrigin::Session;
+    QVERIFY(!input.paths.empty());
+    QCOMPARE(scrubberModel(input).total, input.trace->size());
+    input.paths.clear();
+    QCOMPARE(scrubberModel(input).total, std::size_t{0});
+    QVERIFY(scrubberModel(input).runs.empty());
+  }
+
   void emptyTraceGivesEmptyModels() {
     const ViewInput input = m_runs.input(0);
     QVERIFY(modelsOf(input).attention == AttentionModel{});
