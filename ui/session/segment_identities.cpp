@@ -137,7 +137,8 @@ DocumentItems itemsOf(const Document& document) {
 /// Gives parts their identities, one prompt after the other.
 class Giver {
  public:
-  explicit Giver(std::vector<SegmentIdentity>& all) : m_all(all) {}
+  /// `answers`: the most copies of an answer of a whole query. Their hues are no other part's.
+  Giver(std::vector<SegmentIdentity>& all, std::size_t answers) : m_all(all), m_answers(answers) {}
 
   struct Wanted {
     const Part* part = nullptr;
@@ -193,13 +194,14 @@ class Giver {
       m_all.push_back({.hue = kAnswerHue, .number = number, .kind = part.kind, .copies = part.copies});
       return m_all.size() - 1;
     }
-    if (m_hues <= kAnswerHue && m_hues + part.copies > kAnswerHue) m_hues = kAnswerHue + 1;
+    if (m_hues <= kAnswerHue && m_hues + part.copies > kAnswerHue) m_hues = kAnswerHue + m_answers;
     m_all.push_back({.hue = m_hues, .number = number, .kind = part.kind, .copies = part.copies});
     m_hues += part.copies;
     return m_all.size() - 1;
   }
 
   std::vector<SegmentIdentity>& m_all;
+  std::size_t m_answers;
   std::size_t m_hues = 0;
   std::array<std::size_t, 4> m_counts{};  ///< by kind
   std::unordered_map<std::uint64_t, std::size_t> m_byContent;
@@ -315,8 +317,26 @@ SegmentIdentities SegmentBook::read(const std::vector<Open>& open, std::size_t o
   }
   markLinked(tabs, others, own);
 
+  std::size_t answers = 1;
+  const auto countAnswers = [&answers](const Part& part, bool isTop) {
+    if (isTop && part.kind == PartKind::Answer) answers = std::max(answers, part.copies);
+  };
+  const auto countOfRun = [&](RunId run) {
+    const RunParts& parts = m_runs.at(run);
+    for (const Part& part : parts.parts) countAnswers(part, parts.paths[part.top].empty());
+  };
+  for (const Source& tab : tabs) {
+    if (!tab.isLinked) continue;
+    for (const Part& part : tab.parts) countAnswers(part, tab.items.items[part.top].parent == kNone);
+  }
+  for (const auto& [run, tab] : tabOf) {
+    if (tabs[tab].isLinked) countOfRun(run);
+  }
+  for (const auto& [run, source] : others) {
+    if (source.isLinked) countOfRun(run);
+  }
   SegmentIdentities result;
-  Giver giver(result.m_all);
+  Giver giver(result.m_all, answers);
   const auto giveRun = [&](RunId run, std::size_t tab, const document::NodePaths* paths) {
     const RunParts& parts = m_runs.at(run);
     std::vector<Giver::Wanted> wanted;

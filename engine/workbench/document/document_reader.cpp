@@ -12,6 +12,7 @@
 #include "engine/workbench/document/json_fields.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -25,7 +26,8 @@ constexpr std::size_t kMostDecorations = 10'000;  ///< frames, notes, drafts, pa
 constexpr std::size_t kMostName = std::size_t{1} << 16U;
 constexpr std::size_t kMostText = std::size_t{16} << 20U;
 constexpr std::size_t kHashDigits = 32;
-constexpr double kFarthest = 1e9;  ///< scene pixels
+constexpr double kFarthest = 1e9;      ///< scene pixels
+constexpr double kFarthestBend = 1e5;  ///< scene pixels from the node whose wire has the point
 
 /// What a layout says of one node.
 struct Looks {
@@ -129,7 +131,13 @@ class FileReader {
           looks.position = Point{at->at(0), at->at(1)};
       } else if (key == "bends") {
         m_fields.array(kMostBends, [&](std::size_t) {
-          if (const auto at = m_fields.numbers(2, -kFarthest, kFarthest))
+          const std::size_t offset = m_fields.offset();
+          const auto at = m_fields.numbers(2, -kFarthest, kFarthest);
+          if (!at) return;
+          if (std::max(std::abs(at->at(0)), std::abs(at->at(1))) > kFarthestBend)
+            m_fields.warning(offset, "a reroute point too far from its node to be shown",
+                             "numbers from -100000 to 100000", "it is left out");
+          else
             looks.bends.push_back({.x = at->at(0), .y = at->at(1)});
         });
       } else if (key == "name") {

@@ -297,6 +297,8 @@ void TestDocumentFile::warns_data() {
   row("fragments of a message", "{\"user\": \"a\"}",
       ", \"layout\": {\"nodes\": {\"\": {\"dropped\": [\"0123456789abcdef0123456789abcdef\"]}}}",
       "fragments of a node that finds none");
+  row("a reroute point far away", "{\"monad\": {\"user\": \"a\"}}",
+      ", \"layout\": {\"nodes\": {\"/monad\": {\"bends\": [[1000000000, 0]]}}}", "a reroute point");
   row("frozen message", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": \"b\"}}}",
       "a frozen reply of a node that gives none");
   row("two replies of a generate", "{\"g\": {\"model\": \"m\", \"input\": {\"user\": \"a\"}}}",

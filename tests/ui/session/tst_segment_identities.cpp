@@ -115,6 +115,30 @@ class TestSegmentIdentities : public QObject {
     QCOMPARE(all.ofNode(story.document().root())->kind, PartKind::Answer);
   }
 
+  /// Each answer of a repeated query has a hue, and none of them is that of a part, however many there are.
+  void answersShareNoHueWithParts() {
+    query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+    for (int i = 0; i < 12; ++i)
+      plus.children.push_back({query::Message{.role = query::Role::User, .text = std::to_string(i)}});
+    query::Repeat repeat;
+    repeat.count = std::uint8_t{3};
+    repeat.generate.settings.model = "m";
+    repeat.generate.input = query::Node{plus};
+    const Document document = document::fromQuery({repeat});
+    const TraceStore trace;
+    const SegmentIdentities all = SegmentBook().read(document, trace, {});
+    std::set<std::size_t> hues;
+    std::size_t wanted = 0;
+    for (const NodeId id : document.ids()) {
+      const SegmentIdentity* own = all.ofNode(id);
+      if (own == nullptr) continue;
+      for (std::size_t copy = 0; copy < own->copies; ++copy) hues.insert(own->hue + copy);
+      wanted += own->copies;
+    }
+    QCOMPARE(wanted, std::size_t{15});
+    QCOMPARE(hues.size(), wanted);
+  }
+
   void movingChangesNothing() {
     Story story({"a", "b", "c"});
     QCOMPARE(story.numbers(), QStringLiteral("1 2 3"));
