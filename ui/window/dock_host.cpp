@@ -212,6 +212,7 @@ void DockHost::takeProportions() {
     m_proportions.places.push_back(
         {.dock = each, .size = each->size() + QSize(0, tabsAbove(*each)), .isFront = true});
   }
+  Q_EMIT rearranged();
 }
 
 int DockHost::tabsAbove(const Dock& dock) const {

@@ -63,7 +63,8 @@ class DockHost : public QMainWindow {
 
  Q_SIGNALS:
   void layoutChanged();
-  void settled();  ///< the docks have their final sizes
+  void rearranged();  ///< the person has changed the arrangement
+  void settled();     ///< the docks have their final sizes
   void tabChosen(
       const QString& id);  ///< the person has brought a dock to the front of its tabs, or opened it
 

@@ -40,6 +40,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QInputDialog>
 #include <QKeyEvent>
@@ -54,12 +55,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
 
 constexpr QSize kQuestionSize(440, 200);
+constexpr int kKeepArrangement = 1000;  // milliseconds after which the places of docks are written down
 constexpr const char* kLoads = "measured/loads";
 constexpr const char* kComparedPolicies = "measured/policies";  ///< names
 
@@ -71,12 +74,14 @@ QString pageFor(const QWidget* widget) {
   return QString::fromLatin1(kManualIndex);
 }
 
+constexpr QSize kDesktopFrame(8, 40);  // what the desktop draws around a window, at most
+constexpr int kTitle = 34;             // of it above the window
+
 }  // namespace
 
 QSize firstWindowSize(QSize available) {
   constexpr QSize kUsual(1280, 800);
-  constexpr QSize kFrame(8, 40);  // what the desktop draws around a window, at most
-  return kUsual.boundedTo(available - kFrame);
+  return kUsual.boundedTo(available - kDesktopFrame);
 }
 
 MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::Backends backends,
@@ -157,6 +162,12 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::inputChanged, this, &MainWindow::showInput);
   connect(&m_workspace, &Workspace::currentChanged, this, &MainWindow::showCurrent);
   connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::refresh);
+  // A program that is killed has not lost what was arranged before.
+  m_keepArrangement.setSingleShot(true);
+  m_keepArrangement.setInterval(kKeepArrangement);
+  connect(&m_keepArrangement, &QTimer::timeout, this, &MainWindow::keepArrangement);
+  connect(m_docks, &DockHost::rearranged, &m_keepArrangement, qOverload<>(&QTimer::start));
+  connect(m_docks, &DockHost::layoutChanged, &m_keepArrangement, qOverload<>(&QTimer::start));
   connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
   connect(&m_workspace, &Workspace::keepingFailed, m_status, &StatusLine::complain);
   connect(&m_workspace, &Workspace::loadsMeasured, this, [this] {
@@ -177,7 +188,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
     if (!state.isEmpty()) layouts.emplace(layoutName(layout), state);
   }
   m_docks->setLayoutStates(std::move(layouts), shown);
-  restoreGeometry(m_settings.value(QStringLiteral("window/geometry")).toByteArray());
+  if (restoreGeometry(m_settings.value(QStringLiteral("window/geometry")).toByteArray())) fitScreen();
   m_lastFolder = m_settings.value(QStringLiteral("window/folder")).toString();
   m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
 
@@ -192,6 +203,24 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_workspace.engine().prepare({});
   m_workspace.engine().findDevices();
   refresh();
+}
+
+void MainWindow::fitScreen() {
+  const QScreen* at = QGuiApplication::screenAt(geometry().center());
+  const QRect room = (at == nullptr ? screen() : at)->availableGeometry();
+  // The frame is not known before the window is shown.
+  const QRect most = room.adjusted(kDesktopFrame.width() / 2, kTitle, -kDesktopFrame.width() / 2,
+                                   kTitle - kDesktopFrame.height());
+  QRect place = geometry();
+  place.setSize(place.size().boundedTo(most.size()));
+  place.moveRight(std::min(place.right(), most.right()));
+  place.moveBottom(std::min(place.bottom(), most.bottom()));
+  place.moveTopLeft({std::max(place.left(), most.left()), std::max(place.top(), most.top())});
+  if (place == geometry()) return;
+  const Qt::WindowStates states = windowState();
+  setWindowState(Qt::WindowNoState);
+  setGeometry(place);
+  setWindowState(states);
 }
 
 MainWindow::~MainWindow() {
@@ -388,16 +417,21 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 void MainWindow::leave() {
   m_lessons->recording().keep();
   m_session->keepAtEnd();
+  m_keepArrangement.stop();
+  keepArrangement();
+  m_documents->saver().discardAutosaves();
+  m_workspace.engine().stopAll();
+  // The program may be ended before its destructors have run.
+  m_settings.sync();
+}
+
+void MainWindow::keepArrangement() {
   m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
   m_settings.setValue(QStringLiteral("window/folder"), m_lastFolder);
   m_settings.remove(QStringLiteral("layouts"));
   for (const auto& [name, state] : m_lessons->layoutStates())
     m_settings.setValue(QStringLiteral("layouts/") + name, state);
   m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
-  m_documents->saver().discardAutosaves();
-  m_workspace.engine().stopAll();
-  // The program may be ended before its destructors have run.
-  m_settings.sync();
 }
 
 void MainWindow::setScheme(Scheme scheme) {

@@ -17,6 +17,7 @@
 #include <QHash>
 #include <QMainWindow>
 #include <QSettings>
+#include <QTimer>
 
 #include <memory>
 #include <optional>
@@ -104,6 +105,8 @@ class MainWindow : public QMainWindow {
   View* makeView(const ViewInfo& info);
   void fillMenu();
   void makeRoles();
+  void keepArrangement();  ///< in the settings: where the window and its docks are
+  void fitScreen();        ///< moves the window, or makes it smaller, until its screen shows all of it
   void refresh();
   void refreshCommands();
   void addCommands();
@@ -171,6 +174,7 @@ class MainWindow : public QMainWindow {
   CommandPalette* m_palette = nullptr;
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QString m_lastFolder;
+  QTimer m_keepArrangement;
   QHash<QString, QString> m_answers;  ///< last answers to the questions of queries
 };
 

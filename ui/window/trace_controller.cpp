@@ -43,15 +43,12 @@ TraceController::TraceController(const WindowParts& parts)
     box->open();
   });
   connect(&m_workspace.engine(), &EngineHost::recordingChanged, this, [this] {
-    const QString path = m_workspace.engine().recording().path();
-    const QString text = path.isEmpty() ? QString() : tr("● Recording %1").arg(QFileInfo(path).fileName());
-    m_traceState->setText(text);
-    m_traceState->setAccessibleName(text);
-    m_traceState->setToolTip(
-        tr("All events go into %1. Select this to stop recording.").arg(QDir::toNativeSeparators(path)));
-    m_traceState->setVisible(!text.isEmpty());
+    showState();
     Q_EMIT commandsChanged();
   });
+  // Each session and each run on a server has a file of its own.
+  connect(&m_workspace.engine(), &EngineHost::sessionStarted, this, &TraceController::showState);
+  connect(&m_workspace.engine(), &EngineHost::stateChanged, this, &TraceController::showState);
   m_status.insertPermanentWidget(1, m_traceState);
 }
 
@@ -120,6 +117,26 @@ void TraceController::endTrace() {
     m_status.say(tr("Recorded %1 files, one for each model or server: %2 and those with numbers")
                      .arg(files)
                      .arg(name));
+}
+
+void TraceController::showState() {
+  const SessionRecording& recording = m_workspace.engine().recording();
+  const bool isOn = recording.isOn();
+  m_traceState->setVisible(isOn);
+  if (!isOn) return;
+  const QStringList files = recording.files();
+  const QString name = files.isEmpty() ? QString() : QFileInfo(files.back()).fileName();
+  const QString text = files.isEmpty()     ? tr("● Recording waits for a run")
+                       : files.size() == 1 ? tr("● Recording %1").arg(name)
+                                           : tr("● Recording %1 and %2 more").arg(name).arg(files.size() - 1);
+  QStringList shown;
+  for (const QString& file : files) shown += QDir::toNativeSeparators(file);
+  m_traceState->setText(text);
+  m_traceState->setAccessibleName(text);
+  m_traceState->setToolTip(
+      shown.isEmpty() ? tr("The next run goes into a file beside %1. Select this to stop recording.")
+                            .arg(QDir::toNativeSeparators(recording.path()))
+                      : tr("Events go into %1. Select this to stop recording.").arg(shown.join(tr(", "))));
 }
 
 void TraceController::toggleKeeping() {

@@ -37,6 +37,7 @@ class TraceController : public QObject {
   void saveTrace();
   void toggleRecording();
   void endTrace();
+  void showState();  ///< which files are written now
   void toggleKeeping();
 
   QMainWindow& m_window;

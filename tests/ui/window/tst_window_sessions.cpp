@@ -5,7 +5,9 @@
 #include "ui/window/checklist_dialog.h"
 
 #include <QFile>
+#include <QMenu>
 #include <QObject>
+#include <QScreen>
 #include <QSettings>
 #include <QString>
 #include <QStringList>
@@ -48,6 +50,46 @@ class TestWindowSessions : public QObject, private FileWindow {
     QCOMPARE(nameIn(m_window->workspace().documents()[0]->model->document()), std::string("of a file"));
     QCOMPARE(nameIn(model().document()), std::string("new"));
     QVERIFY(findRecoveries(sideFiles()).empty());
+  }
+
+  /// A program that is killed has not lost where docks were put.
+  void theArrangementIsKeptBeforeTheEnd() {
+    QVERIFY(m_window->openFile(m_path));
+    QTest::qWait(50);
+    m_window->docks().dock(QStringLiteral("json"))->setFloating(true);
+    QTRY_VERIFY(m_settings->contains(QStringLiteral("layouts/author")));
+    m_window->docks().setLayout(LayoutId::Measure);
+    QTRY_COMPARE(m_settings->value(QStringLiteral("window/layout")).toString(), QStringLiteral("measure"));
+    QVERIFY(m_settings->contains(QStringLiteral("layouts/author")));
+  }
+
+  void aLargeWindowFitsASmallScreen() {
+    m_window->resize(3000, 2000);
+    m_window->move(700, 600);
+    m_window->leave();
+    const MainWindow next(*m_settings, sideFiles(), test::cpuBackends());
+    const QRect screen = next.screen()->availableGeometry();
+    QVERIFY2(screen.contains(next.geometry()), qPrintable(QStringLiteral("%1 × %2 at %3, %4")
+                                                              .arg(next.width())
+                                                              .arg(next.height())
+                                                              .arg(next.x())
+                                                              .arg(next.y())));
+  }
+
+  /// Qt would draw a list that is higher than the screen in columns.
+  void menusFitASmallScreen() {
+    constexpr int kHeight = 660;  // of a screen of 1024 × 700
+    QVERIFY(m_window->openFile(m_path));
+    int shown = 0;
+    for (QWidget* widget : QApplication::allWidgets()) {
+      auto* menu = qobject_cast<QMenu*>(widget);
+      if (menu == nullptr || menu->actions().size() < 8) continue;
+      ++shown;
+      int height = 0;
+      for (QAction* action : menu->actions()) height += menu->actionGeometry(action).height();
+      QVERIFY2(height <= kHeight, qPrintable(QStringLiteral("%1: %2").arg(menu->title()).arg(height)));
+    }
+    QVERIFY(shown >= 5);
   }
 
   void twoWindowsKnowOfEachOther() {
