@@ -101,6 +101,10 @@ std::vector<CommandInfo> makeTable() {
       {"Ctrl+L"});
   add("node.reroute", Node, Document, tr("Reroute wire"),
       tr("Put a point into the wire above the selected node, to drag the wire around nodes"));
+  add("node.next-bend", Node, Document, tr("Next reroute point"),
+      tr("Choose a reroute point of the wire above the selected node: arrows move it, Shift+arrows by a "
+         "pixel"),
+      {"B"}, Canvas);
   add("node.straighten", Node, Document, tr("Straighten wire"),
       tr("Remove the reroute points of the wires above the selected nodes"));
   add("node.align-left", Node, Document, tr("Align left"),
@@ -276,8 +280,28 @@ const CommandInfo* findCommand(const QString& id) {
   return found == table.end() ? nullptr : &*found;
 }
 
-bool isLineUpCommand(const QString& id) {
-  return id.startsWith(QLatin1String("node.align-")) || id.startsWith(QLatin1String("node.distribute-"));
+QString subMenuOf(const QString& id) {
+  struct SubMenu {
+    QString title;
+    std::vector<QLatin1String> begins;  ///< of ids
+  };
+  static const std::vector<SubMenu> all = {
+      {tr("Align and distribute"), {QLatin1String("node.align-"), QLatin1String("node.distribute-")}},
+      {tr("Compute"),
+       {QLatin1String("run.attention"), QLatin1String("run.turn"), QLatin1String("run.next-token"),
+        QLatin1String("run.fidelity")}},
+      {tr("Steps and runs"),
+       {QLatin1String("run.step-"), QLatin1String("run.foretell"), QLatin1String("run.remove-foretold"),
+        QLatin1String("run.older"), QLatin1String("run.newer"), QLatin1String("run.to-end")}},
+      {tr("Zoom"), {QLatin1String("view.zoom-"), QLatin1String("view.fit-")}},
+      {tr("Canvas"),
+       {QLatin1String("view.minimap"), QLatin1String("view.forecast"), QLatin1String("view.wheel"),
+        QLatin1String("view.drag"), QLatin1String("view.snap")}}};
+  for (const SubMenu& menu : all) {
+    for (const QLatin1String begin : menu.begins)
+      if (id.startsWith(begin)) return menu.title;
+  }
+  return {};
 }
 
 const QStringList& linkCommands() {

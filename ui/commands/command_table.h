@@ -47,8 +47,8 @@ struct CommandInfo {
 const std::vector<CommandInfo>& commandTable();
 const CommandInfo* findCommand(const QString& id);
 
-/// Whether the command lines up selected nodes. Menus keep these commands in a menu of their own.
-bool isLineUpCommand(const QString& id);
+/// The title of the menu within its menu that has the command; empty: none has. Menus must fit small screens.
+QString subMenuOf(const QString& id);
 
 /// Ids of commands that stand in no menu, because they mean nothing without an argument:
 /// "file.open-example:rag.json". Links and buttons ask for them.

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -97,8 +98,9 @@ AddPopup::AddPopup(QWidget* parent)
 }
 
 void AddPopup::open(const std::vector<std::string>& operators, const QString& caption, QPoint at,
-                    const Theme& theme) {
+                    const Theme& theme, std::function<QString(const std::string&)> whyUnfit) {
   m_operators = operators;
+  m_whyUnfit = std::move(whyUnfit);
   m_theme = theme;
   applyTheme(*this, theme);
   m_caption->setText(QFontMetrics(theme.smallFont()).elidedText(caption, Qt::ElideRight, kWidth - 24));
@@ -228,8 +230,17 @@ void AddPopup::shut() {
 
 void AddPopup::showHelp() {
   const QListWidgetItem* item = m_list->currentItem();
-  m_help->setText(item == nullptr ? tr("Nothing that fits here has this in its name")
-                                  : operatorInfo(item->data(Qt::UserRole).toString().toStdString()).help);
+  if (item != nullptr) {
+    m_help->setText(operatorInfo(item->data(Qt::UserRole).toString().toStdString()).help);
+    return;
+  }
+  const QString wanted = m_search->text().trimmed();
+  const std::vector<OperatorRow>& table = operatorTable();
+  const auto named = std::find_if(table.begin(), table.end(), [&wanted](const OperatorRow& row) {
+    return row.label.startsWith(wanted, Qt::CaseInsensitive) || QString::fromStdString(row.name) == wanted;
+  });
+  const QString why = named == table.end() || !m_whyUnfit ? QString() : m_whyUnfit(named->name);
+  m_help->setText(why.isEmpty() ? tr("Nothing that fits here has this in its name") : why);
 }
 
 }  // namespace spanscope::ui

@@ -24,7 +24,9 @@ class AddPopup : public QFrame {
   explicit AddPopup(QWidget* parent);
 
   /// Opens the list and gives the search line the focus. `caption` says what choosing an operator does.
-  void open(const std::vector<std::string>& operators, const QString& caption, QPoint at, const Theme& theme);
+  /// `whyUnfit` says why an operator is not in the list.
+  void open(const std::vector<std::string>& operators, const QString& caption, QPoint at, const Theme& theme,
+            std::function<QString(const std::string&)> whyUnfit);
 
  Q_SIGNALS:
   void chosen(const QString& op);
@@ -42,6 +44,7 @@ class AddPopup : public QFrame {
   void showHelp();
 
   std::vector<std::string> m_operators;
+  std::function<QString(const std::string&)> m_whyUnfit;
   Theme m_theme;
   QLabel* m_caption;
   QLineEdit* m_search;

@@ -87,6 +87,27 @@ std::vector<std::string> fittingOperators(const Document& document, const AddPla
   return {};
 }
 
+QString whyUnfit(const Document& document, const AddPlace& place, const std::string& op) {
+  const std::vector<std::string> fitting = fittingOperators(document, place);
+  if (std::find(fitting.begin(), fitting.end(), op) != fitting.end()) return {};
+  const QString name = operatorLabel(op);
+  const DocumentNode* node = document.find(place.node);
+  const std::size_t most = arityOf(document::makeOperator(op)).most;
+  if (place.kind == AddPlace::Kind::Wrap && most > 0 && most < place.nodes.size())
+    return most == 1 ? tr("%1 takes one input, and %2 nodes are selected.").arg(name).arg(place.nodes.size())
+                     : tr("%1 takes %2 inputs, and %3 nodes are selected.")
+                           .arg(name)
+                           .arg(most)
+                           .arg(place.nodes.size());
+  if (most == 0 && place.kind == AddPlace::Kind::Wrap)
+    return tr("%1 takes no input, so it cannot go around the selected nodes.").arg(name);
+  if (most == 0 && node != nullptr)
+    return place.kind == AddPlace::Kind::Above
+               ? tr("%1 takes no input, so it cannot go above %2.").arg(name, nodeTitle(*node))
+               : tr("%1 takes no input, and %2 has one.").arg(name, nodeTitle(*node));
+  return tr("%1 does not fit here.").arg(name);
+}
+
 NodeId addOperator(Document& document, const AddPlace& place, const std::string& op) {
   const query::Node own = document::makeOperator(op);
   switch (place.kind) {

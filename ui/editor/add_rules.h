@@ -39,6 +39,9 @@ AddPlace placeFor(const document::Document& document, document::NodeId selected)
 /// The names of the operators that fit the place. The usual choices come first.
 std::vector<std::string> fittingOperators(const document::Document& document, const AddPlace& place);
 
+/// Why an operator does not fit the place, as a sentence; empty: it fits.
+QString whyUnfit(const document::Document& document, const AddPlace& place, const std::string& op);
+
 /// Adds the operator at the place, or replaces a node by it. Returns the node, or kNoNode if the operator
 /// does not fit.
 document::NodeId addOperator(document::Document& document, const AddPlace& place, const std::string& op);

@@ -87,6 +87,14 @@ void CanvasParts::addViewCommands() {
     m_gestures.addBend(child,
                        wanted && wanted->first == child ? wanted->second : m_scene.wireOf(child)->middle());
   });
+  m_commands.add(
+      "node.next-bend",
+      [this, editable] {
+        const document::DocumentNode* node = m_core.document().find(m_core.current());
+        return editable() && node != nullptr && !node->bends.empty() &&
+               m_scene.wireOf(m_core.current()) != nullptr && m_core.stacks().of(m_core.current()) == nullptr;
+      },
+      [this] { chooseNextBend(); });
   m_commands.add("view.zoom-in", [this] { zoomBy(kZoomStep); });
   m_commands.add("view.zoom-out", [this] { zoomBy(1 / kZoomStep); });
   m_commands.add("view.zoom-reset", [this] {
@@ -132,7 +140,8 @@ void CanvasParts::openAdd(const AddPlace& place, QPointF viewportPoint) {
   if (m_core.model() == nullptr) return;
   const std::vector<std::string> operators = fittingOperators(m_core.document(), place);
   if (operators.empty()) {
-    m_core.say(tr("Nothing fits there"));
+    m_core.say(place.kind == AddPlace::Kind::Wrap ? whyUnfit(m_core.document(), place, "plus")
+                                                  : tr("Nothing fits there"));
     return;
   }
   m_addPlace = place;
@@ -140,12 +149,24 @@ void CanvasParts::openAdd(const AddPlace& place, QPointF viewportPoint) {
   m_popup->setAccessibleName(place.kind == AddPlace::Kind::Replace ? tr("Replace operator")
                              : place.kind == AddPlace::Kind::Wrap  ? tr("Wrap in an operator")
                                                                    : tr("Add a node"));
-  m_popup->open(operators, describePlace(m_core.document(), place), viewportPoint.toPoint(), m_core.theme());
+  m_popup->open(operators, describePlace(m_core.document(), place), viewportPoint.toPoint(), m_core.theme(),
+                [this](const std::string& op) { return whyUnfit(m_core.document(), m_addPlace, op); });
+}
+
+AddPlace CanvasParts::placeForSelection() const {
+  const std::vector<NodeId> tops = document::topmost(m_core.document(), m_core.selection());
+  if (tops.size() < 2 || m_core.selectedStack() != nullptr)
+    return placeFor(m_core.document(), m_core.current());
+  return {.kind = AddPlace::Kind::Wrap,
+          .node = m_core.current(),
+          .index = 0,
+          .at = {},
+          .nodes = m_core.selection()};
 }
 
 void CanvasParts::openAddForSelection() {
   // The person points nowhere, so the tidy layout places a node without a parent, clear of the others.
-  const AddPlace place = placeFor(m_core.document(), m_core.current());
+  const AddPlace place = placeForSelection();
   QPointF at = m_view->centerPoint();
   if (const Rect* rect = m_core.rectOf(m_core.current()))
     at = QPointF(rect->x + 24, rect->y + rect->height + 8);
@@ -165,11 +186,14 @@ AddPlace CanvasParts::placeAt(QPointF scenePoint) const {
 
 void CanvasParts::addNamed(const QString& op, std::optional<QPointF> viewportPoint) {
   if (m_core.model() == nullptr) return;
-  const AddPlace place = viewportPoint ? placeAt(m_view->mapToScene(viewportPoint->toPoint()))
-                                       : placeFor(m_core.document(), m_core.current());
-  const std::vector<std::string> fitting = fittingOperators(m_core.document(), place);
-  if (std::find(fitting.begin(), fitting.end(), op.toStdString()) == fitting.end()) {
-    m_core.say(tr("%1 does not fit there").arg(op));
+  AddPlace place =
+      viewportPoint ? placeAt(m_view->mapToScene(viewportPoint->toPoint())) : placeForSelection();
+  // What takes no input goes beside the current node.
+  if (place.kind == AddPlace::Kind::Wrap &&
+      document::arityOf(document::makeOperator(op.toStdString())).most == 0)
+    place = placeFor(m_core.document(), m_core.current());
+  if (const QString why = whyUnfit(m_core.document(), place, op.toStdString()); !why.isEmpty()) {
+    m_core.say(why);
     return;
   }
   m_addPlace = place;
@@ -277,8 +301,12 @@ void CanvasParts::editInPlace(NodeId message) {
              info.keys.contains(key.toString(QKeySequence::PortableText));
     });
   };
-  m_noteEdit->openLive(textPlaceOf(message), QString::fromStdString(*text), m_core.theme(),
-                       {.hint = tr("Text of the message"), .typed = typed, .ended = ended, .passes = passes});
+  m_noteEdit->open(textPlaceOf(message), QString::fromStdString(*text), m_core.theme(),
+                   {.hint = tr("Text of the message"),
+                    .keys = tr("Escape goes back to the canvas"),
+                    .typed = typed,
+                    .ended = ended,
+                    .passes = passes});
   m_edited = message;
 }
 
@@ -330,13 +358,25 @@ void CanvasParts::renameArea(AreaRef ref) {
   }
   for (const document::Note& note : m_core.document().notes) {
     if (ref.kind != AreaRef::Kind::Note || note.id != ref.id) continue;
+    const auto typed = [this, id = ref.id](const QString& now) {
+      if (m_core.model() == nullptr) return;
+      m_core.model()->change(
+          tr("Edit note"),
+          [&](Document& document) {
+            for (document::Note& own : document.notes)
+              if (own.id == id) own.text = now.toStdString();
+          },
+          QStringLiteral("text of note %1").arg(id));
+    };
     m_noteEdit->open(placeOf(note.area, note.area.height), QString::fromStdString(note.text), m_core.theme(),
-                     [this, id = ref.id](const QString& typed) {
-                       m_core.change(tr("Edit note"), [&](Document& document) {
-                         for (document::Note& own : document.notes)
-                           if (own.id == id) own.text = typed.toStdString();
-                       });
-                     });
+                     {.hint = tr("Text of the note"),
+                      .keys = tr("Ctrl+Enter keeps the text, Escape leaves the note as it was"),
+                      .typed = typed,
+                      .ended =
+                          [this] {
+                            if (m_core.model() != nullptr) m_core.model()->endMerge();
+                          },
+                      .reverts = true});
     return;
   }
 }

@@ -33,8 +33,9 @@ constexpr int kScrollEdge = 24;
 constexpr int kMostScroll = 24;  ///< pixels a tick
 constexpr int kScrollTick = 16;  ///< milliseconds
 
-Point onRaster(double x, double y) {
-  return {.x = std::round(x / kSnap) * kSnap, .y = std::round(y / kSnap) * kSnap};
+bool holds(const Rect& area, const Rect& rect) {
+  return rect.x >= area.x && rect.y >= area.y && rect.x + rect.width <= area.x + area.width &&
+         rect.y + rect.height <= area.y + area.height;
 }
 
 QRectF between(QPointF a, QPointF b) {
@@ -118,6 +119,7 @@ void CanvasGestures::pressLeft(const QMouseEvent& /*event*/, QPointF at) {
       m_core.selectArea(hit.area);
       m_area = hit.area;
       m_kind = hit.kind == CanvasHit::Kind::Area ? Kind::Area : Kind::AreaSize;
+      startArea();
       return;
     case CanvasHit::Kind::Nothing:
       m_kind = Kind::PressedCanvas;
@@ -229,7 +231,7 @@ void CanvasGestures::follow(QPoint pixel, Qt::KeyboardModifiers modifiers) {
       break;
     case Kind::Area:
     case Kind::AreaSize:
-      if (far || m_core.hasPreview()) moveArea(at);
+      if (far || m_core.hasPreview()) moveArea(at, modifiers);
       break;
     default:
       break;
@@ -297,7 +299,7 @@ void CanvasGestures::release(const QMouseEvent& event) {
     case Kind::AreaSize:
       if (m_core.hasPreview()) {
         m_core.change(kind == Kind::Area ? tr("Move frame or note") : tr("Resize frame or note"),
-                      [this, at](Document& document) { setArea(document, at - m_pressedAt); });
+                      [this](Document& document) { setArea(document, m_areaBy); });
       }
       break;
     default:
@@ -438,14 +440,11 @@ void CanvasGestures::startNodes() {
   }
 }
 
-QPointF CanvasGestures::snapped(QPointF delta, Qt::KeyboardModifiers modifiers) {
-  if (m_dragged.empty()) return delta;
+QPointF CanvasGestures::snapped(QRectF all, QPointF delta, Qt::KeyboardModifiers modifiers) {
   if (!m_snaps || modifiers.testFlag(Qt::AltModifier)) {
     setGuides({});
     return {std::round(delta.x()), std::round(delta.y())};
   }
-  QRectF all;
-  for (const auto& [id, rect] : m_start) all |= QRectF(rect.x, rect.y, rect.width, rect.height);
   all.translate(delta);
   const QRectF seen = m_view.visibleRect();
   std::vector<Rect> others;
@@ -526,7 +525,9 @@ void CanvasGestures::moveNodes(QPointF at, Qt::KeyboardModifiers modifiers) {
     m_scene.setTargets({});
     setGuides({});
   } else {
-    const QPointF by = snapped(delta, modifiers);
+    QRectF all;
+    for (const auto& [id, rect] : m_start) all |= QRectF(rect.x, rect.y, rect.width, rect.height);
+    const QPointF by = m_dragged.empty() ? delta : snapped(all, delta, modifiers);
     for (const NodeId id : m_dragged) {
       const Rect start = m_start.at(id);
       document::setPosition(shown, id, Point{.x = start.x + by.x(), .y = start.y + by.y()});
@@ -558,9 +559,35 @@ void CanvasGestures::dropNodes() {
   m_core.change(m_resultName, [&result](Document& document) { document = result; });
 }
 
-void CanvasGestures::moveArea(QPointF at) {
+void CanvasGestures::startArea() {
+  if (m_core.model() == nullptr) {
+    m_kind = Kind::None;
+    return;
+  }
+  m_areaBy = {};
+  m_others.clear();
+  const auto take = [this](AreaRef ref, const Rect& area) {
+    if (ref == m_area)
+      m_areaStart = area;
+    else
+      m_others.push_back(area);
+  };
+  for (const document::Note& note : m_core.document().notes) take({AreaRef::Kind::Note, note.id}, note.area);
+  for (const document::Frame& frame : m_core.document().frames)
+    take({AreaRef::Kind::Frame, frame.id}, frame.area);
+  for (const auto& [id, rect] : m_core.layout()) {
+    // What is in a frame moves with it.
+    if (m_area.kind != AreaRef::Kind::Frame || !holds(m_areaStart, rect)) m_others.push_back(rect);
+  }
+}
+
+void CanvasGestures::moveArea(QPointF at, Qt::KeyboardModifiers modifiers) {
+  m_areaBy = at - m_pressedAt;
+  if (m_kind == Kind::Area)
+    m_areaBy =
+        snapped({m_areaStart.x, m_areaStart.y, m_areaStart.width, m_areaStart.height}, m_areaBy, modifiers);
   Document shown = m_core.document();
-  setArea(shown, at - m_pressedAt);
+  setArea(shown, m_areaBy);
   m_core.setPreview(std::move(shown));
 }
 
@@ -571,9 +598,8 @@ void CanvasGestures::setArea(Document& document, QPointF delta) const {
       area.height = std::max(kLeastArea / 2, area.height + std::round(delta.y() / kSnap) * kSnap);
       return;
     }
-    const Point corner = onRaster(area.x + delta.x(), area.y + delta.y());
-    area.x = corner.x;
-    area.y = corner.y;
+    area.x += delta.x();
+    area.y += delta.y();
   };
   for (document::Note& note : document.notes) {
     if (m_area.kind == AreaRef::Kind::Note && note.id == m_area.id) change(note.area);
@@ -587,10 +613,7 @@ void CanvasGestures::setArea(Document& document, QPointF delta) const {
     const double dx = frame.area.x - before.x;
     const double dy = frame.area.y - before.y;
     for (const auto& [id, rect] : tidyLayout(m_core.document(), m_core.stacks())) {
-      const bool inside = rect.x >= before.x && rect.y >= before.y &&
-                          rect.x + rect.width <= before.x + before.width &&
-                          rect.y + rect.height <= before.y + before.height;
-      if (inside && m_core.stacks().of(id) == nullptr)
+      if (holds(before, rect) && m_core.stacks().of(id) == nullptr)
         document::setPosition(document, id, Point{.x = rect.x + dx, .y = rect.y + dy});
     }
   }

@@ -99,13 +99,15 @@ class CanvasGestures : public QObject {
   void dropWire(QPointF viewportPoint);
   /// Why the wire that is dragged does not fit the node.
   QString refusal(document::NodeId other) const;
-  /// How far the dragged nodes move while the pointer has moved by `delta`. Notes the lines to show.
-  QPointF snapped(QPointF delta, Qt::KeyboardModifiers modifiers);
+  /// How far what is dragged moves while the pointer has moved by `delta`. `all`: where it was at first.
+  /// Notes the lines to show.
+  QPointF snapped(QRectF all, QPointF delta, Qt::KeyboardModifiers modifiers);
   void setGuides(std::vector<QLineF> guides);
   void startBend(document::NodeId child, std::size_t index);
   void moveBend(QPointF at, Qt::KeyboardModifiers modifiers);
   void dropBend();
-  void moveArea(QPointF at);
+  void startArea();
+  void moveArea(QPointF at, Qt::KeyboardModifiers modifiers);
   void end();
   void setArea(document::Document& document, QPointF delta) const;
 
@@ -134,7 +136,7 @@ class CanvasGestures : public QObject {
   std::optional<document::Document> m_result;  ///< the document that a drop will give
   QString m_resultName;
   bool m_onWire = false;
-  std::vector<document::Rect> m_others;  ///< the nodes that stay, to which the dragged ones snap
+  std::vector<document::Rect> m_others;  ///< what stays, to which what is dragged snaps
   std::vector<QLineF> m_guides;
 
   // dragging a reroute point
@@ -149,6 +151,8 @@ class CanvasGestures : public QObject {
   std::optional<CanvasHit> m_target;
 
   AreaRef m_area;
+  document::Rect m_areaStart;
+  QPointF m_areaBy;  ///< how far it has moved, or its corner
 };
 
 }  // namespace spanscope::ui

@@ -132,6 +132,12 @@ void WireItem::setMuted(bool muted) {
   update();
 }
 
+void WireItem::setChosenBend(std::optional<std::size_t> index) {
+  if (index == m_chosenBend) return;
+  m_chosenBend = index;
+  update();
+}
+
 void WireItem::setStyle(const SharedStyle& style) {
   m_style = style;
   update();
@@ -189,6 +195,11 @@ void WireItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option
   painter->setPen(Qt::NoPen);
   painter->setBrush(pen.color());
   for (const QPointF bend : m_bends) painter->drawEllipse(bend, kBendSize / 2, kBendSize / 2);
+  if (m_chosenBend && *m_chosenBend < m_bends.size()) {
+    painter->setPen(QPen(m_style->accent, 1.5));
+    painter->setBrush(m_style->surface);
+    painter->drawEllipse(m_bends[*m_chosenBend], kBendSize * 0.75, kBendSize * 0.75);
+  }
   painter->setOpacity(opacity);
 }
 

@@ -73,6 +73,8 @@ class WireItem : public QGraphicsItem {
   QPointF middle() const { return m_path.pointAtPercent(0.5); }
   void setLook(Look look);
   void setMuted(bool muted);
+  /// Marks the reroute point that keys move.
+  void setChosenBend(std::optional<std::size_t> index);
   void setStyle(const SharedStyle& style);
   /// Distance of a point from the wire.
   double distance(QPointF point) const;
@@ -87,6 +89,7 @@ class WireItem : public QGraphicsItem {
   QPointF m_from;
   QPointF m_to;
   std::vector<QPointF> m_bends;
+  std::optional<std::size_t> m_chosenBend;
   QPainterPath m_path;
   Look m_look = Look::Plain;
   bool m_muted = false;

@@ -3,6 +3,7 @@
 
 #include "engine/workbench/document/edits.h"
 #include "ui/commands/command_table.h"
+#include "ui/editor/alignment.h"
 #include "ui/editor/card_plan.h"
 #include "ui/editor/navigation.h"
 
@@ -16,8 +17,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 namespace spanscope::ui {
@@ -125,6 +126,7 @@ void CanvasParts::connectParts() {
   });
   connect(&m_core, &CanvasCore::selectionChanged, this, [this] {
     updateMinimap();
+    m_scene.setChosenBend({});
     // Nodes that were selected in another view should come into sight here too.
     if (!m_gestures.isActive() && m_canvas.isVisible() && !m_canvas.hasFocus() &&
         m_core.selection().size() == 1)
@@ -269,8 +271,7 @@ void CanvasParts::setModel(DocumentModel* model) {
   m_popup->hide();
   m_findBar->hide();
   m_lineEdit->hide();
-  if (m_noteEdit->isLive()) m_noteEdit->end();
-  m_noteEdit->hide();
+  m_noteEdit->end();
   m_fitPending = true;
   // A canvas that was never shown has no size. It would draw all nodes of a large document, only to stack
   // them when it is shown.
@@ -453,7 +454,47 @@ bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
   return QObject::eventFilter(watched, event);
 }
 
+void CanvasParts::chooseNextBend() {
+  const NodeId child = m_core.current();
+  const std::size_t count = m_core.document().at(child).bends.size();
+  const auto chosen = m_scene.chosenBend();
+  m_scene.setChosenBend(
+      std::pair(child, chosen && chosen->first == child ? (chosen->second + 1) % count : 0));
+}
+
+bool CanvasParts::moveChosenBend(const QKeyEvent& event) {
+  const auto chosen = m_scene.chosenBend();
+  const document::DocumentNode* node = chosen ? m_core.document().find(chosen->first) : nullptr;
+  if (node == nullptr || chosen->second >= node->bends.size()) return false;
+  if (event.key() == Qt::Key_Escape) {
+    m_scene.setChosenBend({});
+    return true;
+  }
+  const bool isFine = event.modifiers() == Qt::ShiftModifier;
+  if (event.modifiers() != Qt::NoModifier && !isFine) return false;
+  const double step = isFine ? 1 : kGridStep;
+  std::vector<document::Point> bends = node->bends;
+  document::Point& bend = bends[chosen->second];
+  if (event.key() == Qt::Key_Left)
+    bend.x -= step;
+  else if (event.key() == Qt::Key_Right)
+    bend.x += step;
+  else if (event.key() == Qt::Key_Up)
+    bend.y -= step;
+  else if (event.key() == Qt::Key_Down)
+    bend.y += step;
+  else
+    return false;
+  if (m_core.model() == nullptr) return true;
+  m_core.model()->change(
+      tr("Move reroute point"),
+      [&](Document& document) { document::setBends(document, chosen->first, bends); },
+      QStringLiteral("bend %1 of %2").arg(chosen->second).arg(chosen->first));
+  return true;
+}
+
 bool CanvasParts::keyPress(const QKeyEvent& event) {
+  if (moveChosenBend(event)) return true;
   const bool extends = event.modifiers() == Qt::ShiftModifier;
   const auto step = [&](Walk to) {
     if (event.modifiers() != Qt::NoModifier && !extends) return false;
@@ -586,22 +627,30 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
     connect(action, &QAction::triggered, this, [this, id] { m_canvas.perform(id); });
   };
   const auto add = [&](const QString& id) { addTo(menu, id); };
-  const std::vector<std::vector<const char*>> groups = {
-      {"node.add", "node.edit", "node.rename", "node.replace", "node.wrap", "node.plus-cross"},
-      {"edit.cut", "edit.copy", "edit.paste", "edit.duplicate", "edit.delete", "edit.delete-keep"},
-      {"node.mute", "node.freeze", "node.collapse", "node.stack", "node.disconnect", "node.make-root"},
-      {"node.reroute", "node.straighten"},
-      {"node.frame", "node.note", "node.tidy"},
-      {"run.run-selected"}};
-  for (const auto& group : groups) {
+  // In one list they would not fit a small screen.
+  const auto addMenu = [&](const QString& title, std::initializer_list<const char*> ids) {
+    QMenu* within = menu->addMenu(title);
+    within->setToolTipsVisible(true);
+    for (const char* id : ids) addTo(within, QString::fromLatin1(id));
+    return within;
+  };
+  const auto addGroup = [&](std::initializer_list<const char*> ids) {
     if (!menu->isEmpty()) menu->addSeparator();
-    for (const char* id : group) add(QString::fromLatin1(id));
-    if (group.back() != std::string_view("node.tidy")) continue;
-    QMenu* lineUp = menu->addMenu(tr("Align and distribute"));
-    lineUp->setToolTipsVisible(true);
-    for (const CommandInfo& info : commandTable())
-      if (isLineUpCommand(info.id)) addTo(lineUp, info.id);
-  }
+    for (const char* id : ids) add(QString::fromLatin1(id));
+  };
+  addGroup({"node.add", "node.edit", "node.rename"});
+  addMenu(tr("Operator"),
+          {"node.replace", "node.wrap", "node.plus-cross", "node.disconnect", "node.make-root"});
+  addGroup({"edit.cut", "edit.copy", "edit.paste", "edit.duplicate", "edit.delete", "edit.delete-keep"});
+  addGroup({"node.mute", "node.freeze", "node.collapse", "node.stack"});
+  menu->addSeparator();
+  QMenu* arrange = addMenu(tr("Arrange"), {"node.tidy", "node.frame", "node.note", "node.reroute",
+                                           "node.next-bend", "node.straighten"});
+  arrange->addSeparator();
+  const QString lineUp = subMenuOf(QStringLiteral("node.align-left"));
+  for (const CommandInfo& info : commandTable())
+    if (subMenuOf(info.id) == lineUp) addTo(arrange, info.id);
+  addGroup({"run.run-selected"});
   menu->popup(event.globalPos());
 }
 

@@ -70,10 +70,16 @@ class CanvasParts : public QObject {
   void addViewCommands();
   void layOutOverlays();
   bool keyPress(const QKeyEvent& event);
+  /// Chooses a reroute point of the wire above the current node for the arrow keys, one after the other.
+  void chooseNextBend();
+  /// Whether the key moved the chosen reroute point, or left it.
+  bool moveChosenBend(const QKeyEvent& event);
   void showContextMenu(const QContextMenuEvent& event);
 
   void openAdd(const AddPlace& place, QPointF viewportPoint);
   void openAddForSelection();
+  /// Where a node goes that the keyboard adds: around several selected nodes, else as placeFor() says.
+  AddPlace placeForSelection() const;
   void add(const QString& op);
   AddPlace placeAt(QPointF scenePoint) const;
   bool takesDrag(const QMimeData& data) const;

@@ -24,6 +24,7 @@ constexpr double kNode = 2;  ///< height among the items: over wires, under note
 constexpr double kSelectedNode = 2.5;
 /// Room around the drawn items; the scene's index is made again only when items leave it.
 constexpr double kIndexMargin = 2000;
+constexpr double kFarBend = 2000;  ///< from the nodes; a reroute point beyond is not fitted into the view
 
 bool near(QPointF a, QPointF b, double reach) {
   return std::hypot(a.x() - b.x(), a.y() - b.y()) <= reach;
@@ -111,6 +112,8 @@ void CanvasScene::syncWires() {
           bends.push_back(output + QPointF(bend.x, bend.y));
       }
       wire->setEnds(output, QPointF(look.rect.x, look.rect.y + look.inputs[i]), bends);
+      const bool isChosen = m_chosenBend && m_chosenBend->first == child;
+      wire->setChosenBend(isChosen ? std::optional(m_chosenBend->second) : std::nullopt);
       wire->setMuted(looks.at(child).muted);
       wire->setVisible(m_targets.detached != child);
       wire->setLook(m_targets.wire == child    ? WireItem::Look::Target
@@ -330,14 +333,24 @@ const WireItem* CanvasScene::wireOf(NodeId child) const {
 
 QRectF CanvasScene::contentRect() const {
   QRectF all;
-  for (const auto& [child, wire] : m_wires) {
-    for (const QPointF bend : wire->bends())
-      all |= QRectF(bend - QPointF(kBendSize, kBendSize) / 2, QSizeF(kBendSize, kBendSize));
-  }
   for (const auto& [id, rect] : m_core.layout()) all |= toRect(rect);
   for (const document::Frame& frame : m_core.drawn().frames) all |= toRect(frame.area);
   for (const document::Note& note : m_core.drawn().notes) all |= toRect(note.area);
+  // A point of a wire far from everything else must not make the query too small to read.
+  const QRectF around = all.adjusted(-kFarBend, -kFarBend, kFarBend, kFarBend);
+  for (const auto& [child, wire] : m_wires) {
+    for (const QPointF bend : wire->bends()) {
+      const QRectF point(bend - QPointF(kBendSize, kBendSize) / 2, QSizeF(kBendSize, kBendSize));
+      if (around.contains(point)) all |= point;
+    }
+  }
   return all;
+}
+
+void CanvasScene::setChosenBend(std::optional<std::pair<NodeId, std::size_t>> bend) {
+  if (bend == m_chosenBend) return;
+  m_chosenBend = bend;
+  syncWires();
 }
 
 void CanvasScene::setTargets(const CanvasTargets& targets) {

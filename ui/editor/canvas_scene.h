@@ -69,6 +69,10 @@ class CanvasScene : public QGraphicsScene {
   void setTargets(const CanvasTargets& targets);
   void setLooseWire(std::optional<std::pair<QPointF, QPointF>> ends);
   void setHovered(document::NodeId id);
+  /// The reroute point that keys move: the node below its wire, and its place among the points; nothing:
+  /// none.
+  void setChosenBend(std::optional<std::pair<document::NodeId, std::size_t>> bend);
+  const std::optional<std::pair<document::NodeId, std::size_t>>& chosenBend() const { return m_chosenBend; }
   void setFocused(bool focused);
 
  private:
@@ -90,6 +94,7 @@ class CanvasScene : public QGraphicsScene {
   std::unique_ptr<WireItem> m_loose;
   CanvasTargets m_targets;
   document::NodeId m_hovered = document::kNoNode;
+  std::optional<std::pair<document::NodeId, std::size_t>> m_chosenBend;
   bool m_focused = false;
   QTimer m_motion;
   bool m_moves = true;

@@ -10,6 +10,7 @@
 #include "ui/editor/clipboard.h"
 #include "ui/editor/free_place.h"
 #include "ui/editor/freezable_replies.h"
+#include "ui/editor/tidy_layout.h"
 #include "ui/words/tr.h"
 
 #include <QClipboard>
@@ -18,6 +19,9 @@
 #include <QRectF>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace spanscope::ui {
@@ -330,20 +334,61 @@ class DocumentCommands {
         ids, [this](NodeId id) { return m_core.rectOf(id) == nullptr || m_core.stacks().of(id) != nullptr; });
     return ids;
   }
-  bool canLineUp(std::size_t least) const { return editable() && placeable().size() >= least; }
+  /// The selected stacks.
+  std::size_t stacksSelected() const {
+    std::set<NodeId> firsts;
+    for (const NodeId id : m_core.selection())
+      if (const Stack* stack = m_core.stacks().of(id)) firsts.insert(stack->members.front());
+    return firsts.size();
+  }
+  bool canLineUp(std::size_t least) const {
+    return editable() && placeable().size() + stacksSelected() >= least;
+  }
 
-  void lineUp(const QString& name, const std::function<void(std::vector<Rect>&)>& move) {
+  /// Whether nodes cover each other in the document that do not do so now.
+  bool covers(const Document& next) const {
+    const std::map<NodeId, Rect>& before = m_core.layout();
+    const std::map<NodeId, Rect> after = tidyLayout(next, m_core.stacks());
+    const auto meet = [](const Rect& one, const Rect& other) {
+      return one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height &&
+             other.y < one.y + one.height;
+    };
+    for (auto one = after.begin(); one != after.end(); ++one) {
+      const auto oneBefore = before.find(one->first);
+      for (auto other = std::next(one); other != after.end(); ++other) {
+        if (!meet(one->second, other->second)) continue;
+        const auto otherBefore = before.find(other->first);
+        if (oneBefore == before.end() || otherBefore == before.end() ||
+            !meet(oneBefore->second, otherBefore->second))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  void lineUp(const QString& name, std::size_t least, const std::function<void(std::vector<Rect>&)>& move) {
     const std::vector<NodeId> ids = placeable();
+    const QString ofStacks = stacksSelected() == 0
+                                 ? QString()
+                                 : tr("A stack has no place of its own: open it to line up its cards.");
+    if (ids.size() < least) return m_core.say(ofStacks);
     std::vector<Rect> rects;
     for (const NodeId id : ids) rects.push_back(*m_core.rectOf(id));
     const std::vector<Rect> before = rects;
     move(rects);
-    if (rects == before) return;
-    m_core.change(name, [&](Document& next) {
+    const auto place = [&](Document& next) {
       // All of them, because a tree moves with its top, and would take selected nodes along.
       for (std::size_t i = 0; i < ids.size(); ++i)
         document::setPosition(next, ids[i], Point{.x = rects[i].x, .y = rects[i].y});
-    });
+    };
+    if (rects != before) {
+      Document next = document();
+      place(next);
+      if (covers(next))
+        return m_core.say(tr("%1: nodes would cover each other. Move them apart first.").arg(name));
+      m_core.change(name, place);
+    }
+    if (!ofStacks.isEmpty()) m_core.say(ofStacks);
   }
 
   bool canStraighten() const {
@@ -433,9 +478,9 @@ void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::funct
                                           std::function<void(std::vector<Rect>&)> move) {
     commands.add(
         id, [own, least] { return own->canLineUp(least); },
-        [own, id, move = std::move(move)] {
+        [own, id, least, move = std::move(move)] {
           const CommandInfo* info = findCommand(QLatin1String(id));
-          own->lineUp(info == nullptr ? QString() : info->text, move);
+          own->lineUp(info == nullptr ? QString() : info->text, least, move);
         });
   };
   const auto addAlign = [&addLineUp](const char* id, Alignment to) {

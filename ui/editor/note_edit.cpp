@@ -21,22 +21,16 @@ NoteEdit::NoteEdit(QWidget* parent) : QPlainTextEdit(parent) {
   setObjectName(QStringLiteral("noteEdit"));
   connect(this, &QPlainTextEdit::textChanged, this, [this] {
     // A change of the document may end the editor, and with it what is called.
-    if (const auto typed = m_live.typed) typed(toPlainText());
+    if (const auto typed = m_use.typed) typed(toPlainText());
   });
   hide();
 }
 
-void NoteEdit::setHint(const QString& hint, const QString& keys) {
-  setAccessibleName(hint);
-  setPlaceholderText(hint);
-  setToolTip(keys);
-}
-
-void NoteEdit::open(const QRect& area, const QString& text, const Theme& theme,
-                    std::function<void(const QString&)> done) {
+void NoteEdit::open(const QRect& area, const QString& text, const Theme& theme, Use use) {
   finish(true);
-  m_done = std::move(done);
-  setHint(tr("Text of the note"), tr("Ctrl+Enter keeps the text, Escape leaves the note as it was"));
+  setAccessibleName(use.hint);
+  setPlaceholderText(use.hint);
+  setToolTip(use.keys);
   applyTheme(*this, theme);
   setPlainText(text);
   place(area);
@@ -44,20 +38,16 @@ void NoteEdit::open(const QRect& area, const QString& text, const Theme& theme,
   raise();
   selectAll();
   setFocus(Qt::OtherFocusReason);
-}
-
-void NoteEdit::openLive(const QRect& area, const QString& text, const Theme& theme, Live live) {
-  open(area, text, theme, [ended = std::move(live.ended)](const QString&) { ended(); });
-  setHint(live.hint, tr("Escape goes back to the canvas"));
-  m_live = std::move(live);
+  m_before = text;
+  m_use = std::move(use);
 }
 
 void NoteEdit::take(const QString& text) {
   if (toPlainText() == text) return;
-  const auto typed = std::exchange(m_live.typed, nullptr);
+  const auto typed = std::exchange(m_use.typed, nullptr);
   setPlainText(text);
   moveCursor(QTextCursor::End);
-  m_live.typed = typed;
+  m_use.typed = typed;
 }
 
 void NoteEdit::place(const QRect& area) {
@@ -72,7 +62,7 @@ bool NoteEdit::event(QEvent* event) {
   // While the text is open it gets every key, even the keys of the canvas's commands.
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
-    const bool passes = isLive() && m_live.passes(QKeySequence(key->keyCombination()));
+    const bool passes = m_use.passes && m_use.passes(QKeySequence(key->keyCombination()));
     event->setAccepted(!passes);
     return true;
   }
@@ -96,12 +86,11 @@ void NoteEdit::focusOutEvent(QFocusEvent* event) {
 }
 
 void NoteEdit::finish(bool keep) {
-  if (!m_done) return;
-  const auto done = std::exchange(m_done, nullptr);
-  const bool wasLive = isLive();
-  m_live = {};
+  if (!m_use.typed) return;
+  const Use use = std::exchange(m_use, {});
   hide();
-  if (keep || wasLive) done(toPlainText());
+  if (!keep && use.reverts) use.typed(m_before);
+  use.ended();
   Q_EMIT closed();
 }
 

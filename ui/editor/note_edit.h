@@ -16,24 +16,21 @@ class NoteEdit : public QPlainTextEdit {
   Q_OBJECT
  public:
   explicit NoteEdit(QWidget* parent);
-  /// `area` is in pixels of the parent. `done` gets the text if it is kept.
-  void open(const QRect& area, const QString& text, const Theme& theme,
-            std::function<void(const QString&)> done);
-
-  /// What an editor needs that gives on every change at once, so that nothing typed is ever lost.
-  struct Live {
+  /// Every change is given on at once, so that nothing typed is ever lost.
+  struct Use {
     QString hint;
+    QString keys;  ///< what ends it, as a tool tip
     std::function<void(const QString&)> typed;
     std::function<void()> ended;
-    /// Whether a key is left to the window, e.g. for Save and Run.
-    std::function<bool(const QKeySequence&)> passes;
+    /// Whether a key is left to the window, e.g. for Save and Run. Null: none is.
+    std::function<bool(const QKeySequence&)> passes{};
+    bool reverts = false;  ///< Escape brings back the text that was there first
   };
-  void openLive(const QRect& area, const QString& text, const Theme& theme, Live live);
-  bool isLive() const { return m_live.typed != nullptr; }
-  /// Moves a live editor to this area, or shows a text that was changed elsewhere.
+  /// `area` is in pixels of the parent.
+  void open(const QRect& area, const QString& text, const Theme& theme, Use use);
+  /// Moves the open editor to this area, or shows a text that was changed elsewhere.
   void place(const QRect& area);
   void take(const QString& text);
-  /// Ends a live editor.
   void end() { finish(true); }
 
  Q_SIGNALS:
@@ -45,10 +42,9 @@ class NoteEdit : public QPlainTextEdit {
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
-  void setHint(const QString& hint, const QString& keys);
   void finish(bool keep);
-  std::function<void(const QString&)> m_done;
-  Live m_live;
+  Use m_use;         ///< of the open editor; without functions: it is closed
+  QString m_before;  ///< the text that was there first
 };
 
 }  // namespace spanscope::ui

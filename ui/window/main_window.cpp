@@ -364,11 +364,12 @@ void MainWindow::makeRoles() {
 void MainWindow::fillMenu() {
   for (const CommandCategory category : kCommandCategories) {
     QMenu* menu = m_menu->addMenu(categoryTitle(category));
-    QMenu* lineUp = nullptr;
+    std::map<QString, QMenu*> within;
     for (QAction* action : m_actions->actions(category)) {
-      const bool linesUp = isLineUpCommand(action->objectName());
-      if (linesUp && lineUp == nullptr) lineUp = menu->addMenu(tr("Align and distribute"));
-      (linesUp ? lineUp : menu)->addAction(action);
+      const QString title = subMenuOf(action->objectName());
+      QMenu*& own = title.isEmpty() ? menu : within[title];
+      if (own == nullptr) own = menu->addMenu(title);
+      own->addAction(action);
     }
     if (category == CommandCategory::Learn) m_lessons->fillMenu(*menu);
     if (category != CommandCategory::View) continue;

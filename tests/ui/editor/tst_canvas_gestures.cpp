@@ -481,6 +481,30 @@ class TestCanvasGestures : public QObject {
     QCOMPARE(rag.commands(), 2);
   }
 
+  /// A note snaps as a node does; Alt moves it freely.
+  void notesSnap() {
+    Rag rag;
+    // Only what is in sight is snapped to.
+    document::Rect at{.x = 3003, .y = 3007, .width = 200, .height = 100};
+    rag.driver.model().change(QStringLiteral("Note"), [&](document::Document& next) {
+      next.notes.push_back({.id = next.takeId(), .text = "n", .area = at});
+    });
+    rag.driver.canvas().setPlace({.zoom = 1, .center = {3100, 3100}});
+    const auto& view = *rag.driver.canvas().findChild<ui::CanvasView*>();
+    const auto pixel = [&] { return view.mapFromScene(QPointF(at.x + 20, at.y + 50)); };
+    const auto drag = [&](QPoint by, Qt::KeyboardModifiers keys) {
+      rag.driver.drag(pixel(), pixel() + by, keys);
+      at = rag.driver.document().notes.at(0).area;
+    };
+    drag({31, 143}, {});
+    QCOMPARE(std::fmod(at.x, ui::kGridStep), 0.0);
+    QCOMPARE(std::fmod(at.y, ui::kGridStep), 0.0);
+    const document::Rect before = at;
+    drag({33, 17}, Qt::AltModifier);
+    QCOMPARE(at.x, before.x + 33);
+    QCOMPARE(at.y, before.y + 17);
+  }
+
   /// What was shown whole stays so in any size, until the person looks elsewhere.
   void everythingStaysInSight() {
     Rag rag;
