@@ -17,7 +17,7 @@
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/remote_trace.h"
-#include "engine/remote/completions/template_prompt.h"
+#include "engine/remote/completions/completions_protocol.h"
 #include "engine/remote/protocol.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"

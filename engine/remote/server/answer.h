@@ -4,7 +4,6 @@
 #include "engine/base/ids.h"
 #include "engine/plan/plan.h"
 #include "engine/remote/server/engine.h"
-#include "engine/remote/server/stop_texts.h"
 #include "engine/trace/event.h"
 
 #include <chrono>
@@ -15,9 +14,30 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace spanscope::server {
+
+/// Ends a reply where one of several texts begins. What may be the beginning of such a text is held back
+/// until it is known.
+class StopTexts {
+ public:
+  /// `texts`: none of them is empty.
+  explicit StopTexts(std::vector<std::string> texts) : m_texts(std::move(texts)) {}
+
+  /// The text that is sure to belong to the reply now that `text` has come. After a stop, nothing more comes.
+  std::string push(std::string_view text);
+  /// What was held back, when the reply has ended without a stop.
+  std::string finish();
+  bool hasStopped() const { return m_hasStopped; }
+
+ private:
+  std::vector<std::string> m_texts;
+  std::string m_held;
+  bool m_hasStopped = false;
+};
 
 enum class FinishReason : std::uint8_t { Stop, Length };
 const char* nameOf(FinishReason reason);  ///< "stop", "length"

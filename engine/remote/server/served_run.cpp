@@ -69,6 +69,8 @@ class ServedRun::Listener final : public RunListener {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 ApiError failed(const RunEnd& end) {
   if (!end.isOfInput) return {.status = 500, .message = end.problem, .type = "server_error"};
   if (!end.tooLong) return {.message = end.problem, .code = "prompt_not_possible"};

@@ -6,7 +6,7 @@
 #include "engine/plan/localized_query.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_trace.h"
-#include "engine/remote/completions/template_prompt.h"
+#include "engine/remote/completions/completions_protocol.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"

@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
-#include "engine/remote/completions/template_prompt.h"
+#include "engine/remote/completions/completions_protocol.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/test_program.h"
 

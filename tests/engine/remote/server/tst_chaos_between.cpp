@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
-#include "engine/remote/completions/template_prompt.h"
+#include "engine/remote/completions/completions_protocol.h"
 #include "engine/remote/server/server.h"
 #include "tests/engine/remote/server/meddler.h"
 #include "tests/engine/remote/server/stand_in_engine.h"

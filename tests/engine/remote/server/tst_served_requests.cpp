@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a server remembers of requests, and where it ends; and where replies end.
+#include "engine/remote/server/answer.h"
 #include "engine/remote/server/served_requests.h"
-#include "engine/remote/server/stop_texts.h"
 #include "engine/trace/memory_bytes.h"
 #include "tests/support/test_program.h"
 
