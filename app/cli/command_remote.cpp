@@ -106,17 +106,22 @@ struct RemoteRequests {
   std::vector<exports::ChatRequest> messages{};  ///< the same requests for a server that refuses calls
 };
 
+/// Says on standard error what a protocol does otherwise than the query. False: it cannot carry the query.
+bool warnOf(const remote::Protocol& protocol, const RemoteRunOptions& options, const query::Node& query,
+            const std::string& name, const QueryFile* file, const Streams& streams) {
+  return warnOfTarget({.query = query,
+                       .target = *exports::findExportTarget(protocol.form),
+                       .settings = {.seed = options.seed, .isSentHere = true},
+                       .name = name,
+                       .file = file},
+                      streams);
+}
+
 /// Nothing, and why on standard error, where the query cannot be sent so.
 std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, const RemoteRunOptions& options,
                                           const query::Node& query, const std::string& name,
                                           const QueryFile* file, const Streams& streams) {
-  if (!warnOfTarget({.query = query,
-                     .target = *exports::findExportTarget(protocol.form),
-                     .settings = {.seed = options.seed, .isSentHere = true},
-                     .name = name,
-                     .file = file},
-                    streams))
-    return std::nullopt;
+  if (!warnOf(protocol, options, query, name, file, streams)) return std::nullopt;
   if (options.seed && !protocol.takesSeeds)
     streams.err << "warning: the seed is not sent: " << protocol.title << " has no field for it\n";
   RemoteRequests made;
@@ -240,8 +245,10 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
                                                           context.stop, sent->calls, sent->messages);
   printer.end();
   traced.end(result);
-  if (const auto changed = result.changed.find(0); changed != result.changed.end())
+  if (const auto changed = result.changed.find(0); changed != result.changed.end()) {
     target.protocol = changed->second;
+    warnOf(*target.protocol, options, query, name, file, streams);
+  }
   const bool isRecorded = recording->finish();
   if (options.json) {
     Json json;

@@ -117,8 +117,8 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
   bool isMissing = false;
   for (const remote::RemoteStep& step : result.steps) {
     // A request that failed says nothing of how the server is set up.
-    isMissing |=
-        step.cached.state == remote::CachedState::NotReported && step.counted > 0 && step.brokenBy.empty();
+    isMissing |= step.cached.state == remote::CachedState::NotReported && !step.cached.isInconsistent &&
+                 step.counted > 0 && step.brokenBy.empty();
     const auto ofStep = [&step](std::string text) { return step.counted == 0 ? "above" : std::move(text); };
     table.addRow({stepName(requests, step.request), ofStep(countText(step.answer.promptTokens)),
                   ofStep(remote::cachedText(step.cached)),

@@ -157,9 +157,8 @@ constinit const Protocol kMessagesProtocol{
     .name = "messages",
     .title = "Anthropic's Messages API",
     .help =
-        "Each step as a list of messages, the system messages at its beginning apart. No seed is sent. "
-        "Without max tokens an answer gets what is left of the context, or 4,096 tokens where the server "
-        "does not say how long it is.",
+        "Each step as a list of messages, with the system messages at its beginning apart. No seed is sent. "
+        "Without max tokens an answer may fill the context.",
     .path = "/v1/messages",
     .form = "chat",
     .keyLine = "x-api-key: ",

@@ -54,10 +54,11 @@ bool isInCache(const remote::RemoteStep& step) {
 class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
  public:
   Watcher(const RemoteRunWork& work, const std::vector<remote::RemoteTarget>& targets,
-          const std::vector<exports::ChatRequest>& requests,
+          const query::Node& query, const std::vector<exports::ChatRequest>& requests,
           const std::vector<exports::ChatRequest>& messages)
       : m_work(work),
         m_targets(targets),
+        m_query(query),
         m_requests(requests),
         m_messages(messages.empty() ? requests : messages),
         m_replies(requests.size()) {
@@ -88,8 +89,12 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
     if (m_tokenizer != nullptr && !asked.local && !takesCalls) foretell(request, asked);
   }
   void changesProtocol(std::size_t /*request*/, std::size_t target, const Error& /*refusal*/,
-                       const remote::Protocol& /*now*/) override {
+                       const remote::Protocol& now) override {
     m_changed.insert(target);
+    for (const std::string& warning : protocolWarnings(m_query, {&now}, false)) {
+      m_work.m_recorder->send(m_work.run(), 0, {},
+                              trace::MessageLogged{.severity = Severity::Warning, .text = warning});
+    }
   }
   void stepEnds(const remote::RemoteStep& step) override {
     m_replies[step.request] = step.answer.text;
@@ -147,6 +152,7 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
 
   const RemoteRunWork& m_work;
   const std::vector<remote::RemoteTarget>& m_targets;
+  const query::Node& m_query;
   const std::vector<exports::ChatRequest>& m_requests;
   const std::vector<exports::ChatRequest>& m_messages;  ///< as ServerRequests::messages
   std::vector<std::string> m_replies;
@@ -223,7 +229,7 @@ Begun RemoteRunWork::begin(Workplace& place, const std::stop_token& stop) {
   info.queryJson = query::writeCanonical(query);
   const std::vector<std::string> remarks = protocolWarnings(query, protocols, isSampled(made.requests));
   info.warnings.insert(info.warnings.end(), remarks.begin(), remarks.end());
-  Watcher watcher(*this, targets, made.requests, made.messages);
+  Watcher watcher(*this, targets, query, made.requests, made.messages);
   remote::RemoteTrace traced(*m_recorder, std::move(info), targets, targetOf, made.requests, &watcher);
   traced.begin();
   const remote::RemoteResult result = remote::runRemotely(m_client, targets, targetOf, made.requests, traced,

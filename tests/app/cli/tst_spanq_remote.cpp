@@ -397,6 +397,57 @@ class TestSpanqRemote : public QObject {
     QVERIFY(server.request().contains("\"plus\""));
   }
 
+  /// A server that refuses the query itself is asked for messages, unless its protocol was chosen.
+  void refusedQueriesGoOnAsMessages() {
+    Server server([](const QByteArray& request) {
+      if (request.startsWith("GET /v1/models"))
+        return http(200, "{\"data\":[{\"id\":\"m\",\"owned_by\":\"spanscope\"}]}");
+      if (request.startsWith("POST /v1/query/execute")) return http(400, R"({"error":"no plus here"})");
+      if (request.startsWith("POST /v1/chat/completions")) return streamedAnswer();
+      return http(404, "{}");
+    });
+    const SpanqResult result = spanq({"remote", "run", "--json", addressOf(server), kQueries + "rag.json"});
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QVERIFY2(result.err.find("no plus here") != std::string::npos, result.err.c_str());
+    const nlohmann::json json = nlohmann::json::parse(result.out);
+    QCOMPARE(json["protocol"].get<std::string>(), std::string("chat"));
+    QCOMPARE(json["steps"][0]["text"].get<std::string>(), std::string("Biscuit."));
+    const SpanqResult chosen =
+        spanq({"remote", "run", "--protocol", "spnl", addressOf(server), kQueries + "rag.json"});
+    QCOMPARE(chosen.code, 3);
+    QVERIFY2(chosen.err.find("no plus here") != std::string::npos, chosen.err.c_str());
+  }
+
+  void theMessagesApi() {
+    Server server([](const QByteArray& request) {
+      if (request.startsWith("GET /v1/models")) return http(200, R"({"data":[{"id":"m","type":"model"}]})");
+      if (!request.startsWith("POST /v1/messages ")) return http(404, "{}");
+      return http(request.endsWith("\r\n\r\n") ? 400 : 200,
+                  R"({"type":"message","role":"assistant","content":[{"type":"text","text":"Biscuit."}],)"
+                  R"("stop_reason":"end_turn","usage":{"input_tokens":4,"cache_read_input_tokens":32,)"
+                  R"("cache_creation_input_tokens":5,"output_tokens":3}})");
+    });
+    const SpanqResult shown = spanq({"remote", "show", "--json", addressOf(server)});
+    QCOMPARE(nlohmann::json::parse(shown.out)["protocols"].dump(), std::string(R"(["messages"])"));
+    for (const bool isChosen : {true, false}) {
+      std::vector<std::string> words{"remote", "run", "--json", addressOf(server), kQueries + "rag.json"};
+      if (isChosen) words.insert(words.end(), {"--protocol", "messages"});
+      const SpanqResult result = spanq(words);
+      QVERIFY2(result.code == 0, result.err.c_str());
+      const nlohmann::json json = nlohmann::json::parse(result.out);
+      QCOMPARE(json["protocol"].get<std::string>(), std::string("messages"));
+      const nlohmann::json& step = json["steps"][0];
+      QCOMPARE(step["prompt_tokens"].get<int>(), 41);
+      QCOMPARE(step["cached_tokens"].get<int>(), 32);
+      QCOMPARE(step["cache_written_tokens"].get<int>(), 5);
+      QCOMPARE(step["finish"].get<std::string>(), std::string("end_turn"));
+    }
+    for (const char* command : {"run", "add"}) {
+      const SpanqResult help = spanq({"remote", command, "--help"});
+      QVERIFY2(help.out.find("messages (") != std::string::npos, help.out.c_str());
+    }
+  }
+
   /// A list of servers that is damaged is reported, and kept when the list is written.
   void damagedListsAreKept() {
     const QTemporaryDir settings;

@@ -482,6 +482,7 @@ class TestRemoteRunWork : public QObject {
     const std::vector<std::string> warnings = ran.warnings("The server gpu-3 refuses");
     QCOMPARE(warnings.size(), std::size_t{1});
     QVERIFY2(warnings[0].find("no plus here") != std::string::npos, warnings[0].c_str());
+    QCOMPARE(ran.warnings("A plus becomes").size(), std::size_t{1});
   }
 
   /// A model that the server does not list is sent only where the list of servers allows it.
