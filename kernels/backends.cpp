@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/backends.h"
 
+#include "engine/compute/device_kinds.h"
 #include "kernels/cpu/cpu_backend.h"
-#include "kernels/cpu/instruction_set.h"
-#include "kernels/cuda_library.h"
+
+#include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 namespace spanscope {
 
@@ -16,6 +20,43 @@ compute::Backends programBackends(const std::filesystem::path& cudaLibrary) {
 
 void useInstructionSetOfEnvironment() {
   if (const char* const name = std::getenv("SPANSCOPE_INSTRUCTION_SET")) cpu::useInstructionSet(name);
+}
+
+namespace {
+
+/// Beside the program, above it (as tests lie in a build), or where installed programs have their libraries.
+std::filesystem::path findLibrary() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  if (error) return {};
+  for (const char* folder : {".", "..", "../bin", SPANSCOPE_LIBRARY_FOLDER, "../lib", "../lib/spanscope"}) {
+    std::filesystem::path path = (program / folder / kCudaLibraryName).lexically_normal();
+    if (std::filesystem::exists(path, error)) return path;
+  }
+  return {};
+}
+
+compute::BackendKind open(const std::filesystem::path& path) {
+  if (path.empty()) return compute::absentKind(compute::kNvidiaCards.name, "not built into this program");
+  // It stays open: the kind's functions are its.
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const reason = dlerror();
+    return compute::absentKind(compute::kNvidiaCards.name,
+                               reason != nullptr ? reason : path.string() + " cannot be opened");
+  }
+  const auto entry = reinterpret_cast<CudaLibraryEntry>(dlsym(library, kCudaLibraryEntry));
+  compute::BackendKind kind;
+  if (entry == nullptr || !entry(kCudaLibraryVersion, &kind))
+    return compute::absentKind(compute::kNvidiaCards.name,
+                               path.string() + " belongs to another version of this program");
+  return kind;
+}
+
+}  // namespace
+
+compute::KindEntry cudaKind(const std::filesystem::path& library) {
+  return {compute::kNvidiaCards.name, [library] { return open(library.empty() ? findLibrary() : library); }};
 }
 
 }  // namespace spanscope

@@ -17,9 +17,9 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "hwy/highway.h"
+#include "kernels/cpu/attention_plan.h"
 #include "kernels/cpu/attention_products-inl.h"
-#include "kernels/cpu/attention_tiles.h"
-#include "kernels/cpu/key_bounds.h"
+#include "kernels/cpu/kv_store.h"
 #include "kernels/cpu/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/ids.h"
 #include "engine/compute/backend.h"
+#include "kernels/cpu/kv_places.h"
 #include "kernels/cpu/rotary.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace spanscope::cpu {
@@ -114,6 +118,126 @@ class CpuAttentionPlan {
   std::vector<AttentionTask> m_tasks;
   std::vector<AttentionJoin> m_joins;
   std::int64_t m_results = 0;
+};
+
+// Cuts the keys of a segment into the tiles that attention processes.
+
+constexpr std::int64_t kMostTileKeys = 64;
+/// Ranges of no more keys share tiles with their neighbours.
+constexpr std::int64_t kShortRangeKeys = 32;
+/// Keys of a stretch, about.
+constexpr std::int64_t kStretchKeys = 512;
+
+/// Local tokens begin … end − 1 of a segment.
+struct KeyTile {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Tiles of at most kMostTileKeys keys, counted from local token 0: as many whole blocks as fit, or equal
+/// parts of a large block. They depend only on the block size.
+class KeyTiles {
+ public:
+  explicit KeyTiles(std::int64_t blockSize)
+      : m_blockSize(blockSize),
+        m_tileKeys(blockSize <= kMostTileKeys ? kMostTileKeys / blockSize * blockSize : kMostTileKeys) {}
+
+  std::int64_t blockSize() const { return m_blockSize; }
+
+  /// Keys of a stretch: whole tiles. Stretches are counted from local token 0, as tiles are.
+  std::int64_t stretchKeys() const {
+    const std::int64_t step = std::max(m_tileKeys, m_blockSize);
+    return std::max<std::int64_t>(1, kStretchKeys / step) * step;
+  }
+
+  /// The tile that contains a local token.
+  KeyTile tileOf(std::int64_t key) const {
+    if (m_blockSize <= kMostTileKeys) {
+      const std::int64_t begin = key / m_tileKeys * m_tileKeys;
+      return {begin, begin + m_tileKeys};
+    }
+    const std::int64_t block = key / m_blockSize * m_blockSize;
+    const std::int64_t begin = block + (key - block) / m_tileKeys * m_tileKeys;
+    return {begin, std::min(begin + m_tileKeys, block + m_blockSize)};
+  }
+
+ private:
+  std::int64_t m_blockSize;
+  std::int64_t m_tileKeys;
+};
+
+/// The keys and values of a head in a layer.
+template <class Element>
+struct HeadParts {
+  const Element* keys = nullptr;    ///< the layer's first
+  const Element* values = nullptr;  ///< the same
+  KvPlaces places;
+  std::int64_t head = 0;
+  std::int64_t headSize = 0;
+
+  const Element* keysOf(BlockId block) const { return keys + places.of(block, head); }
+};
+
+/// The keys of a tile that lie in one block.
+template <class Element>
+struct KeyPiece {
+  const Element* keys = nullptr;    ///< element 0 of the first key; element i is blockSize · i further
+  const Element* values = nullptr;  ///< value of the first key; the next value is headSize further
+  std::int64_t count = 0;
+  std::int64_t at = 0;  ///< place of the first key in the tile
+};
+
+/// The pieces of one tile, in order.
+template <class Element>
+class KeyPieces {
+ public:
+  const KeyPiece<Element>* begin() const { return m_pieces.data(); }
+  const KeyPiece<Element>* end() const { return m_pieces.data() + m_count; }
+
+  bool isEmpty() const { return m_count == 0; }
+  std::span<const KeyPiece<Element>> from(std::size_t first) const {
+    return std::span(m_pieces).subspan(first, m_count - first);
+  }
+  std::size_t count() const { return m_count; }
+  void clear() { m_count = 0; }
+
+  /// Adds the keys begin … end − 1 of a segment, the first at place `at`. Behind them there is room for a
+  /// vector. `chosen`: as for lay().
+  void add(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t begin, std::int64_t end,
+           std::int64_t at, const HeadParts<Element>& parts, const std::uint8_t* chosen) {
+    const std::int64_t blockSize = tiles.blockSize();
+    for (std::int64_t key = begin; key < end;) {
+      const std::int64_t block = key / blockSize;
+      const std::int64_t slot = key - block * blockSize;
+      const std::int64_t to = std::min(end, (block + 1) * blockSize);
+      if (chosen == nullptr || chosen[block] != 0)
+        append(parts, blocks[static_cast<std::size_t>(block)], slot, to - key, at + key - begin);
+      key = to;
+    }
+  }
+
+  /// Sets the pieces for the local tokens from … to − 1 of a tile that begins at `tileBegin`. `chosen`: by
+  /// virtual block, 0 for blocks that are left out; null: no block is left out.
+  void lay(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t from, std::int64_t to,
+           std::int64_t tileBegin, const HeadParts<Element>& parts, const std::uint8_t* chosen) {
+    m_count = 0;
+    // From the start of a block or tile, so that the alignment of vectors of keys does not depend on `from`.
+    const std::int64_t begin = std::max(from / tiles.blockSize() * tiles.blockSize(), tileBegin);
+    add(tiles, blocks, begin, to, begin - tileBegin, parts, chosen);
+  }
+
+ private:
+  void append(const HeadParts<Element>& parts, BlockId block, std::int64_t slot, std::int64_t count,
+              std::int64_t at) {
+    const std::int64_t place = parts.places.of(block, parts.head);
+    m_pieces[m_count++] = {.keys = parts.keys + place + slot,
+                           .values = parts.values + place + slot * parts.headSize,
+                           .count = count,
+                           .at = at};
+  }
+
+  std::array<KeyPiece<Element>, static_cast<std::size_t>(kMostTileKeys)> m_pieces;
+  std::size_t m_count = 0;
 };
 
 }  // namespace spanscope::cpu

@@ -11,7 +11,7 @@
 #endif
 
 #include "hwy/highway.h"
-#include "kernels/cpu/attention_tiles.h"
+#include "kernels/cpu/attention_plan.h"
 #include "kernels/cpu/simd-inl.h"
 
 #include <algorithm>

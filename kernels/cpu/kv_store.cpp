@@ -6,8 +6,12 @@
 #include "engine/compute/kv_shape_check.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace spanscope::cpu {
@@ -157,6 +161,163 @@ void CpuKvStore::read(std::int32_t layer, std::int64_t slot, std::span<float> ke
   } else {
     readFrom<float>(layer, slot, key, value);
   }
+}
+
+void KeyBounds::open() {
+  if (!m_known.empty()) return;
+  const auto blocks = static_cast<std::int64_t>(m_shape.layers) * m_shape.blocks;
+  m_bounds = AlignedBuffer(checkedBytes("bounds of keys", blocks * m_shape.heads, m_shape.headSize, 2,
+                                        static_cast<std::int64_t>(sizeof(float))),
+                           "bounds of keys");
+  m_known.assign(static_cast<std::size_t>(blocks), 0);
+}
+
+void learnBounds(Executor& executor, const CpuAttentionPlan& plan, const CpuKvStore& store,
+                 std::int32_t layer) {
+  const compute::KvShape& shape = store.shape();
+  KeyBounds& bounds = store.keyBounds();
+  bounds.open();
+  std::vector<BlockId> unknown;
+  for (const PlannedRun& run : plan.runs()) {
+    if (run.mostBlocks == 0) continue;
+    for (const PlannedRange& range : run.ranges) {
+      const std::int64_t first = (range.begin + shape.blockSize - 1) / shape.blockSize;
+      const std::int64_t last = run.limit(range, run.rowCount - 1) / shape.blockSize;
+      for (std::int64_t i = first; i < last; ++i) {
+        const BlockId block = range.blocks[static_cast<std::size_t>(i)];
+        if (bounds.isKnown(layer, block)) continue;
+        bounds.know(layer, block);
+        unknown.push_back(block);
+      }
+    }
+  }
+  const auto tiles = static_cast<std::int64_t>(unknown.size()) * shape.heads;
+  const auto measure = [&](auto element, BlockId block, std::int64_t head) {
+    using Element = decltype(element);
+    measureBounds(store.keys<Element>(layer, block, head), shape.headSize, shape.blockSize, 0,
+                  shape.blockSize, bounds.of(layer, block, head));
+  };
+  executor.runWhole(tiles, tiles * store.headElements(), [&](std::int64_t tile, int) {
+    const BlockId block = unknown[static_cast<std::size_t>(tile / shape.heads)];
+    if (shape.type == compute::DType::BF16) {
+      measure(std::uint16_t{}, block, tile % shape.heads);
+    } else {
+      measure(float{}, block, tile % shape.heads);
+    }
+  });
+}
+
+namespace {
+
+template <class T>
+T narrow(float value) {
+  if constexpr (sizeof(T) == sizeof(std::uint16_t)) {
+    return compute::bf16FromFloat(value);
+  } else {
+    return value;
+  }
+}
+
+struct Writer {
+  const RowKernels& kernels;
+  const CpuTensor& keys;
+  const CpuTensor& values;
+  std::span<const std::int64_t> slots;
+  std::int32_t layer;
+  CpuKvStore& store;
+
+  template <class T>
+  void writeRow(std::int64_t row, const float* cosSin, float* rotated) const {
+    const compute::KvShape& shape = store.shape();
+    const std::int64_t headSize = shape.headSize;
+    const std::int64_t blockSize = shape.blockSize;
+    const std::int64_t slot = slots[static_cast<std::size_t>(row)];
+    const std::int64_t inBlock = slot % blockSize;
+    const auto block = static_cast<BlockId>(slot / blockSize);
+    for (std::int64_t head = 0; head < shape.heads; ++head) {
+      kernels.rotate(keys.row(row) + head * headSize, cosSin, headSize / 2, 1.0F, rotated);
+      T* toKeys = store.keys<T>(layer, block, head) + inBlock;
+      for (std::int64_t i = 0; i < headSize; ++i) toKeys[i * blockSize] = narrow<T>(rotated[i]);
+      const float* value = values.row(row) + head * headSize;
+      T* toValues = store.values<T>(layer, block, head) + inBlock * headSize;
+      for (std::int64_t i = 0; i < headSize; ++i) toValues[i] = narrow<T>(value[i]);
+    }
+  }
+};
+
+}  // namespace
+
+void writeKeysValues(Executor& executor, const RowKernels& kernels, const CpuPass& pass,
+                     const CpuTensor& keys, const CpuTensor& values, std::int32_t layer, CpuKvStore& store) {
+  const Writer writer{kernels, keys, values, pass.slots(), layer, store};
+  const auto headSize = static_cast<std::size_t>(store.shape().headSize);
+  const bool isBf16 = store.shape().type == DType::BF16;
+  for (const std::int64_t slot : pass.slots())
+    store.keyBounds().forget(layer, static_cast<BlockId>(slot / store.shape().blockSize));
+  executor.runRanges(keys.rows(), keys.columns() * 4, [&](std::int64_t first, std::int64_t last) {
+    std::vector<float> rotated(headSize);
+    for (std::int64_t row = first; row < last; ++row) {
+      const float* cosSin = pass.keyRotation(row);
+      if (isBf16) {
+        writer.writeRow<std::uint16_t>(row, cosSin, rotated.data());
+      } else {
+        writer.writeRow<float>(row, cosSin, rotated.data());
+      }
+    }
+  });
+}
+
+namespace {
+
+using compute::StoredPart;
+
+/// One row against its slot. Keys of a slot lie blockSize elements apart, values together.
+template <class T>
+float deviationOf(const float* row, const CpuKvStore& store, StoredPart part, std::int32_t layer,
+                  std::int64_t slot, const RowKernels& kernels, const float* cosSin, float* rotated) {
+  const compute::KvShape& shape = store.shape();
+  const std::int64_t headSize = shape.headSize;
+  const std::int64_t inBlock = slot % shape.blockSize;
+  const auto block = static_cast<BlockId>(slot / shape.blockSize);
+  const bool isKeys = part == StoredPart::Keys;
+  const std::int64_t step = isKeys ? shape.blockSize : 1;
+  float sum = 0;
+  for (std::int64_t head = 0; head < shape.heads; ++head) {
+    const float* own = row + head * headSize;
+    if (isKeys) {
+      kernels.rotate(own, cosSin, headSize / 2, 1.0F, rotated);
+      own = rotated;
+    }
+    const T* const stored = isKeys ? store.keys<T>(layer, block, head) + inBlock
+                                   : store.values<T>(layer, block, head) + inBlock * headSize;
+    for (std::int64_t i = 0; i < headSize; ++i) {
+      float difference = 0;
+      if constexpr (std::is_same_v<T, float>) {
+        difference = own[i] - stored[i * step];
+      } else {
+        difference =
+            compute::floatFromBf16(compute::bf16FromFloat(own[i])) - compute::floatFromBf16(stored[i * step]);
+      }
+      sum += difference * difference;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+void measureDeviations(Executor& executor, const RowKernels& kernels, const CpuPass& pass, StoredPart part,
+                       const CpuTensor& x, std::int32_t layer, const CpuKvStore& store, CpuTensor& out) {
+  const bool isBf16 = store.shape().type == DType::BF16;
+  executor.runRanges(x.rows(), x.columns() * 4, [&](std::int64_t first, std::int64_t last) {
+    std::vector<float> rotated(static_cast<std::size_t>(store.shape().headSize));
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t slot = pass.slots()[static_cast<std::size_t>(row)];
+      const auto deviation = isBf16 ? &deviationOf<std::uint16_t> : &deviationOf<float>;
+      *out.row(row) =
+          deviation(x.row(row), store, part, layer, slot, kernels, pass.keyRotation(row), rotated.data());
+    }
+  });
 }
 
 }  // namespace spanscope::cpu

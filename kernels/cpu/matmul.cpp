@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/matmul.h"
 
-#include "kernels/cpu/fast/byte_product.h"
-#include "kernels/cpu/fast/pair_product.h"
+#include "kernels/cpu/fast/fast_kernels.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/cpu/sampling_kernels.h"
-
 #include "engine/compute/sampling.h"
+#include "kernels/cpu/sampler.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,6 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cpu/aligned_buffer.h"
-#include "kernels/cpu/buffer_arena.h"
 #include "kernels/cpu/fast/byte_panels.h"
 #include "kernels/cpu/packed_panels.h"
 #include "kernels/cpu/thread_pool.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a program that opens the library finds in it.
+#include "kernels/backends.h"
 #include "kernels/cuda/backend/cuda_backend.h"
-#include "kernels/cuda_library.h"
 
 extern "C" __attribute__((visibility("default"))) bool spanscopeCudaKind(
     int version, spanscope::compute::BackendKind* kind) {

@@ -7,7 +7,7 @@
 
 namespace spanscope::cpu {
 
-/// How products of bf16 elements are summed up. Each way has an order of its own, see pair_product.h.
+/// How products of bf16 elements are summed up. Each way has an order of its own, see fast_kernels.h.
 enum class PairDots : std::uint8_t {
   None,
   Avx512,  ///< AVX512_BF16: two at a time

@@ -3,6 +3,9 @@
 
 #include "kernels/cuda/attention/prefill_attention.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace spanscope::cuda {
 
 PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
@@ -39,6 +42,61 @@ PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::in
     }
     for (std::int32_t pair = 0; pair < run.rowCount * group; pair += kPrefillTilePairs)
       plan.items.push_back({.run = number, .firstPair = pair});
+  }
+  return plan;
+}
+
+namespace {
+
+/// The keys of a tile's rows, those before the windows of all of them left out, cut at multiples of so many
+/// local tokens.
+void addItems(const PrefillPlan& rows, std::int32_t group, std::int32_t splitKeys, SplitPlan& plan) {
+  SplitTile& tile = plan.tiles.back();
+  const PrefillRun& run = rows.runs[static_cast<std::size_t>(tile.run)];
+  const std::int32_t firstRow = run.firstRow + tile.firstPair / group;
+  const std::int32_t lastRow = run.firstRow + (tile.firstPair + tile.pairs - 1) / group;
+  const std::int32_t firstLocal = rows.locals[static_cast<std::size_t>(firstRow)];
+  const std::int32_t lastLocal = rows.locals[static_cast<std::size_t>(lastRow)];
+  for (std::int32_t r = run.firstRange; r < run.firstRange + run.rangeCount; ++r) {
+    const PrefillRange& range = rows.ranges[static_cast<std::size_t>(r)];
+    const std::int32_t end = range.causal != 0 ? std::min(range.end, lastLocal + 1) : range.end;
+    for (std::int32_t begin = std::max(range.begin, firstLocal + range.windowOffset); begin < end;) {
+      const std::int32_t next = std::min(end, (begin / splitKeys + 1) * splitKeys);
+      plan.items.push_back({.tile = static_cast<std::int32_t>(plan.tiles.size()) - 1,
+                            .range = r,
+                            .begin = begin,
+                            .end = next});
+      begin = next;
+    }
+  }
+  tile.itemCount = static_cast<std::int32_t>(plan.items.size()) - tile.firstItem;
+}
+
+}  // namespace
+
+SplitPlan planSplit(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
+                    std::int64_t mostPartials, std::int32_t splitKeys, std::int64_t keptRotations) {
+  SplitPlan plan;
+  plan.rows = planPrefill(runs, rows, group, keptRotations);
+  for (const PrefillItem& item : plan.rows.items) {
+    const PrefillRun& run = plan.rows.runs[static_cast<std::size_t>(item.run)];
+    plan.tiles.push_back({.run = item.run,
+                          .firstPair = item.firstPair,
+                          .pairs = std::min(kPrefillTilePairs, run.rowCount * group - item.firstPair),
+                          .firstItem = static_cast<std::int32_t>(plan.items.size())});
+    addItems(plan.rows, group, splitKeys, plan);
+    const SplitTile& tile = plan.tiles.back();
+    const std::int64_t partials = std::int64_t{tile.pairs} * tile.itemCount;
+    if (plan.launches.empty() || plan.launches.back().partials + partials > mostPartials)
+      plan.launches.push_back(
+          {.firstTile = static_cast<std::int32_t>(plan.tiles.size()) - 1, .firstItem = tile.firstItem});
+    SplitLaunch& launch = plan.launches.back();
+    for (std::int32_t i = 0; i < tile.itemCount; ++i)
+      plan.items[static_cast<std::size_t>(tile.firstItem + i)].firstPartial =
+          launch.partials + std::int64_t{i} * tile.pairs;
+    ++launch.tileCount;
+    launch.itemCount += tile.itemCount;
+    launch.partials += partials;
   }
   return plan;
 }

@@ -47,4 +47,53 @@ struct PrefillPlan {
 PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
                         std::int64_t keptRotations = 0);
 
+// Cuts attention on tensor cores along the keys too. It does so at fixed places if a single row and a row
+// among many must get the same result. It also does so if the rows alone would leave most of the card idle.
+
+/// Number of keys that are summed together, counted from local token 0 of each segment, if the places must be
+/// fixed. Then the result of a row depends only on its keys.
+inline constexpr std::int32_t kSplitKeys = 512;
+
+/// Pairs of a row and a query head for one thread block, numbered as in PrefillItem.
+struct SplitTile {
+  std::int32_t run = 0;
+  std::int32_t firstPair = 0;
+  std::int32_t pairs = 0;
+  std::int32_t firstItem = 0;  ///< the tile's items follow each other in view order
+  std::int32_t itemCount = 0;
+};
+
+/// Some keys of one segment for one tile.
+struct SplitItem {
+  std::int32_t tile = -1;  ///< below 0: nothing to do
+  std::int32_t range = 0;
+  std::int32_t begin = 0;  ///< local tokens, all within one stretch of `splitKeys`
+  std::int32_t end = 0;
+  std::int64_t firstPartial = 0;  ///< number of pairs per key head before it in its launch
+};
+
+/// Tiles whose partial results are in memory at the same time.
+struct SplitLaunch {
+  std::int32_t firstTile = 0;
+  std::int32_t tileCount = 0;
+  std::int32_t firstItem = 0;
+  std::int32_t itemCount = 0;
+  std::int64_t partials = 0;  ///< number of pairs per key head
+  bool operator==(const SplitLaunch&) const = default;
+};
+
+struct SplitPlan {
+  PrefillPlan rows;
+  std::vector<SplitTile> tiles;
+  std::vector<SplitItem> items;
+  std::vector<SplitLaunch> launches;
+};
+
+/// `group`: number of query heads per key head. A launch has at most `mostPartials` pairs, or only one tile.
+/// Keys are cut at multiples of `splitKeys` local tokens; this must be a multiple of kPrefillTileKeys.
+/// `keptRotations`: as for Rotations::close().
+SplitPlan planSplit(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
+                    std::int64_t mostPartials, std::int32_t splitKeys = kSplitKeys,
+                    std::int64_t keptRotations = 0);
+
 }  // namespace spanscope::cuda

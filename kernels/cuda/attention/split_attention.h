@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/cuda/attention/prefill_attention.h"
-#include "kernels/cuda/attention/split_plan.h"
+#include "kernels/cuda/attention/prefill_plan.h"
 
 namespace spanscope::cuda {
 

@@ -9,7 +9,6 @@
 #include "engine/compute/backend.h"
 #include "kernels/cuda/attention/decode_plan.h"
 #include "kernels/cuda/attention/prefill_plan.h"
-#include "kernels/cuda/attention/split_plan.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,6 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cuda/backend/card_work.h"
-#include "kernels/cuda/backend/row_count.h"
 #include "kernels/cuda/runtime.h"
 
 #include <cstdint>
@@ -11,6 +10,12 @@
 #include <utility>
 
 namespace spanscope::cuda {
+
+/// Number of rows of a pass or a tensor, without and with padding rows, whose results nobody reads.
+struct RowCount {
+  std::int64_t own = 0;
+  std::int64_t padded = 0;  ///< at least `own`
+};
 
 /// Activations in bf16. Logits are in f32, so that different logits stay different. A tensor may have more
 /// rows than it reports, and nobody reads the results of these rows. So steps of different sizes can be the

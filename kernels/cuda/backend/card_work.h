@@ -5,20 +5,72 @@
 // become one launch.
 #pragma once
 
-#include "kernels/cuda/backend/graph_counts.h"
-#include "kernels/cuda/backend/joined_products.h"
-#include "kernels/cuda/backend/work_in_flight.h"
+#include "kernels/cuda/product/few_row_product.h"
 #include "kernels/cuda/runtime.h"
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <stop_token>
 #include <utility>
 #include <vector>
 
 namespace spanscope::cuda {
+
+/// What happened to the noted work of a backend.
+struct GraphCounts {
+  std::int64_t captures = 0;  ///< graphs that were recorded
+  std::int64_t replays = 0;   ///< replays of graphs
+  std::int64_t given = 0;     ///< lists of notes that were given one by one
+  std::int64_t dropped = 0;   ///< graphs that were dropped for others
+  std::int64_t notes = 0;     ///< operations in the graph that was recorded last
+  bool operator==(const GraphCounts&) const = default;
+};
+
+/// Products of few rows that wait to become one launch. They have the same x, and their number is at most
+/// kMostFewRowWeights. Joined products give exactly the results that they would give one after the other,
+/// because none writes what another one reads or writes. The object holds only pointers. Its owner must keep
+/// them valid, and must not let later work overtake the products.
+class JoinedProducts {
+ public:
+  /// Adds a product that the kernel can compute. Returns false, and changes nothing, if it cannot be joined
+  /// with the waiting products. If none waits, a product can always be added.
+  bool join(const FewRowProduct& product);
+
+  bool isEmpty() const { return m_waiting.count == 0; }
+  /// Takes all waiting products out.
+  FewRowProduct take();
+  void clear() { m_waiting = {}; }
+
+ private:
+  FewRowProduct m_waiting;
+};
+
+/// Keeps the host from running far ahead of the card: a stop has to wait for all work that was given to the
+/// card.
+class WorkInFlight {
+ public:
+  WorkInFlight(const Device& device, Stream& stream) : m_device(device), m_stream(stream) {}
+
+  /// Call this once for each piece of work of about the same length, such as a layer. It waits until at most
+  /// `milliseconds` of work lie ahead, estimated from earlier pieces.
+  void limit(double milliseconds);
+  /// Call this after the stream was waited for.
+  void clear();
+
+ private:
+  /// Adds a point after all given work.
+  void addPoint();
+  void dropFirstPoint();
+
+  Device m_device;
+  Stream& m_stream;
+  std::deque<Event> m_points;
+  std::vector<Event> m_free;  ///< for reuse: making and freeing an event takes longer than a short layer
+  double m_piece = 0;         ///< milliseconds of the latest finished piece
+};
 
 /// An operation on a stream, with its arguments. Equal notes do the same.
 class Note {

@@ -4,7 +4,7 @@
 #include "engine/compute/backend.h"
 #include "kernels/cuda/attention/split_attention.h"
 #include "kernels/cuda/backend/card_work.h"
-#include "kernels/cuda/backend/pass_rotations.h"
+#include "kernels/cuda/backend/rotation_tables.h"
 
 #include <cstddef>
 #include <cstdint>

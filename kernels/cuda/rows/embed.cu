@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/rows/embed.h"
-#include "kernels/cuda/rows/row_copy.h"
+#include "kernels/cuda/rows/bf16_vectors.h"
 
 namespace spanscope::cuda {
 

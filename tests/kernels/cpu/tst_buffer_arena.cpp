@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
-#include "kernels/cpu/buffer_arena.h"
+#include "kernels/cpu/aligned_buffer.h"
 #include "tests/support/random_values.h"
 #include "tests/support/test_program.h"
 

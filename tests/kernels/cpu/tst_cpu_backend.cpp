@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
-#include "kernels/cpu/instruction_set.h"
+#include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/machine_limits.h"
 #include "tests/kernels/cpu/instruction_sets.h"
 #include "tests/support/backends.h"

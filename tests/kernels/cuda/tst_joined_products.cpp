@@ -2,7 +2,6 @@
 // Products of few rows that follow each other are one launch, wherever that gives the same, and nothing that
 // comes behind them overtakes them.
 #include "kernels/cuda/backend/card_work.h"
-#include "kernels/cuda/backend/joined_products.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/support/test_program.h"
 

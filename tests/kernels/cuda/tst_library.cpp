@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "kernels/backends.h"
 #include "kernels/cuda/backend/cuda_backend.h"
-#include "kernels/cuda_library.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
