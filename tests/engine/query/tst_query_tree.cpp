@@ -5,7 +5,6 @@
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/query/shown_text.h"
-#include "engine/query/summary.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/test_program.h"
 
@@ -56,9 +55,6 @@ class TestQueryTree : public QObject {
   void pathsThatLeadNowhere_data();
   void pathsThatLeadNowhere();
   void nodesCanBeChangedInPlace();
-  void outline_data();
-  void outline();
-  void outlineIsCut();
   void cutText_data();
   void cutText();
   void parameterNames_data();
@@ -133,51 +129,6 @@ void TestQueryTree::nodesCanBeChangedInPlace() {
   QVERIFY(input != nullptr);
   *input = {Message{Role::System, "y"}};
   QVERIFY(root == parsed(R"({"seq":[{"g":{"model":"m","input":{"system":"y"}}}]})"));
-}
-
-void TestQueryTree::outline_data() {
-  QTest::addColumn<QString>("text");
-  QTest::addColumn<QString>("line");
-  QTest::addColumn<QString>("withTexts");
-  const auto row = [](const char* name, const char* text, const char* line, const char* withTexts) {
-    QTest::newRow(name) << QString::fromUtf8(text) << QString::fromUtf8(line) << QString::fromUtf8(withTexts);
-  };
-  row("message", R"({"user":"one two three"})", "user", "user \"one two…\"");
-  row("rag",
-      R"({"g":{"model":"m","input":{"cross":[{"system":"s"},{"plus":[{"user":"a"},{"user":"b"}]},{"user":"a"}]}}})",
-      "g(cross(system, plus(user ×2), user))",
-      "g(cross(system \"s\", plus(user \"a\", user \"b\"), user \"a\"))");
-  row("neighbours", R"({"seq":[{"user":"a"},{"user":"a"},{"print":"p"},{"user":"a"}]})",
-      "seq(user ×2, print, user)", "seq(user \"a\" ×2, print \"p\", user \"a\")");
-  row("repeat", R"({"repeat":{"n":4,"g":{"model":"m","input":{"user":"x"}}}})", "repeat(g(user) ×4)",
-      "repeat(g(user \"x\") ×4)");
-  row("repeat with a parameter", R"({"repeat":{"n":"{n}","g":{"model":"m","input":{"user":"x"}}}})",
-      "repeat(g(user) ×{n})", "repeat(g(user \"x\") ×{n})");
-  row("map", R"({"map":[["m"],["a","b","b"]]})", "map(user ×3)", "map(user \"a\", user \"b\" ×2)");
-  row("empty", R"({"par":[{"plus":[]},{"monad":{"cross":[]}}]})", "par(plus(), monad(cross()))",
-      "par(plus(), monad(cross()))");
-  row("zip", R"({"zip":[{"ask":"n?"},{"file":"f"}]})", "zip(ask, file)", "zip(ask \"n?\", file \"f\")");
-  row("augment", R"({"augment":["e",{"user":"q"},["d.txt",{"Text":"t"}]]})", "augment(user, d.txt)",
-      "augment(user \"q\", d.txt)");
-}
-
-void TestQueryTree::outline() {
-  QFETCH(QString, text);
-  QFETCH(QString, line);
-  QFETCH(QString, withTexts);
-  const Node node = parsed(text.toStdString());
-  QCOMPARE(QString::fromStdString(shortForm(node)), line);
-  QCOMPARE(QString::fromStdString(shortForm(node, {8, 0})), withTexts);
-}
-
-void TestQueryTree::outlineIsCut() {
-  Node seq{Join{JoinKind::Seq, {}}};
-  for (int i = 0; i < 100; ++i) {
-    seq.as<Join>()->children.push_back({Message{i % 2 == 0 ? Role::User : Role::System, "é"}});
-  }
-  QCOMPARE(shortForm(seq, {0, 20}), std::string("seq(user, system, u…"));
-  QCOMPARE(spanscope::countCharacters(shortForm(seq)), std::size_t{200});
-  QCOMPARE(spanscope::countCharacters(shortForm(seq, {0, 0})), std::size_t{4 + 50 * 4 + 50 * 6 + 99 * 2 + 1});
 }
 
 void TestQueryTree::cutText_data() {

@@ -374,11 +374,6 @@ std::optional<std::size_t> AttentionPlot::nameAt(const QPointF& place) const {
   return isReply ? std::optional(m_model.parts.size() - 1) : std::nullopt;
 }
 
-bool AttentionPlot::isZoomed() const {
-  return xAxis->range().size() < m_model.columns ||
-         yAxis->range().size() < static_cast<double>(m_model.rows.size());
-}
-
 QRectF AttentionPlot::cellRect(const AttentionRegion& region) const {
   return stretchRect(region.firstRow, region.rows, region.firstColumn, region.columns);
 }

@@ -73,8 +73,6 @@ class AttentionPlot : public QCustomPlot {
   std::optional<AttentionCell> cellAt(const QPointF& place) const;
   /// The part (index in AttentionModel::parts) whose name stands at a place.
   std::optional<std::size_t> nameAt(const QPointF& place) const;
-  /// Whether only a part of the map is shown.
-  bool isZoomed() const;
   QRectF cellRect(const AttentionRegion& region) const;  ///< pixels
   /// Pixels of a stretch of columns and rows, which may begin and end within cells.
   QRectF stretchRect(double firstRow, double rows, double firstColumn, double columns) const;

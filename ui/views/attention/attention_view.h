@@ -46,7 +46,6 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   const AttentionOptions& options() const { return m_options; }
   /// Sets all options but the grain, which the view chooses from the room that it has.
   void setOptions(const AttentionOptions& options);
-  const ShareOptions& shareOptions() const { return m_shareOptions; }
   void setShareOptions(const ShareOptions& options);
   AttentionScale scale() const { return m_scale; }
   void setScale(AttentionScale scale);

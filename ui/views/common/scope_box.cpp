@@ -19,10 +19,6 @@ RunScope ScopeBox::scope() const {
   return static_cast<RunScope>(currentData().toInt());
 }
 
-void ScopeBox::setScope(RunScope scope) {
-  setCurrentIndex(findData(static_cast<int>(scope)));
-}
-
 void ScopeBox::setOthers(std::size_t others) {
   // A choice of all documents must stay visible, so that it can be undone.
   setVisible(others > 0 || scope() == RunScope::All);

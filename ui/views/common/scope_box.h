@@ -17,7 +17,6 @@ class ScopeBox : public QComboBox {
   explicit ScopeBox(QHBoxLayout* row);
 
   RunScope scope() const;
-  void setScope(RunScope scope);
   /// Sets how many runs the scope Document leaves out. The box is hidden if there is nothing to choose.
   void setOthers(std::size_t others);
 
