@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/window_arguments.h"
+#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
-#include "engine/base/standard_descriptors.h"
 #include "engine/base/visible_text.h"
 #include "engine/compute/backends.h"
 #include "engine/retrieve/index_version.h"

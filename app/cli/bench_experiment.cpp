@@ -11,7 +11,6 @@
 #include "app/cli/text_table.h"
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
-#include "engine/base/output_failure.h"
 #include "engine/base/output_file.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"

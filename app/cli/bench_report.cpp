@@ -2,7 +2,7 @@
 #include "app/cli/bench_report.h"
 
 #include "app/cli/text_table.h"
-#include "engine/base/output_failure.h"
+#include "engine/base/error.h"
 #include "engine/workbench/setting_values.h"
 
 #include <nlohmann/json.hpp>

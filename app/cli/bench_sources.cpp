@@ -10,7 +10,6 @@
 #include "app/cli/usage.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/base/output_failure.h"
 #include "engine/base/output_file.h"
 #include "engine/experiment/chart_svg.h"
 #include "engine/experiment/sources.h"

@@ -8,7 +8,6 @@
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 #include "engine/checkpoint/file_bytes.h"
 #include "engine/run/session_config.h"

@@ -8,7 +8,6 @@
 #include "app/cli/terminal_output.h"
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
-#include "engine/base/output_failure.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 

@@ -6,7 +6,7 @@
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
-#include "engine/base/output_failure.h"
+#include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/lesson/bundled.h"
 #include "engine/lesson/check.h"

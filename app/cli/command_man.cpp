@@ -3,7 +3,7 @@
 
 #include "app/cli/man_pages.h"
 #include "app/cli/usage.h"
-#include "engine/base/output_failure.h"
+#include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/query/shown_text.h"
 

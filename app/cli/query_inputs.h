@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
-#include "engine/base/file_identity.h"
+#include "engine/base/readable_file.h"
 #include "engine/query/files/file_access.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"

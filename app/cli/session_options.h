@@ -4,7 +4,7 @@
 
 #include "app/cli/cli11_forward.h"
 #include "app/cli/setting_options.h"
-#include "engine/base/file_identity.h"
+#include "engine/base/readable_file.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/run/session_config.h"
 #include "engine/workbench/model_bundle.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <utility>
@@ -37,6 +38,20 @@ class Failure : public std::exception {
  private:
   Error m_error;
   std::string m_message;
+};
+
+/// Output could not be written, e.g. because its path is wrong or the disk is full. The input is not at
+/// fault.
+class OutputFailure final : public Failure {
+ public:
+  using Failure::Failure;
+};
+
+/// How much a message matters. Trace files hold the numbers.
+enum class Severity : std::uint8_t {
+  Note,     ///< worth knowing
+  Warning,  ///< advice: the program goes on, but the input probably does not say what its author meant
+  Error,    ///< the program refuses the input, or something went wrong
 };
 
 }  // namespace spanscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/output_file.h"
 
-#include "engine/base/output_failure.h"
+#include "engine/base/error.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

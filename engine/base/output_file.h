@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/base/file_identity.h"
+#include "engine/base/readable_file.h"
 
 #include <cstdint>
 #include <filesystem>

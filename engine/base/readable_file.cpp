@@ -3,9 +3,18 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace spanscope {
 
@@ -74,6 +83,175 @@ std::optional<MappedBytes> ReadableFile::map() const {
   ::munmap(address, size);
   errno = error;
   return std::nullopt;
+}
+
+/// Read by the handler without a lock: a number that is odd while the range changes, and another one
+/// afterwards, tells it that what it read belongs together.
+struct MappedRangeSlot {
+  std::atomic<std::uint32_t> change = 0;
+  std::atomic<std::uintptr_t> begin = 0;
+  std::atomic<std::uintptr_t> end = 0;  ///< 0: nobody's
+  std::atomic<bool> wasCut = false;
+};
+
+namespace {
+
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+/// Slots are never taken away, so that the handler can walk them at any time.
+struct SlotChunk {
+  std::array<MappedRangeSlot, 64> slots;
+  std::atomic<SlotChunk*> next = nullptr;
+};
+
+class RangeTable {
+ public:
+  /// A range that holds the address is noted as cut and `end` set to where it ends; false: there is none.
+  /// For the handler.
+  bool noteCut(std::uintptr_t address, std::uintptr_t& end) {
+    for (SlotChunk* chunk = &m_first; chunk != nullptr; chunk = chunk->next.load(std::memory_order_acquire)) {
+      for (MappedRangeSlot& slot : chunk->slots) {
+        const std::uint32_t before = slot.change.load();
+        const std::uintptr_t slotBegin = slot.begin.load();
+        const std::uintptr_t slotEnd = slot.end.load();
+        // A range that changes is not the one that is being read.
+        if (before % 2 != 0 || slot.change.load() != before) continue;
+        if (address < slotBegin || address >= slotEnd) continue;
+        slot.wasCut.store(true);
+        end = slotEnd;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  MappedRangeSlot* take(std::uintptr_t begin, std::uintptr_t end) {
+    const std::lock_guard lock(m_mutex);
+    SlotChunk* last = &m_first;
+    for (SlotChunk* chunk = last; chunk != nullptr; chunk = chunk->next.load()) {
+      last = chunk;
+      for (MappedRangeSlot& slot : chunk->slots) {
+        if (slot.end.load() != 0) continue;
+        set(slot, begin, end);
+        return &slot;
+      }
+    }
+    auto added = std::make_unique<SlotChunk>();
+    MappedRangeSlot& slot = added->slots.front();
+    set(slot, begin, end);
+    last->next.store(added.get(), std::memory_order_release);
+    m_added.push_back(std::move(added));
+    return &slot;
+  }
+
+  void release(MappedRangeSlot& slot) {
+    const std::lock_guard lock(m_mutex);
+    set(slot, 0, 0);
+  }
+
+ private:
+  static void set(MappedRangeSlot& slot, std::uintptr_t begin, std::uintptr_t end) {
+    slot.change.fetch_add(1);
+    slot.begin.store(begin);
+    slot.end.store(end);
+    slot.wasCut.store(false);
+    slot.change.fetch_add(1);
+  }
+
+  std::mutex m_mutex;  ///< of those who change it; the handler takes none
+  SlotChunk m_first;
+  std::vector<std::unique_ptr<SlotChunk>> m_added;
+};
+
+/// The table, and who was told of the signal before. Never destroyed: threads may read mapped files until the
+/// process has ended.
+struct SharedState {
+  RangeTable table;
+  struct sigaction before {};
+  std::uintptr_t pageSize = 4096;
+};
+
+std::atomic<SharedState*> sharedState = nullptr;  // NOLINT: see the header
+
+void answerOthers(int signal, siginfo_t* info, void* context, const struct sigaction& before) {
+  if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(signal, info, context);
+  } else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) {
+    // What was not answered before is not now: read once more, or sent once more, it does what it did.
+    ::sigaction(signal, &before, nullptr);
+    if (info->si_code <= 0) ::raise(signal);
+  } else {
+    before.sa_handler(signal);
+  }
+}
+
+/// Async-signal-safe: atomics, mmap() and sigaction() are all that it uses.
+void onBusError(int signal, siginfo_t* info, void* context) {
+  SharedState& state = *sharedState.load();
+  const int savedErrno = errno;
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  std::uintptr_t end = 0;
+  // A positive code: it was the system that said so, of this address.
+  if (info->si_code > 0 && state.table.noteCut(address, end)) {
+    const std::uintptr_t page = address / state.pageSize * state.pageSize;
+    // What follows is gone as well. Pages of zeros take no memory.
+    void* const zeros = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    errno = savedErrno;
+    if (zeros != MAP_FAILED) return;
+  }
+  answerOthers(signal, info, context, state.before);
+  errno = savedErrno;
+}
+
+SharedState& installed() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    auto state = std::make_unique<SharedState>();
+    state->pageSize = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    ::sigaction(SIGBUS, nullptr, &state->before);
+    sharedState.store(state.release());
+    struct sigaction action {};
+    action.sa_sigaction = onBusError;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(SIGBUS, &action, nullptr);
+  });
+  return *sharedState.load();
+}
+
+}  // namespace
+
+MappedRange::MappedRange(std::span<const std::byte> bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  m_slot = installed().table.take(begin, begin + bytes.size());
+}
+
+MappedRange::~MappedRange() {
+  release();
+}
+
+MappedRange& MappedRange::operator=(MappedRange&& other) noexcept {
+  if (this != &other) {
+    release();
+    m_slot = std::exchange(other.m_slot, nullptr);
+  }
+  return *this;
+}
+
+void MappedRange::release() noexcept {
+  if (m_slot != nullptr) sharedState.load()->table.release(*m_slot);
+  m_slot = nullptr;
+}
+
+bool MappedRange::wasCut() const {
+  return m_slot != nullptr && m_slot->wasCut.load();
+}
+
+std::optional<FileIdentity> identityOf(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return FileIdentity{.device = found.st_dev, .number = found.st_ino};
 }
 
 }  // namespace spanscope

@@ -2,10 +2,13 @@
 #include "engine/base/utf8.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace spanscope {
+
 namespace {
 
 /// The lead byte says how long a character is and which second bytes keep it shortest, no surrogate and in
@@ -113,6 +116,140 @@ void appendUtf8(std::string& text, char32_t character) {
     goOn(6);
     goOn(0);
   }
+}
+
+namespace {
+
+struct Encoding {
+  std::size_t width = 2;  ///< bytes of a unit
+  bool isLittle = true;   ///< the lowest byte comes first
+};
+
+struct Decoded {
+  std::string text;
+  std::size_t characters = 0;
+  std::size_t ascii = 0;                     ///< of the characters
+  std::optional<std::size_t> firstReplaced;  ///< its byte
+  bool isSound = true;  ///< well-formed, and without control characters but those of lines and tabs
+};
+
+char32_t unitAt(std::string_view bytes, std::size_t at, Encoding encoding) {
+  char32_t unit = 0;
+  for (std::size_t i = 0; i < encoding.width; ++i) {
+    const std::size_t place = encoding.isLittle ? encoding.width - 1 - i : i;
+    unit = unit << 8U | static_cast<unsigned char>(bytes[at + place]);
+  }
+  return unit;
+}
+
+bool isHighSurrogate(char32_t unit) {
+  return unit >= 0xD800 && unit < 0xDC00;
+}
+bool isLowSurrogate(char32_t unit) {
+  return unit >= 0xDC00 && unit < 0xE000;
+}
+bool isCharacter(char32_t unit) {
+  return unit <= 0x10FFFF && !isHighSurrogate(unit) && !isLowSurrogate(unit);
+}
+/// Of text files; U+FFFE and U+FFFF are no characters, and the first is a byte order mark read the wrong way.
+bool isOfText(char32_t character) {
+  const bool isLine = character == '\t' || character == '\n' || character == '\r' || character == '\f';
+  const bool isControl = character < 0x20 || (character >= 0x7F && character < 0xA0);
+  return isLine || (!isControl && (character & 0xFFFEU) != 0xFFFEU);
+}
+
+Decoded decode(std::string_view bytes, Encoding encoding) {
+  Decoded decoded;
+  std::size_t at = 0;
+  for (; at + encoding.width <= bytes.size(); at += encoding.width) {
+    char32_t character = unitAt(bytes, at, encoding);
+    const std::size_t next = at + encoding.width;
+    if (encoding.width == 2 && isHighSurrogate(character) && next + encoding.width <= bytes.size()) {
+      const char32_t low = unitAt(bytes, next, encoding);
+      if (isLowSurrogate(low)) {
+        character = 0x10000 + ((character - 0xD800) << 10U) + (low - 0xDC00);
+        at = next;
+      }
+    }
+    ++decoded.characters;
+    if (!isCharacter(character)) {
+      decoded.isSound = false;
+      if (!decoded.firstReplaced) decoded.firstReplaced = at;
+      decoded.text += kReplacementCharacter;
+      continue;
+    }
+    if (character < 0x80) ++decoded.ascii;
+    if (!isOfText(character)) decoded.isSound = false;
+    appendUtf8(decoded.text, character);
+  }
+  if (at < bytes.size()) {
+    decoded.isSound = false;
+    if (!decoded.firstReplaced) decoded.firstReplaced = at;
+    decoded.text += kReplacementCharacter;
+  }
+  return decoded;
+}
+
+/// Whether the bytes are a text in UTF-8 with some zero bytes in it, and not units of two bytes or more:
+/// those of letters of ASCII are half zeros, and those of most others are no UTF-8 or hold control
+/// characters.
+bool isNarrowWithZeros(std::string_view bytes) {
+  constexpr std::size_t kFewZeros = 4;  // at most one of four bytes
+  const auto zeros = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0'));
+  if (zeros * kFewZeros > bytes.size() || !isValidUtf8(bytes)) return false;
+  return std::all_of(bytes.begin(), bytes.end(), [](char byte) {
+    const auto value = static_cast<unsigned char>(byte);
+    return value == 0 || value >= 0x80 || isOfText(value);
+  });
+}
+
+std::optional<Encoding> markedEncoding(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  const bool isOfFours = bytes.size() % 4 == 0;
+  if (bytes.starts_with("\xFF\xFE\0\0"sv) && isOfFours) return Encoding{.width = 4, .isLittle = true};
+  if (bytes.starts_with("\0\0\xFE\xFF"sv) && isOfFours) return Encoding{.width = 4, .isLittle = false};
+  if (bytes.starts_with("\xFF\xFE"sv)) return Encoding{.width = 2, .isLittle = true};
+  if (bytes.starts_with("\xFE\xFF"sv)) return Encoding{.width = 2, .isLittle = false};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NarrowText> utf8OfWide(std::string_view bytes) {
+  /// One of this many characters is ASCII in every language that puts spaces between words or ends lines.
+  constexpr std::size_t kCharactersPerAscii = 20;
+  constexpr std::size_t kFewest = 4;  // characters from which a text without a mark can be known
+  if (const auto marked = markedEncoding(bytes); marked && bytes.size() > marked->width) {
+    Decoded decoded = decode(bytes.substr(marked->width), *marked);
+    if (decoded.firstReplaced) *decoded.firstReplaced += marked->width;
+    return NarrowText{std::move(decoded.text), decoded.firstReplaced};
+  }
+  if (bytes.size() % 2 != 0 || bytes.find('\0') == std::string_view::npos) return std::nullopt;
+  if (isNarrowWithZeros(bytes)) return std::nullopt;
+  std::optional<Decoded> best;
+  for (const std::size_t width : {std::size_t{4}, std::size_t{2}}) {
+    for (const bool isLittle : {true, false}) {
+      Decoded decoded = decode(bytes, {.width = width, .isLittle = isLittle});
+      if (!decoded.isSound || decoded.characters < kFewest) continue;
+      if (decoded.ascii * kCharactersPerAscii < decoded.characters) continue;
+      // Read in the wrong order, letters of ASCII are none.
+      if (!best || decoded.ascii > best->ascii) best = std::move(decoded);
+    }
+  }
+  if (!best) return std::nullopt;
+  return NarrowText{std::move(best->text), std::nullopt};
+}
+
+const char* kindOfBytes(std::string_view bytes) {
+  if (bytes.starts_with("PK\x03\x04")) return "a ZIP archive (Word, Excel and EPUB files are such)";
+  if (bytes.starts_with("\xD0\xCF\x11\xE0")) return "a file of an old Office program";
+  if (bytes.starts_with("\x89PNG") || bytes.starts_with("\xFF\xD8\xFF") || bytes.starts_with("GIF8"))
+    return "a picture";
+  if (bytes.starts_with("\x1F\x8B")) return "a compressed file (gzip)";
+  if (bytes.starts_with("%PDF-")) return "a PDF";
+  if (bytes.starts_with("GGUF")) return "a model (GGUF)";
+  if (bytes.starts_with("SQLite format 3")) return "a database (SQLite)";
+  return nullptr;
 }
 
 }  // namespace spanscope

@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace spanscope {
+
 namespace {
 
 enum class Blanks { Kept, Written };
@@ -95,6 +96,46 @@ std::string onOneLine(std::string_view text) {
   const std::size_t settled = appendVisible(shown, text, Blanks::Written);
   appendBytes(shown, text.substr(settled));
   return shown;
+}
+
+std::string escapedMarkup(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string pointerStep(std::string_view name) {
+  std::string step = "/";
+  for (const char c : name) {
+    if (c == '~') {
+      step += "~0";
+    } else if (c == '/') {
+      step += "~1";
+    } else {
+      step += c;
+    }
+  }
+  return step;
 }
 
 }  // namespace spanscope

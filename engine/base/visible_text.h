@@ -28,4 +28,11 @@ class VisibleText {
 /// Makes a whole text visible in the same way; newlines and tabs too become "\n" and "\t".
 std::string onOneLine(std::string_view text);
 
+/// A text as it stands between the tags, or in the quoted attributes, of HTML and XML (SVG): &, <, > and both
+/// quotation marks are written as entities.
+std::string escapedMarkup(std::string_view text);
+
+/// The name of a member as one step of a JSON pointer (RFC 6901, section 3): "/a~1b" for "a/b".
+std::string pointerStep(std::string_view name);
+
 }  // namespace spanscope

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/checkpoint/json_reading.h"
 
-#include "engine/base/json_pointer.h"
 #include "engine/base/utf8.h"
+#include "engine/base/visible_text.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/json/json_cursor.h"
 

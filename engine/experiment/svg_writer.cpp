@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/svg_writer.h"
 
-#include "engine/base/markup_text.h"
+#include "engine/base/visible_text.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/markup_text.h"
+#include "engine/base/visible_text.h"
 #include "engine/lesson/page.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/page.h"
 
-#include "engine/base/markup_text.h"
+#include "engine/base/visible_text.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
-#include "engine/base/markup_text.h"
+#include "engine/base/visible_text.h"
 #include "engine/lesson/page.h"
 #include "engine/query/shown_text.h"
 

@@ -2,7 +2,7 @@
 // An error or a warning about the text of a query: where it is, what was found and what was expected.
 #pragma once
 
-#include "engine/base/severity.h"
+#include "engine/base/error.h"
 
 #include <cstddef>
 #include <string>

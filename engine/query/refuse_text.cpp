@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/refuse_text.h"
 
-#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "engine/query/surroundings.h"
 
 #include "engine/base/ids.h"
-#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/node_walk.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/augment_documents.h"
 
-#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 #include "engine/retrieve/document_text.h"
 

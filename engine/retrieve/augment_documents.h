@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/base/text_encoding.h"
+#include "engine/base/utf8.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
 #include "engine/retrieve/fragment.h"

@@ -2,7 +2,6 @@
 #include "engine/retrieve/document_text.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/text_encoding.h"
 #include "engine/base/utf8.h"
 #include "engine/query/refuse_text.h"
 #include "engine/query/shown_text.h"

@@ -4,8 +4,8 @@
 // order; the codec, the JSON form and the fingerprint of the file format are made from that list.
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/base/ids.h"
-#include "engine/base/severity.h"
 #include "engine/base/shared.h"
 #include "engine/trace/pool_state.h"
 

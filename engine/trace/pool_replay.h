@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/base/shared_vector.h"
+#include "engine/base/shared.h"
 #include "engine/trace/event.h"
 #include "engine/trace/pool_state.h"
 

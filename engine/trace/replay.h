@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/base/shared.h"
-#include "engine/base/shared_map.h"
 #include "engine/trace/event.h"
 #include "engine/trace/pool_replay.h"
 

@@ -2,7 +2,7 @@
 // What a trace says, as text for people.
 #pragma once
 
-#include "engine/base/severity.h"
+#include "engine/base/error.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_words.h"
 #include "engine/trace/hit_rate.h"

@@ -5,7 +5,7 @@
 // nothing about the tokens to anybody who does not have the secret.
 #pragma once
 
-#include "engine/base/hmac.h"
+#include "engine/base/hash.h"
 #include "engine/base/ids.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/store_copy.h"
 
-#include "engine/base/output_failure.h"
+#include "engine/base/error.h"
 #include "engine/cache/store/disk_store.h"
 
 #include <fcntl.h>

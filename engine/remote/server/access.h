@@ -2,7 +2,7 @@
 // Who may use a server: keys, and what keeps pages in a browser away.
 #pragma once
 
-#include "engine/base/sha256.h"
+#include "engine/base/hash.h"
 
 #include <cstddef>
 #include <optional>

@@ -2,7 +2,7 @@
 #include "engine/remote/server/server.h"
 
 #include "engine/base/error.h"
-#include "engine/base/sha256.h"
+#include "engine/base/hash.h"
 #include "engine/layout/layout.h"
 #include "engine/remote/server/access.h"
 #include "engine/remote/server/api_error.h"

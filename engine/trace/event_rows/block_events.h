@@ -4,7 +4,6 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/base/severity.h"
 #include "engine/base/translation.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_rows/facts.h"

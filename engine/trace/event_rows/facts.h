@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/base/severity.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_words.h"
 

@@ -3,8 +3,8 @@
 // the canonical CBOR (RFC 8949, section 4.2) of [name of the block before, [tokens], extra keys].
 #pragma once
 
+#include "engine/base/hash.h"
 #include "engine/base/ids.h"
-#include "engine/base/sha256.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // a run is refused for its errors, and the command line prints it.
 #pragma once
 
-#include "engine/base/severity.h"
+#include "engine/base/error.h"
 #include "engine/query/surroundings.h"
 #include "engine/run/plan_fit.h"
 #include "engine/workbench/document/document.h"

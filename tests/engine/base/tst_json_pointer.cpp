@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/json_pointer.h"
+#include "engine/base/visible_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

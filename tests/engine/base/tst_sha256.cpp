@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/sha256.h"
+#include "engine/base/hash.h"
 #include "tests/support/test_program.h"
 
 #include <QCryptographicHash>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Copies of shared containers against copies of the standard ones, under random changes.
 #include "engine/base/shared.h"
-#include "engine/base/shared_map.h"
-#include "engine/base/shared_vector.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

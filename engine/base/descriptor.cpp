@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/standard_descriptors.h"
+#include "engine/base/descriptor.h"
 
 #include <fcntl.h>
 #include <unistd.h>
