@@ -5,8 +5,8 @@
 #include "engine/base/ids.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/parameters.h"
+#include "engine/query/parse_result.h"
 #include "engine/query/query.h"
-#include "engine/query/source_map.h"
 #include "engine/retrieve/resolve_augments.h"
 
 #include <cstddef>

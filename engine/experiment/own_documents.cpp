@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/experiment/experiment.h"
-#include "engine/query/node_walk.h"
+#include "engine/query/node_parts.h"
 
 #include <cctype>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/plus_order.h"
 
-#include "engine/query/node_walk.h"
+#include "engine/query/node_parts.h"
 
 #include <algorithm>
 #include <cstddef>

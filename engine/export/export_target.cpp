@@ -4,7 +4,6 @@
 #include "engine/base/translation.h"
 #include "engine/export/chat_requests.h"
 #include "engine/query/json/json.h"
-#include "engine/query/json/reference_json.h"
 #include "engine/query/query_form.h"
 #include "engine/spnl/optimize.h"
 #include "engine/spnl/server_body.h"

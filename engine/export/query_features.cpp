@@ -2,7 +2,6 @@
 #include "engine/export/query_features.h"
 
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/query/parameters.h"
 #include "engine/spnl/backends.h"
 #include "engine/spnl/model_name.h"

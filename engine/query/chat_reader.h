@@ -3,9 +3,9 @@
 // becomes a seq; the body of a chat-completions request becomes a generate over it.
 #pragma once
 
+#include "engine/query/parse_result.h"
 #include "engine/query/query.h"
 #include "engine/query/query_walk.h"
-#include "engine/query/source_map.h"
 
 namespace spanscope::query {
 

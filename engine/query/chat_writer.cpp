@@ -4,7 +4,6 @@
 #include "engine/base/utf8.h"
 #include "engine/query/json/json.h"
 #include "engine/query/json/json_cursor.h"
-#include "engine/query/json_texts.h"
 #include "engine/query/number_text.h"
 #include "engine/query/shown_text.h"
 

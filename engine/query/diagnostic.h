@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,5 +48,12 @@ TextPosition positionAt(std::string_view text, std::size_t offset);
 /// Sets `position` from `offset` in all diagnostics, in one pass over the text. They must be ordered by
 /// `offset`.
 void locate(std::vector<Diagnostic>& diagnostics, std::string_view text);
+
+/// Checks a text before its form matters: its size, and whether it is UTF-8. Nothing if there is no error.
+std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes);
+
+/// The text with line feeds, if its lines end in carriage returns alone, as old programs write them; else
+/// nothing. Each byte keeps its place.
+std::optional<std::string> withLineFeeds(std::string_view text);
 
 }  // namespace spanscope::query

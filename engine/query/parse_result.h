@@ -2,15 +2,51 @@
 // The result of reading a query from a text, in any form.
 #pragma once
 
+#include "engine/base/ids.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
-#include "engine/query/source_map.h"
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::query {
+
+/// Bytes begin … end − 1 of a text.
+struct SourceRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool operator==(const SourceRange&) const = default;
+};
+
+/// Where each node of a query stands in the text from which it was read, by its NodePath. The range of a node
+/// is its operator object, including the braces.
+class SourceMap {
+ public:
+  /// The range of the node at this path, if there is one.
+  std::optional<SourceRange> find(std::string_view path) const;
+  /// The path of the innermost node around the byte at `offset`, if there is one.
+  std::optional<NodePath> nodeAround(std::size_t offset) const;
+  /// Number of nodes.
+  std::size_t size() const { return m_entries.size(); }
+
+  /// For readers: a node begins. `step` leads from the node that is open to the new one ("" for the root).
+  /// Returns the number that close() needs.
+  std::size_t open(std::string step, std::size_t begin);
+  /// For readers: the node ends before byte `end`.
+  void close(std::size_t node, std::size_t end);
+
+ private:
+  /// In preorder: the first child of a node follows it; the next sibling is at the index `next`.
+  struct Entry {
+    std::string step;
+    SourceRange range;
+    std::size_t next = 0;
+  };
+  std::vector<Entry> m_entries;
+};
 
 /// Most containers (objects and lists) that may be nested. The reference has the same limit.
 inline constexpr std::size_t kMaxDepth = 127;

@@ -5,7 +5,7 @@
 //
 // Each operator has a file in operators/ with its struct, its fields and what is known of it. Readers,
 // writers, walks and everything else that treats all operators alike are made from these (visit_fields.h,
-// node_walk.h, node_parts.h).
+// node_parts.h, node_parts.h).
 #pragma once
 
 #include "engine/query/operators/ask.h"

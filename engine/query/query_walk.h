@@ -2,17 +2,110 @@
 #pragma once
 
 #include "engine/query/parse_result.h"
-#include "engine/query/value_cursor.h"
+#include "engine/query/query.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace spanscope::query {
+
+enum class JsonKind { Null, False, True, Number, String, Array, Object, End, Invalid };
+
+/// A fault in a text.
+struct JsonIssue {
+  std::size_t offset = 0;
+  std::string found;
+  std::string expected;
+  std::string hint;
+};
+
+/// Walks through a document of JSON-like values, from front to back, without building anything. It hides the
+/// form of the text from the reader of the language. The caller says what it wants next, and visits
+/// containers with a loop:
+///
+///     cursor.enterObject();
+///     for (ValueCursor::Container object; cursor.nextMember(object, key);) … read or skip exactly one value
+///     …
+///
+/// A syntax error is reported once and ends the walk: from then on stopped() is true, peek() returns Invalid
+/// and loops end.
+class ValueCursor {
+ public:
+  /// Receives the issues in the order in which they are found.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void jsonIssue(JsonIssue issue) = 0;
+  };
+
+  /// State of a loop over the members or elements of one container.
+  struct Container {
+    bool isFirst = true;
+    std::size_t keyOffset = 0;  ///< where the key of the last member began
+  };
+
+  /// A place to go back to. Valid only for the cursor that made it.
+  struct Mark {
+    std::size_t place = 0;
+    std::size_t depth = 0;
+  };
+
+  virtual ~ValueCursor() = default;
+
+  /// Kind of the next value; skips white space before it.
+  virtual JsonKind peek() = 0;
+  /// The same in a place where a number belongs: some forms read a number where they would otherwise read a
+  /// text.
+  virtual JsonKind peekNumber() { return peek(); }
+  /// Offset in bytes of the next thing to read. After peek() it is the beginning of the value, after a
+  /// container the container's end.
+  virtual std::size_t offset() const = 0;
+  virtual bool stopped() const = 0;
+
+  /// Each of the next five functions reads the value that peek() announced. If the next value has another
+  /// kind, it stops the walk.
+  virtual std::string readString() = 0;
+  /// The number as JSON writes it, within the range of a double; otherwise an issue was reported. Valid until
+  /// the cursor is destroyed.
+  virtual std::string_view readNumber() = 0;
+  virtual void readLiteral() = 0;
+  virtual void enterArray() = 0;
+  virtual void enterObject() = 0;
+
+  /// Whether the container has another element; it is the next value. If not, the end of the container is
+  /// passed.
+  virtual bool nextElement(Container& array) = 0;
+  /// Whether the object has another member. The function reads its key; the next value is its value.
+  virtual bool nextMember(Container& object, std::string& key) = 0;
+
+  /// Skips one value of any kind.
+  virtual void skipValue() = 0;
+  /// Reports an issue if something follows.
+  virtual void expectEnd() = 0;
+
+  virtual Mark mark() const = 0;
+  virtual void goTo(Mark mark) = 0;
+  /// Ends the walk; for a caller with its own reason.
+  virtual void stop() = 0;
+
+  /// Describes the next value, which has this kind, in words: "the number 1.5". Does not skip the value.
+  virtual std::string describeNext(JsonKind kind) const = 0;
+  /// How to write a text in the place of the next value, which has this kind; empty if there is no advice.
+  virtual std::string textHint(JsonKind /*kind*/) const { return {}; }
+
+ protected:
+  ValueCursor() = default;
+  ValueCursor(const ValueCursor&) = default;
+  ValueCursor& operator=(const ValueCursor&) = default;
+};
 
 /// One walk through a document of values: the cursor, its place, and the diagnostics so far. Every reader of
 /// a part of the language gets it as its first argument.
@@ -64,5 +157,51 @@ class QueryWalk : private ValueCursor::Listener {
   std::size_t m_warnings = 0;
   std::unique_ptr<ValueCursor> m_cursor;
 };
+
+// Reads operators that are written as an object, or as a list of their fields in order.
+
+enum class Need {
+  Required,
+  RequiredInList,  ///< in an object there is another way to write it; the caller checks this
+  Optional,
+};
+
+struct FieldReader {
+  const char* name;
+  Need need;
+  const char* meaning;  ///< names what the value is, for the error if it is missing; nullptr: the field is
+                        ///< optional
+  std::function<void()> read;
+};
+
+struct FieldsRead {
+  std::vector<bool> seen;   ///< by field: whether it was read
+  bool isComplete = false;  ///< the whole object or list was read
+};
+
+enum class ListForm { Allowed, Refused };
+
+/// Gets the key of a member that is no field, and the offset of the key. Returns true if it has read the
+/// value.
+using OtherField = std::function<bool(const std::string&, std::size_t)>;
+
+/// Reads the fields of an operator. Reports fields that are missing, given twice or unknown.
+FieldsRead readFields(QueryWalk& walk, ListForm listForm, std::span<const FieldReader> fields,
+                      const OtherField& readOther = {});
+
+// Read the values in fields of an operator that are no queries: texts, numbers, bytes. Each function reads
+// the next value of the walk. If the value is wrong, it reports the error and skips the value; the argument
+// does not change.
+
+/// `expected` says what belongs there: "text", "the path of a file".
+void readText(QueryWalk& walk, std::string& text, const char* expected);
+
+void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting);
+void readTemperature(QueryWalk& walk, Setting<float>& setting);
+/// Reads the count of a repeat.
+void readCount(QueryWalk& walk, Times& count);
+
+/// Reads a list of numbers from 0 to 255. Other elements are reported and left out.
+void readBytes(QueryWalk& walk, std::vector<std::uint8_t>& bytes);
 
 }  // namespace spanscope::query

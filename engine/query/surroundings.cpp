@@ -4,7 +4,6 @@
 #include "engine/base/ids.h"
 #include "engine/base/utf8.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/query/shown_text.h"
 
 #include <utility>

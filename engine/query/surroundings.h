@@ -32,7 +32,7 @@ class Surroundings {
   /// The bytes of a file. The implementation knows the base of relative paths.
   virtual std::variant<std::string, NotGiven> readFile(const std::string& path) = 0;
   /// The files that a path stands for: the file itself, all files in a folder and in the folders below it, or
-  /// the files that fit a pattern (path_pattern.h). At least one file.
+  /// the files that fit a pattern (file_access.h). At least one file.
   virtual std::variant<FileList, NotGiven> listFiles(const std::string& path);
   /// The answer to a question. Equal questions get equal answers.
   virtual std::variant<std::string, NotGiven> ask(const std::string& prompt) = 0;

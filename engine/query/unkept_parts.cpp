@@ -2,9 +2,9 @@
 #include "engine/query/unkept_parts.h"
 
 #include "engine/base/utf8.h"
+#include "engine/query/diagnostic.h"
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/lisp/lisp_form.h"
-#include "engine/query/refuse_text.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>

@@ -2,15 +2,72 @@
 // Visits the fields of a node, whatever its operator is.
 #pragma once
 
-#include "engine/query/operators/field_kinds.h"
+#include "engine/base/ids.h"
+#include "engine/query/operators/augment.h"
+#include "engine/query/operators/generate.h"
+#include "engine/query/operators/settings.h"
 #include "engine/query/query.h"
 
+#include <concepts>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 namespace spanscope::query {
+
+// The kinds of fields that operators have, by the types of their members. A visitor of fields has an overload
+// for each kind that it handles, and one for all others, LeafField or a part of it. A member of an unknown
+// type fits no overload, so the code does not compile.
+
+/// `Member` is `T` or `const T`.
+template <class Member, class... T>
+concept IsOneOf = (std::same_as<std::remove_const_t<Member>, T> || ...);
+
+/// A text: that of a message or a print, a path, a name.
+template <class Member>
+concept TextField = IsOneOf<Member, std::string>;
+
+/// A number that may be absent, null or a parameter: max_tokens, temperature.
+template <class Member>
+concept SettingField = IsOneOf<Member, Setting<std::int32_t>, Setting<float>>;
+
+template <class Member>
+concept CountField = IsOneOf<Member, Times>;
+
+/// Texts that a model answers, each on its own.
+template <class Member>
+concept TextsField = IsOneOf<Member, std::vector<std::string>>;
+
+/// A document: a name and a content.
+template <class Member>
+concept DocumentField = IsOneOf<Member, SourceDocument>;
+
+/// A field without fields or queries in it.
+template <class Member>
+concept LeafField = TextField<Member> || SettingField<Member> || CountField<Member> || TextsField<Member> ||
+    DocumentField<Member>;
+
+/// A field with fields of its own. They stand under its key if it has one, else beside the surrounding
+/// operator's fields.
+template <class Member>
+concept GroupField = IsOneOf<Member, GenerateSettings, Generate>;
+
+/// A query.
+template <class Member>
+concept ChildField = IsOneOf<Member, Box<Node>>;
+
+/// Any number of queries.
+template <class Member>
+concept ChildrenField = IsOneOf<Member, std::vector<Node>>;
+
+/// Visits the fields of a group.
+template <GroupField Group, class Visit>
+void visitGroup(Group& group, Visit& visit) {
+  std::remove_const_t<Group>::fields(group, visit);
+}
 
 /// Calls visit(info, member) for each field of the node's operator, in the order in which the fields are
 /// written. `AnyNode` is Node or const Node.
@@ -68,5 +125,76 @@ constexpr void forEachOperator(F&& f) {
     (f.template operator()<Operator>(), ...);
   }(std::type_identity<Operators>());
 }
+
+/// Visits every field of a query that can hold a parameter, in the order of the tree. `Visitor` has the
+/// functions text(), count(), maxTokens() and temperature(); each gets the path of the node and the pointer
+/// of the field. If it also has node() and content(), it gets each node before its fields, and the content of
+/// documents. `AnyNode` is Node or const Node.
+template <class AnyNode, class Visitor>
+class FieldWalk {
+ public:
+  explicit FieldWalk(Visitor& visitor) : m_visitor(visitor) {}
+
+  void walk(AnyNode& node, const NodePath& path) {
+    if constexpr (requires { m_visitor.node(path, node); }) m_visitor.node(path, node);
+    Fields fields(*this, path, path + "/" + operatorName(node));
+    visitFields(node, fields);
+  }
+
+ private:
+  /// Visits the fields of one node.
+  class Fields {
+   public:
+    Fields(FieldWalk& walk, const NodePath& node, std::string prefix)
+        : m_walk(walk), m_visitor(walk.m_visitor), m_node(node), m_prefix(std::move(prefix)) {}
+
+    void operator()(const FieldInfo& info, TextField auto& text) {
+      m_visitor.text(m_node, pointer(info), text);
+    }
+    void operator()(const FieldInfo& info, CountField auto& count) {
+      m_visitor.count(m_node, pointer(info), count);
+    }
+    void operator()(const FieldInfo& info, SettingField auto& setting) {
+      if constexpr (IsOneOf<std::remove_reference_t<decltype(setting)>, Setting<float>>) {
+        m_visitor.temperature(m_node, pointer(info), setting);
+      } else {
+        m_visitor.maxTokens(m_node, pointer(info), setting);
+      }
+    }
+    void operator()(const FieldInfo& info, TextsField auto& texts) {
+      const std::string prefix = pointer(info) + "/";
+      for (std::size_t i = 0; i < texts.size(); ++i)
+        m_visitor.text(m_node, prefix + std::to_string(i), texts[i]);
+    }
+    void operator()(const FieldInfo& info, DocumentField auto& document) {
+      m_visitor.text(m_node, pointer(info) + "/0", document.name);
+      if constexpr (requires { m_visitor.content(m_node, m_prefix, document.content); })
+        m_visitor.content(m_node, pointer(info) + "/1", document.content);
+    }
+    void operator()(const FieldInfo& info, GroupField auto& group) {
+      const std::size_t size = m_prefix.size();
+      m_prefix = pointer(info);
+      visitGroup(group, *this);
+      m_prefix.resize(size);
+    }
+    void operator()(const FieldInfo& info, ChildField auto& child) { m_walk.walk(*child, pointer(info)); }
+    void operator()(const FieldInfo& info, ChildrenField auto& children) {
+      const std::string prefix = pointer(info) + "/";
+      for (std::size_t i = 0; i < children.size(); ++i) m_walk.walk(children[i], prefix + std::to_string(i));
+    }
+
+   private:
+    std::string pointer(const FieldInfo& info) const {
+      return info.hasKey() ? m_prefix + "/" + info.key : m_prefix;
+    }
+
+    FieldWalk& m_walk;
+    Visitor& m_visitor;
+    const NodePath& m_node;
+    std::string m_prefix;
+  };
+
+  Visitor& m_visitor;
+};
 
 }  // namespace spanscope::query

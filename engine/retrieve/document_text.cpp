@@ -3,7 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/utf8.h"
-#include "engine/query/refuse_text.h"
+#include "engine/query/diagnostic.h"
 #include "engine/query/shown_text.h"
 #include "engine/retrieve/csv_records.h"
 #include "engine/retrieve/pdf_text.h"

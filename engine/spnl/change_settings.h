@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 
 namespace spanscope::spnl {
 

@@ -4,7 +4,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/spnl/server_body.h"
 
 #include <algorithm>

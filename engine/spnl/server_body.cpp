@@ -2,7 +2,6 @@
 #include "engine/spnl/server_body.h"
 
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 
 #include <algorithm>
 #include <optional>

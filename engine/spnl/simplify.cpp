@@ -2,7 +2,6 @@
 #include "engine/spnl/simplify.h"
 
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/spnl/backends.h"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/query/parameters.h"
 #include "engine/workbench/run_options.h"
 

@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/workbench/partial_parameters.h"
 
 #include <utility>

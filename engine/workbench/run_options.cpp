@@ -6,7 +6,6 @@
 #include "engine/model/config.h"
 #include "engine/policy/policies.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session_config.h"

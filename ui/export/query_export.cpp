@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/query/surroundings.h"
 #include "engine/spnl/change_settings.h"
 #include "engine/workbench/document/document_query.h"

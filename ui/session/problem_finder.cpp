@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model/config.h"
-#include "engine/query/files/path_pattern.h"
+#include "engine/query/files/file_access.h"
 #include "engine/workbench/run_options.h"
 #include "ui/session/run_inputs.h"
 

@@ -4,7 +4,6 @@
 #include "engine/base/hash.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 
 #include <algorithm>
 #include <array>

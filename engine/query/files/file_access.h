@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -47,5 +48,21 @@ class FileAccess {
   std::filesystem::path m_folder;
   std::vector<std::filesystem::path> m_roots;  ///< canonical
 };
+
+// Patterns of file paths. * stands for any characters of one name, and ? for one character. ** as a whole
+// name stands for any number of folders, also none. Every other character stands for itself.
+
+bool isPathPattern(std::string_view path);
+
+/// Splits a path at its slashes; empty names are left out.
+std::vector<std::string_view> pathNames(std::string_view path);
+
+/// Whether a name fits the pattern of a name. The time is at most proportional to the product of their
+/// lengths.
+bool nameFits(std::string_view name, std::string_view pattern);
+
+/// Whether all names of a path fit the names of a pattern. The time is at most proportional to the product of
+/// their lengths.
+bool pathFits(const std::vector<std::string_view>& path, const std::vector<std::string_view>& pattern);
 
 }  // namespace spanscope::query

@@ -8,9 +8,12 @@
 #pragma once
 
 #include "engine/query/parse_result.h"
+#include "engine/query/query.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spanscope::query {
 
@@ -29,5 +32,16 @@ std::string writeCanonical(const Node& node);
 /// The query on indented lines, for documents. Reading the text gives an equal tree: absent values stay
 /// absent, and null stays null. The text ends with a line break.
 std::string writePretty(const Node& node);
+
+/// The query on one line, byte for byte as the reference writes a query that it has read. Unlike
+/// writeCanonical(), the text may mean another query: a max_tokens or temperature of null is left out, which
+/// reads as the default, and an infinite temperature is null.
+std::string writeAsReference(const Node& node);
+
+/// The elements of a JSON list of texts; nothing if `json` is no such list.
+std::optional<std::vector<std::string>> readJsonTexts(std::string_view json);
+
+/// The text as JSON, in double quotes. Only what JSON cannot contain within quotes is escaped.
+std::string jsonText(std::string_view text);
 
 }  // namespace spanscope::query

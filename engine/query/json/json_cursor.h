@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/query/value_cursor.h"
+#include "engine/query/query_walk.h"
 
 #include <cstddef>
 #include <string>

@@ -2,7 +2,7 @@
 #include "engine/query/lisp/lisp_form.h"
 
 #include "engine/base/utf8.h"
-#include "engine/query/loose_number.h"
+#include "engine/query/number_text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -2,8 +2,8 @@
 // Reads the forms of a Lisp text, without giving them a meaning.
 #pragma once
 
-#include "engine/query/source_map.h"
-#include "engine/query/value_cursor.h"
+#include "engine/query/parse_result.h"
+#include "engine/query/query_walk.h"
 
 #include <cstddef>
 #include <cstdint>

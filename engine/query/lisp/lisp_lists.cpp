@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The forms that make lists and texts, and the forms that get them from outside.
-#include "engine/query/json_texts.h"
+#include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "engine/query/lisp/rust_format.h"
 #include "engine/query/node_parts.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/base/box.h"
-#include "engine/query/operators/field_info.h"
 #include "engine/query/operators/operator_info.h"
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/query/operators/field_info.h"
 #include "engine/query/operators/operator_info.h"
 
 #include <string>

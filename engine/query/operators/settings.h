@@ -2,7 +2,7 @@
 // Fields that are settings: values that may be parameters, and the settings of every generate.
 #pragma once
 
-#include "engine/query/operators/field_info.h"
+#include "engine/query/operators/operator_info.h"
 
 #include <cstdint>
 #include <string>

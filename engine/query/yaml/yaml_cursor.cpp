@@ -2,8 +2,8 @@
 #include "engine/query/yaml/yaml_cursor.h"
 
 #include "engine/base/utf8.h"
+#include "engine/query/number_text.h"
 #include "engine/query/shown_text.h"
-#include "engine/query/yaml/yaml_scalar.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -16,6 +16,7 @@
 #include <utility>
 
 namespace spanscope::query {
+
 namespace {
 
 constexpr std::size_t kShownCharacters = 40;
@@ -480,6 +481,40 @@ void YamlCursor::failWith(JsonIssue issue) {
   if (m_stopped) return;
   m_stopped = true;
   m_listener.jsonIssue(std::move(issue));
+}
+
+namespace {
+
+bool isOneOf(std::string_view text, std::string_view words) {
+  if (text.empty() || text.find(' ') != std::string_view::npos) return false;
+  for (std::size_t begin = 0; begin < words.size();) {
+    const std::size_t end = std::min(words.find(' ', begin), words.size());
+    if (words.substr(begin, end - begin) == text) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+JsonKind yamlScalarKind(std::string_view text) {
+  if (isOneOf(text, "~ null Null NULL")) return JsonKind::Null;
+  if (text == "true") return JsonKind::True;
+  if (text == "false") return JsonKind::False;
+  if (isLooseNumber(text)) return JsonKind::Number;
+  return JsonKind::String;
+}
+
+std::string yamlNumber(std::string_view text) {
+  return looseNumberAsJson(text);
+}
+
+bool mayBeMisreadInYaml(std::string_view text) {
+  return yamlScalarKind(text) != JsonKind::String || isOneOf(text, "True TRUE False FALSE .nan .NaN .NAN");
+}
+
+bool mayMeanOtherInYaml(std::string_view text) {
+  return mayBeMisreadInYaml(text) || isOneOf(text, "= << y Y n N yes Yes YES no No NO on On ON off Off OFF");
 }
 
 }  // namespace spanscope::query

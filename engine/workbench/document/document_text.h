@@ -13,7 +13,7 @@
 #pragma once
 
 #include "engine/query/diagnostic.h"
-#include "engine/query/source_map.h"
+#include "engine/query/parse_result.h"
 #include "engine/workbench/document/document.h"
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 

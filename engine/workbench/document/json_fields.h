@@ -4,7 +4,7 @@
 
 #include "engine/query/diagnostic.h"
 #include "engine/query/json/json_cursor.h"
-#include "engine/query/source_map.h"
+#include "engine/query/parse_result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,6 @@
 #include "engine/workbench/document/tree_parts.h"
 
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 
 #include <string>
 #include <utility>

@@ -8,7 +8,6 @@
 #include "engine/experiment/run_figure_sink.h"
 #include "engine/policy/choice.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/document/plan_options.h"

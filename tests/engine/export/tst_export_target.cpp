@@ -2,7 +2,6 @@
 // Every row of the table of targets: what it writes, and that it takes no other choices than it says.
 #include "engine/export/export_target.h"
 #include "engine/query/json/json.h"
-#include "engine/query/json/reference_json.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -7,7 +7,6 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/spnl/prompt_tokens.h"
 #include "engine/spnl/server_body.h"
 #include "tests/engine/layout/random_prompts.h"

@@ -3,7 +3,6 @@
 // written and read in every form as it is, and what the list says of it agrees with what is written.
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"

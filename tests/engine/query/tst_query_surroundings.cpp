@@ -2,7 +2,6 @@
 // What a query needs beside its text: its form by name and content, files, answers, parameters with kinds and
 // defaults.
 #include "engine/query/files/file_access.h"
-#include "engine/query/files/path_pattern.h"
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"

@@ -3,7 +3,6 @@
 
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/node_walk.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 

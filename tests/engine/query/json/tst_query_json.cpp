@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reading and writing of queries: what the reference accepts and writes, and that nothing is lost on the way.
 #include "engine/query/json/json.h"
-#include "engine/query/json/reference_json.h"
 #include "engine/query/number_text.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/test_program.h"

@@ -5,7 +5,7 @@
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/unkept_parts.h"
 #include "engine/query/yaml/yaml.h"
-#include "engine/query/yaml/yaml_scalar.h"
+#include "engine/query/yaml/yaml_cursor.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/processor_timer.h"
 #include "tests/support/test_program.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/source_map.h"
+#include "engine/query/parse_result.h"
 
 #include <utility>
 
