@@ -2,7 +2,7 @@
 #include "app/cli/export_stage.h"
 
 #include "engine/base/error.h"
-#include "engine/plan/localized_query.h"
+#include "engine/plan/planner.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/draft.h"
 
-#include "engine/plan/outline.h"
+#include "engine/base/counted.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +13,7 @@
 #include <utility>
 
 namespace spanscope::plan {
+
 namespace {
 
 constexpr std::size_t kShownText = 40;
@@ -228,6 +231,173 @@ DraftSize sizeOf(const Draft& draft) {
 Draft makeDraft(const query::Node& query, float defaultTemperature, OutputForm outputForm,
                 std::size_t maxDepth, std::vector<Error>& problems) {
   return DraftMaker(defaultTemperature, outputForm, maxDepth, problems).make(query, "", 1);
+}
+
+namespace {
+
+constexpr std::size_t kShownLabel = 60;
+
+std::string settingsOf(const Draft& draft) {
+  std::string text = draft.settings.model.empty() ? std::string() : " " + draft.settings.model;
+  if (draft.settings.maxTokens) text += ", at most " + counted(*draft.settings.maxTokens, "token");
+  return text;
+}
+
+std::string labelOf(const Draft& draft) {
+  const query::OperatorShape& shape = draft.shape();
+  std::string label = draft.name();
+  if (shape.hasText) label += " " + quoted(draft.text, kShownLabel);
+  if (shape.hasCount) label += " " + std::to_string(draft.count);
+  if (shape.hasInputs) label += " " + std::to_string(draft.inputs.size());
+  if (shape.answers) label += settingsOf(draft);
+  if (draft.is<query::Generate>() && draft.form == OutputForm::Continuation)
+    label += ", read with its prompt";
+  return label;
+}
+
+/// Whether two drafts read the same. Their places in the query do not matter.
+bool areAlike(const Draft& a, const Draft& b) {
+  if (a.op != b.op || a.join != b.join || a.role != b.role || a.text != b.text || a.form != b.form ||
+      a.count != b.count || a.inputs != b.inputs || a.settings != b.settings ||
+      a.children.size() != b.children.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < a.children.size(); ++i) {
+    if (!areAlike(a.children[i], b.children[i])) return false;
+  }
+  return true;
+}
+
+class TreeWriter {
+ public:
+  std::vector<TreeLine> take() {
+    if (m_leftOut) m_lines.push_back({0, "", "… and more than fits here", false});
+    return std::move(m_lines);
+  }
+
+  void add(const Draft& draft, std::uint32_t depth, std::size_t times) {
+    if (m_lines.size() >= kMaxTreeLines) {
+      m_leftOut = true;
+      return;
+    }
+    std::string label = labelOf(draft);
+    if (times > 1) label += fmt::format(" ×{}", times);
+    m_lines.push_back({depth, draft.node, std::move(label), false});
+    for (std::size_t i = 0; i < draft.children.size();) {
+      const std::size_t first = i;
+      while (i < draft.children.size() && areAlike(draft.children[first], draft.children[i])) ++i;
+      add(draft.children[first], depth + 1, i - first);
+    }
+  }
+
+ private:
+  std::vector<TreeLine> m_lines;
+  bool m_leftOut = false;
+};
+
+}  // namespace
+
+std::vector<TreeLine> treeOf(const Draft& draft) {
+  TreeWriter writer;
+  writer.add(draft, 0, 1);
+  return writer.take();
+}
+
+namespace {
+
+constexpr std::size_t kOutlineBytes = 400;
+constexpr std::string_view kEllipsis = "…";
+
+/// At most `limit` bytes, cut between characters.
+std::string_view cut(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  std::size_t end = limit;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end);
+}
+
+/// Writes an outline and stops when it is too long, so that a huge draft takes no longer than a small one.
+class OutlineWriter {
+ public:
+  std::string write(const Draft& draft) {
+    add(draft);
+    if (m_text.size() <= kOutlineBytes) return std::move(m_text);
+    return std::string(cut(m_text, kOutlineBytes)) + std::string(kEllipsis);
+  }
+
+ private:
+  bool full() const { return m_text.size() > kOutlineBytes; }
+
+  void add(const Draft& draft) {
+    if (full()) return;
+    if (draft.is<query::Generate>() && draft.form == OutputForm::Continuation) {
+      m_text += "(";
+      if (!givesNothing(draft.input())) {
+        add(draft.input());
+        m_text += ", ";
+      }
+      m_text += "reply)";
+      return;
+    }
+    const query::OperatorShape& shape = draft.shape();
+    m_text += draft.name();
+    if (shape.hasCount) m_text += " " + std::to_string(draft.count);
+    if (shape.hasInputs) m_text += " " + std::to_string(draft.inputs.size());
+    if (shape.hasText || shape.hasInputs) return;
+    addChildren(draft.children);
+  }
+
+  /// Equal neighbours are written once, with their number.
+  void addChildren(const std::vector<Draft>& children) {
+    m_text += "(";
+    std::string last;
+    std::size_t lastBegin = 0;
+    std::size_t times = 0;
+    for (const Draft& child : children) {
+      if (full()) return;
+      if (times > 0) m_text += ", ";
+      const std::size_t textBegin = m_text.size();
+      add(child);
+      const std::string text = m_text.substr(textBegin);
+      if (times > 0 && text == last && !full()) {
+        ++times;
+        m_text.resize(lastBegin + last.size());
+        m_text += " ×" + std::to_string(times);
+        continue;
+      }
+      last = text;
+      lastBegin = textBegin;
+      times = 1;
+    }
+    m_text += ")";
+  }
+
+  std::string m_text;
+};
+
+}  // namespace
+
+std::string outline(const Draft& draft) {
+  return OutlineWriter().write(draft);
+}
+
+std::string quoted(std::string_view text, std::size_t limit) {
+  const std::string_view shown = cut(text, limit);
+  std::string result = "\"";
+  for (const char c : shown) {
+    if (c == '\n') {
+      result += "\\n";
+    } else if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == '\x7F') {
+      result += ' ';
+    } else {
+      result += c;
+    }
+  }
+  if (shown.size() < text.size()) result += kEllipsis;
+  return result + "\"";
 }
 
 }  // namespace spanscope::plan

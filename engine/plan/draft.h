@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::plan {
@@ -77,5 +78,21 @@ DraftSize sizeOf(const Draft& draft);
 /// the draft. Calls are numbered from 1.
 Draft makeDraft(const query::Node& query, float defaultTemperature, OutputForm outputForm,
                 std::size_t maxDepth, std::vector<Error>& problems);
+
+/// Most lines of a tree. If the tree has more, one further line says how many are left out.
+inline constexpr std::size_t kMaxTreeLines = 2000;
+
+/// The draft from the top down, one line per node; no line is marked as changed. Equal neighbours are one
+/// line with their number.
+std::vector<TreeLine> treeOf(const Draft& draft);
+
+// Short texts for people: a draft on one line, and texts in quotes.
+
+/// The draft on one line, e.g. `g(cross(system, plus(user ×3), user))`. A closure is written `(its prompt,
+/// reply)`. The line is cut to a readable length.
+std::string outline(const Draft& draft);
+
+/// The text in quotes, cut to about `limit` bytes. Line ends and control characters are escaped.
+std::string quoted(std::string_view text, std::size_t limit);
 
 }  // namespace spanscope::plan

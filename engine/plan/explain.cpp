@@ -2,13 +2,20 @@
 #include "engine/plan/explain.h"
 
 #include "engine/base/counted.h"
-#include "engine/plan/outline.h"
+#include "engine/plan/draft.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
 
 namespace spanscope::plan {
+
 namespace {
 
 constexpr std::size_t kTextBytes = 72;
@@ -170,6 +177,310 @@ std::string explain(const Plan& plan, const ExplainOptions& options) {
 
 std::string explain(const Plan& plan) {
   return Explainer().write(plan, nullptr);
+}
+
+namespace {
+
+/// The most tokens that the reply of a step may have; nothing: as many as the session allows.
+std::optional<std::uint64_t> limitOf(const Step& step) {
+  if (step.maxTokens.value_or(0) <= 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*step.maxTokens);
+}
+
+class PromptMeter {
+ public:
+  PromptMeter(const Plan& plan, const TextMeasure& measure) : m_plan(&plan), m_measure(&measure) {}
+
+  PromptLength lengthOf(const PromptNode& node) const {
+    PromptLength length;
+    add(node, length);
+    return length;
+  }
+
+ private:
+  /// Copies of a generate contain the same texts, and counting tokens needs their encoding.
+  std::uint64_t countOf(std::string_view text) const {
+    const auto [entry, isNew] = m_counts.try_emplace(text);
+    if (isNew) entry->second = m_measure->count(text);
+    return entry->second;
+  }
+
+  void add(const PromptNode& node, PromptLength& length) const {
+    if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
+      length.text += countOf(message->text);
+    } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
+      if (const std::optional<std::uint64_t> limit = limitOf(m_plan->steps[output->step])) {
+        length.replyTokens += *limit;
+      } else {
+        ++length.openReplies;
+      }
+    } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
+      for (const PromptNode& child : run->children) add(child, length);
+    } else {
+      for (const PromptNode& child : std::get<PromptPlus>(node.value).children) add(child, length);
+    }
+  }
+
+  const Plan* m_plan;
+  const TextMeasure* m_measure;
+  mutable std::unordered_map<std::string_view, std::uint64_t> m_counts;  ///< by text of the plan
+};
+
+bool isShorter(const PromptLength& a, const PromptLength& b) {
+  return std::tuple(a.openReplies, a.text + a.replyTokens) <
+         std::tuple(b.openReplies, b.text + b.replyTokens);
+}
+
+}  // namespace
+
+TextMeasure TextMeasure::characters() {
+  return {[](std::string_view text) {
+            return static_cast<std::uint64_t>(std::count_if(text.begin(), text.end(), [](char c) {
+              return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+            }));
+          },
+          "character"};
+}
+
+PlanCost costOf(const Plan& plan, const TextMeasure& measure) {
+  const PromptMeter meter(plan, measure);
+  PlanCost cost;
+  cost.generates = plan.steps.size();
+  for (const Step& step : plan.steps) {
+    const PromptLength length = meter.lengthOf(step.prompt);
+    cost.prompts.text += length.text;
+    cost.prompts.replyTokens += length.replyTokens;
+    cost.prompts.openReplies += length.openReplies;
+    if (isShorter(cost.longest, length)) cost.longest = length;
+    if (const std::optional<std::uint64_t> limit = limitOf(step)) {
+      cost.newTokens += *limit;
+    } else {
+      ++cost.openGenerates;
+    }
+  }
+  return cost;
+}
+
+namespace {
+
+constexpr std::size_t kShownText = 40;
+
+/// Escapes characters that would end or change a quoted string of the DOT language.
+std::string dotText(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+class GraphWriter {
+ public:
+  explicit GraphWriter(const Plan& plan) : m_plan(&plan) {}
+
+  std::string write() {
+    m_text = "digraph plan {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n";
+    for (std::size_t i = 0; i < m_plan->steps.size(); ++i) writeStep(i, m_plan->steps[i]);
+    if (!m_plan->result.empty()) writeResult();
+    return m_text + m_edges + "}\n";
+  }
+
+ private:
+  void writeStep(std::size_t index, const Step& step) {
+    const std::string title = fmt::format("step {}, ply {}: {}, copy {}", index, step.ply,
+                                          step.node.empty() ? "the root" : step.node, step.copy);
+    m_text += fmt::format("  subgraph cluster_{} {{\n    label={};\n", index, dotText(title));
+    const std::string limit = step.maxTokens ? "at most " + counted(*step.maxTokens, "token") : "no limit";
+    m_text += fmt::format(
+        "    step{} [shape=ellipse, label={}];\n", index,
+        dotText(fmt::format("generate\n{}\n{}, temperature {}", step.model, limit, step.temperature)));
+    const std::string root = writePrompt(step.prompt);
+    m_text += "  }\n";
+    m_edges += fmt::format("  {} -> step{};\n", root, index);
+  }
+
+  /// Writes a prompt and returns the name of its node in the graph.
+  std::string writePrompt(const PromptNode& node) {
+    std::string name = fmt::format("p{}", m_nodes++);
+    const auto put = [&](const std::string& label, const char* more) {
+      m_text += fmt::format("    {} [label={}{}];\n", name, dotText(label), more);
+    };
+    if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
+      put(std::string(query::roleName(message->role)) + " " + quoted(message->text, kShownText), "");
+    } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
+      put(fmt::format("reply of step {}", output->step), ", style=rounded");
+      const char* style = output->form == OutputForm::Continuation ? "continues its prompt"
+                          : output->form == OutputForm::Anew       ? "computed anew"
+                                                                   : "reused";
+      m_edges += fmt::format("  step{} -> {} [style=bold, label={}];\n", output->step, name, dotText(style));
+    } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
+      put(run->children.empty() ? "nothing" : "in order", ", shape=plaintext");
+      writeChildren(name, run->children);
+    } else {
+      put("plus", ", shape=diamond");
+      writeChildren(name, std::get<PromptPlus>(node.value).children);
+    }
+    return name;
+  }
+
+  void writeChildren(const std::string& parent, const std::vector<PromptNode>& children) {
+    for (const PromptNode& child : children) {
+      const std::string name = writePrompt(child);
+      m_edges += fmt::format("  {} -> {} [dir=back];\n", parent, name);
+    }
+  }
+
+  void writeResult() {
+    m_text += "  result [shape=doublecircle, label=\"result\"];\n";
+    for (const ResultItem& item : m_plan->result) {
+      if (const auto* step = std::get_if<StepIndex>(&item.value)) {
+        m_edges += fmt::format("  step{} -> result;\n", *step);
+        continue;
+      }
+      const auto& message = std::get<PromptMessage>(item.value);
+      const std::string name = fmt::format("p{}", m_nodes++);
+      const std::string label =
+          std::string(query::roleName(message.role)) + " " + quoted(message.text, kShownText);
+      m_text += fmt::format("  {} [label={}];\n", name, dotText(label));
+      m_edges += fmt::format("  {} -> result;\n", name);
+    }
+  }
+
+  const Plan* m_plan;
+  std::string m_text;
+  std::string m_edges;
+  std::size_t m_nodes = 0;
+};
+
+}  // namespace
+
+std::string explainGraph(const Plan& plan) {
+  return GraphWriter(plan).write();
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* formKey(OutputForm form) {
+  switch (form) {
+    case OutputForm::Continuation:
+      return "continuation";
+    case OutputForm::Anew:
+      return "anew";
+    case OutputForm::Reused:
+      return "reused";
+  }
+  return "";
+}
+
+Json promptJson(const PromptNode& node) {
+  Json json{{"node", node.node}};
+  const auto children = [](const std::vector<PromptNode>& nodes) {
+    Json list = Json::array();
+    for (const PromptNode& child : nodes) list.push_back(promptJson(child));
+    return list;
+  };
+  if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
+    json[query::roleName(message->role)] = message->text;
+  } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
+    json["reply"] = output->step;
+    json["form"] = formKey(output->form);
+  } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
+    json["run"] = children(run->children);
+  } else {
+    json["plus"] = children(std::get<PromptPlus>(node.value).children);
+  }
+  return json;
+}
+
+Json treeJson(const std::vector<TreeLine>& tree) {
+  Json list = Json::array();
+  for (const TreeLine& line : tree) {
+    list.push_back(
+        {{"depth", line.depth}, {"node", line.node}, {"label", line.label}, {"changed", line.changed}});
+  }
+  return list;
+}
+
+Json passesJson(const Plan& plan) {
+  Json passes = Json::array();
+  for (const PassReport& pass : plan.passes) {
+    Json changes = Json::array();
+    for (std::size_t i = 0; i < pass.changeCount; ++i) {
+      const RuleReport& report = plan.rules[pass.firstChange + i];
+      changes.push_back({{"node", report.node}, {"before", report.before}, {"after", report.after}});
+    }
+    Json json{{"rule", pass.rule},
+              {"applied", pass.applied},
+              {"keeps_meaning", pass.keepsMeaning},
+              {"reason", pass.reason},
+              {"changes", std::move(changes)}};
+    if (!pass.before.empty()) json["tree_before"] = treeJson(pass.before);
+    if (!pass.after.empty()) json["tree_after"] = treeJson(pass.after);
+    passes.push_back(std::move(json));
+  }
+  return passes;
+}
+
+Json lengthJson(const PromptLength& length) {
+  return {{"text", length.text},
+          {"reply_tokens_at_most", length.replyTokens},
+          {"replies_without_limit", length.openReplies}};
+}
+
+Json costJson(const PlanCost& cost, const std::string& unit) {
+  return {{"text_unit", unit + "s"},
+          {"generates", cost.generates},
+          {"prompts", lengthJson(cost.prompts)},
+          {"longest_prompt", lengthJson(cost.longest)},
+          {"new_tokens_at_most", cost.newTokens},
+          {"generates_without_limit", cost.openGenerates}};
+}
+
+Json stepJson(std::size_t index, const Step& step) {
+  return {{"step", index},
+          {"node", step.node},
+          {"copy", step.copy},
+          {"ply", step.ply},
+          {"model", step.model},
+          {"max_tokens", step.maxTokens ? Json(*step.maxTokens) : Json(nullptr)},
+          {"temperature", step.temperature},
+          {"seed", step.seed},
+          {"needs", step.needs},
+          {"dropped", step.dropped},
+          {"prompt", promptJson(step.prompt)}};
+}
+
+Json resultJson(const Plan& plan) {
+  Json result = Json::array();
+  for (const ResultItem& item : plan.result) {
+    if (const auto* message = std::get_if<PromptMessage>(&item.value)) {
+      result.push_back({{"node", item.node}, {query::roleName(message->role), message->text}});
+    } else {
+      result.push_back({{"node", item.node}, {"reply", std::get<StepIndex>(item.value)}});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string explainJson(const Plan& plan, const ExplainOptions& options) {
+  Json json;
+  json["passes"] = passesJson(plan);
+  json["cost"] = costJson(costOf(plan, options.measure), options.measure.unit);
+  if (options.withoutLocality != nullptr) {
+    json["cost_without_locality"] =
+        costJson(costOf(*options.withoutLocality, options.measure), options.measure.unit);
+  }
+  json["steps"] = Json::array();
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) json["steps"].push_back(stepJson(i, plan.steps[i]));
+  json["result"] = resultJson(plan);
+  json["printed"] = plan.printed;
+  // A query that was not read from a file may contain text that is not UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace spanscope::plan

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/base/ids.h"
+#include "engine/plan/draft.h"
 #include "engine/plan/plan.h"
 #include "engine/query/query.h"
 
@@ -67,5 +69,34 @@ struct PlanResult {
 /// range, growth beyond the limits, unknown rules, and a repeat, map or zip that is left because its rule is
 /// off.
 PlanResult makePlan(const query::Node& query, const PlanOptions& options = {});
+
+/// Appends a problem for each unknown rule, and for options that no rule can follow.
+void checkRules(const PlanOptions& options, std::vector<Error>& problems);
+
+/// Applies every rule that is on, bottom up, until none matches. Appends what it did to `plan.rules` and
+/// `plan.passes`. If the tree would grow beyond the limits, it appends a problem.
+void rewrite(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems);
+
+/// The same. It also appends a problem for each node that cannot become a step because its rule is off.
+void applyRules(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems);
+
+/// Turns a draft that no rule matches any more into steps, results and printed texts; `plan.rules` does not
+/// change. If the prompts would grow beyond the limits, it appends a problem; then do not use the plan.
+void lower(const Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems);
+
+/// The seed of one step. The finalizer of SplitMix64 mixes in each of the three numbers. The seed is the same
+/// on every machine and in every version, so that a run can be repeated.
+std::uint64_t stepSeed(std::uint64_t planSeed, StepIndex step, std::uint32_t copy);
+
+struct LocalizedQuery {
+  std::optional<query::Node> query;  ///< nothing if there are problems
+  std::vector<Error> problems;       ///< in the form of a plan's problems
+  /// For each place in `query` the one in the given query that it came from. Several may come from one.
+  std::map<NodePath, NodePath> origins;
+};
+
+/// Writes out attention locality in the query, for servers that do not know it. Repeats and maps are written
+/// out too; the rest stays as it is. Absent settings get their defaults.
+LocalizedQuery localizedQuery(const query::Node& query, const LocalityOptions& locality);
 
 }  // namespace spanscope::plan

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/rules/rules.h"
-#include "engine/plan/rules/take_in.h"
 
 namespace spanscope::plan {
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/plan/rules/generates.h"
 #include "engine/plan/rules/rules.h"
 
 #include <algorithm>

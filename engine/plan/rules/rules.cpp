@@ -4,6 +4,7 @@
 #include <algorithm>
 
 namespace spanscope::plan {
+
 namespace {
 
 /// Whether `used` + `times` · `each` is at most `limit`; computed without overflow.
@@ -53,6 +54,29 @@ bool isOn(const Rule& rule, const PlanOptions& options) {
     if (findRule(name) == &rule) return on;
   }
   return rule.byDefault != Default::Off;
+}
+
+Draft plusInPlaceOf(const Draft& node) {
+  Draft plus;
+  plus.node = node.node;
+  plus.join = query::JoinKind::Plus;
+  return plus;
+}
+
+Draft generateInPlaceOf(const Draft& node, Draft input, RewriteState& state) {
+  Draft generate;
+  generate.op = query::kIndexOf<query::Generate>;
+  generate.node = node.node;
+  generate.settings = node.settings;
+  generate.form = node.form;
+  generate.call = state.newCall();
+  generate.children.push_back(std::move(input));
+  return generate;
+}
+
+void giveOwnCalls(Draft& draft, RewriteState& state) {
+  if (draft.is<query::Generate>()) draft.call = state.newCall();
+  for (Draft& child : draft.children) giveOwnCalls(child, state);
 }
 
 }  // namespace spanscope::plan

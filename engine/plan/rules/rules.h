@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace spanscope::plan {
@@ -94,5 +96,31 @@ const Rule* findRule(std::string_view name);
 
 /// Whether a rule runs with these options.
 bool isOn(const Rule& rule, const PlanOptions& options);
+
+/// An empty plus with the same place in the query as the node.
+Draft plusInPlaceOf(const Draft& node);
+
+/// A generate with the settings, form and place of the node, which is a repeat, a map or a generate. It gets
+/// a call number of its own.
+Draft generateInPlaceOf(const Draft& node, Draft input, RewriteState& state);
+
+/// Gives every generate in a copy its own call number, so that it runs on its own.
+void giveOwnCalls(Draft& draft, RewriteState& state);
+
+/// Replaces each child for which `isTakenIn(child, last)` is true by the child's own entries.
+template <class IsTakenIn>
+void takeIn(Draft& node, IsTakenIn isTakenIn) {
+  std::vector<Draft> flat;
+  flat.reserve(node.children.size());
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    Draft& child = node.children[i];
+    if (isTakenIn(child, i + 1 == node.children.size())) {
+      std::move(child.children.begin(), child.children.end(), std::back_inserter(flat));
+    } else {
+      flat.push_back(std::move(child));
+    }
+  }
+  node.children = std::move(flat);
+}
 
 }  // namespace spanscope::plan

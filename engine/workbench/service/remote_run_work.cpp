@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
-#include "engine/plan/localized_query.h"
+#include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_trace.h"
 #include "engine/remote/completions/completions_protocol.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention locality: judges of many become trees of judges of few.
-#include "engine/plan/cost.h"
 #include "engine/plan/explain.h"
-#include "engine/plan/localized_query.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/plan/plan_text.h"

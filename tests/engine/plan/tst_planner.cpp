@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/explain.h"
 #include "engine/plan/planner.h"
-#include "engine/plan/seed.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/plan/plan_text.h"
 #include "tests/support/test_program.h"

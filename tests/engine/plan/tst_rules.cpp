@@ -3,10 +3,8 @@
 // the answers what it says it does. Random queries; a stub generator whose answer is a hash of the exact
 // prompt.
 #include "engine/plan/draft.h"
-#include "engine/plan/draft_tree.h"
 #include "engine/plan/explain.h"
 #include "engine/plan/planner.h"
-#include "engine/plan/rewriting.h"
 #include "engine/plan/rules/rules.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/plan/plan_text.h"
