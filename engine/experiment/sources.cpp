@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
-#include "engine/policy/spans/spans.h"
+#include "engine/policy/policies.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 

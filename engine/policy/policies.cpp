@@ -3,12 +3,7 @@
 
 #include "engine/policy/blend/blend.h"
 #include "engine/policy/link/link.h"
-#include "engine/policy/prefix/prefix.h"
 #include "engine/policy/relay/relay.h"
-#include "engine/policy/shared_prefix/shared_prefix.h"
-#include "engine/policy/spans/spans.h"
-#include "engine/policy/spans_no_reposition/spans_no_reposition.h"
-#include "engine/policy/sparse/sparse.h"
 #include "engine/policy/views/views.h"
 
 #include <algorithm>

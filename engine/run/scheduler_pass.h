@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/model/decoder.h"
-#include "engine/policy/reply_rows.h"
+#include "engine/policy/row_plan.h"
 #include "engine/run/observation.h"
 #include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"

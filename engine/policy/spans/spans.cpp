@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/policy/spans/spans.h"
-
 #include "engine/base/translation.h"
+#include "engine/policy/policies.h"
 
 namespace spanscope::policy {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/policy/sparse/sparse.h"
-
 #include "engine/base/translation.h"
-#include "engine/policy/reply_rows.h"
+#include "engine/policy/policies.h"
+#include "engine/policy/row_plan.h"
 
 #include <array>
 #include <cmath>

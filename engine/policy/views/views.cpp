@@ -2,14 +2,17 @@
 #include "engine/policy/views/views.h"
 
 #include "engine/base/translation.h"
-#include "engine/policy/views/view_of_others.h"
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
 namespace spanscope::policy {
+
 namespace {
 
 /// The node around the generates that belong together: their plus, or a repeat or map.
@@ -54,5 +57,106 @@ constinit const Policy kViews = {.name = "views",
                                  .layOut = &layOut,
                                  .planRows = &planRows,
                                  .teams = &teams};
+
+namespace {
+
+/// Local token of the last segment at which the template's words begin that ask for the reply.
+std::int32_t turnOf(const Reply& reply) {
+  const std::vector<layout::TokenRun>& runs = reply.table->segments.back().runs;
+  const bool hasTurn = !runs.empty() && runs.back().source == layout::TokenRun::Source::Template;
+  return reply.from - (hasTurn ? std::clamp(runs.back().count, 0, reply.from) : 0);
+}
+
+/// How many rows of another reply are seen by a row that has `row` rows of its own before it.
+std::int32_t seenOf(const Reply& other, std::int32_t row) {
+  return std::min(row + 1, other.wanted);
+}
+
+}  // namespace
+
+std::vector<std::size_t> ViewOfOthers::next(std::span<const Reply> replies) const {
+  std::vector<std::size_t> next = ReplyRows::next(replies);
+  std::int32_t least = std::numeric_limits<std::int32_t>::max();
+  for (const std::size_t i : next) least = std::min(least, replies[i].computed);
+  std::erase_if(next, [&](std::size_t i) { return replies[i].computed != least; });
+  return next;
+}
+
+std::int64_t ViewOfOthers::positionOf(std::span<const Reply> replies, std::size_t own,
+                                      std::int32_t row) const {
+  std::int64_t position = ReplyRows::positionOf(replies, own, row);
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (i != own) position += replies[i].from - turnOf(replies[i]) + seenOf(replies[i], row);
+  }
+  return position;
+}
+
+void ViewOfOthers::addKeys(compute::QueryRun& run, std::span<const Reply> replies, std::size_t own,
+                           std::int32_t row, std::int32_t count) const {
+  const Reply& reply = replies[own];
+  const std::int32_t turn = turnOf(reply);
+  run.keys.push_back({.blocks = *reply.blocks, .begin = 0, .end = turn, .base = run.base, .causal = false});
+  std::int64_t position = run.base + turn;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (i == own) continue;
+    const Reply& other = replies[i];
+    const std::int32_t from = turnOf(other);
+    const std::int32_t end = other.from + seenOf(other, row);
+    run.keys.push_back(
+        {.blocks = *other.blocks, .begin = from, .end = end, .base = position - from, .causal = false});
+    position += end - from;
+  }
+  run.base = position - turn;
+  run.keys.push_back({.blocks = *reply.blocks,
+                      .begin = turn,
+                      .end = reply.from + row + count,
+                      .base = run.base,
+                      .causal = true});
+}
+
+std::vector<double> ViewOfOthers::joinMass(compute::RunMass& run, std::size_t sees) const {
+  // The ranges in order: those of the `sees` segments, the own prompt, each of the other replies, the own
+  // reply.
+  const std::size_t ranges = run.keyBlocks.size();
+  const auto width = static_cast<std::size_t>(std::accumulate(run.keyBlocks.begin(), run.keyBlocks.end(), 0));
+  const std::size_t heads = ranges == 0 ? 0 : run.first.size() / ranges;
+  const auto before = static_cast<std::size_t>(
+      std::accumulate(run.keyBlocks.begin(), run.keyBlocks.begin() + static_cast<std::ptrdiff_t>(sees), 0));
+  const auto prompt = static_cast<std::size_t>(run.keyBlocks[sees]);
+  const auto own = static_cast<std::size_t>(run.keyBlocks.back());
+  std::vector<double> taken(ranges - sees - 2, 0.0);
+  std::vector<float> mass;
+  std::vector<float> first;
+  for (std::size_t head = 0; head < heads; ++head) {
+    const auto at = run.mass.begin() + static_cast<std::ptrdiff_t>(head * width);
+    mass.insert(mass.end(), at, at + static_cast<std::ptrdiff_t>(before));
+    auto other = at + static_cast<std::ptrdiff_t>(before + prompt);
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      const auto end = other + run.keyBlocks[sees + 1 + i];
+      taken[i] = std::accumulate(other, end, taken[i]);
+      other = end;
+    }
+    for (std::size_t block = 0; block < own; ++block) {
+      const float ofPrompt = block < prompt ? at[static_cast<std::ptrdiff_t>(before + block)] : 0.0F;
+      mass.push_back(other[static_cast<std::ptrdiff_t>(block)] + ofPrompt);
+    }
+    const auto firsts = run.first.begin() + static_cast<std::ptrdiff_t>(head * ranges);
+    first.insert(first.end(), firsts, firsts + static_cast<std::ptrdiff_t>(sees + 1));
+    if (prompt == 0) first.back() = firsts[static_cast<std::ptrdiff_t>(ranges - 1)];
+  }
+  run.mass = std::move(mass);
+  run.first = std::move(first);
+  run.keyBlocks.erase(run.keyBlocks.begin() + static_cast<std::ptrdiff_t>(sees), run.keyBlocks.end() - 1);
+  return taken;
+}
+
+std::optional<trace::Payload> ViewOfOthers::tell(std::int32_t index, std::span<const Reply> replies,
+                                                 std::size_t own, std::span<const float> shares) const {
+  trace::TeammateAttention event{.index = index, .requests = {}, .mass = {shares.begin(), shares.end()}};
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (i != own) event.requests.push_back(replies[i].request);
+  }
+  return event;
+}
 
 }  // namespace spanscope::policy

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What goes wrong in the reference server's span patch, and must not here. All on a model that computes.
 #include "engine/plan/planner.h"
-#include "engine/policy/prefix/prefix.h"
-#include "engine/policy/spans/spans.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/run/logits_request.h"
 #include "engine/run/run_options.h"

@@ -2,7 +2,7 @@
 // The policy blend: what it computes, worked out in double precision row by row; that it writes nothing that
 // others can find; and that with all tokens it is a full prefill.
 #include "engine/base/error.h"
-#include "engine/policy/blend/blended_table.h"
+#include "engine/policy/blend/blend.h"
 #include "engine/policy/recomputation.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/prediction.h"

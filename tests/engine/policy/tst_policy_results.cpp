@@ -2,8 +2,8 @@
 // What runs under each policy compute: what its definition says, worked out in double precision row by row;
 // and the same bits whether it was reused or computed.
 #include "engine/layout/layout.h"
-#include "engine/policy/blend/blended_table.h"
-#include "engine/policy/link/linked_table.h"
+#include "engine/policy/blend/blend.h"
+#include "engine/policy/link/link.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/support/sanitized.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans on the bundled checkpoint: answers, reuse between runs, batching, limits and stopping.
 #include "engine/plan/planner.h"
-#include "engine/policy/prefix/prefix.h"
-#include "engine/policy/spans/spans.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/run/attention_detail.h"
 #include "engine/run/logits_request.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/policy/prefix/prefix.h"
+#include "engine/policy/policies.h"
 #include "engine/run/session.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/report.h"

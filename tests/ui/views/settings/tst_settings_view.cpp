@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/policies.h"
-#include "engine/policy/prefix/prefix.h"
-#include "engine/policy/spans/spans.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/retrieval_options.h"
 #include "tests/support/test_program.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/policy/reply_rows.h"
+#include "engine/policy/row_plan.h"
 
 namespace spanscope::policy {
 
