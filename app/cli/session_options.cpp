@@ -4,7 +4,7 @@
 #include "app/cli/usage.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/cache/pool_limits.h"
+#include "engine/cache/kv_cache.h"
 #include "engine/model/config.h"
 #include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/cache/store/patience.h"
 #include "engine/cache/store/stored_block.h"
 
 #include <cstddef>

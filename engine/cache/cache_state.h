@@ -6,7 +6,6 @@
 #include "engine/cache/block_pool.h"
 #include "engine/cache/block_tiers.h"
 #include "engine/cache/content_trie.h"
-#include "engine/cache/eviction_memory.h"
 #include "engine/cache/kv_cache.h"
 
 #include <cstdint>

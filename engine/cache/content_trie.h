@@ -7,7 +7,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/cache/block_key.h"
-#include "engine/cache/store/content_name.h"
+#include "engine/cache/store/stored_block.h"
 
 #include <compare>
 #include <cstddef>

@@ -6,7 +6,6 @@
 #include "engine/cache/admission_plan.h"
 #include "engine/cache/block_tiers.h"
 #include "engine/cache/cache_state.h"
-#include "engine/cache/pool_limits.h"
 
 #include <algorithm>
 #include <chrono>

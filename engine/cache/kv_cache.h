@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,7 +39,7 @@ struct Patience;
 struct CacheConfig {
   std::int32_t blockSize = 16;  ///< token slots a block, 1 … kMaxBlockSize
   /// Number of physical blocks, including the null block: ids 1 … blockCount − 1 are handed out.
-  /// kMinBlockCount … kMaxBlockCount, and at most kMaxTokenSlots token slots in all (pool_limits.h).
+  /// kMinBlockCount … kMaxBlockCount, and at most kMaxTokenSlots token slots in all (kv_cache.h).
   std::int32_t blockCount = 512;
   /// On: partial tails have keys too. Off: only whole blocks are found, and nothing is copied.
   bool cacheTails = true;
@@ -257,5 +258,14 @@ class KvCache {
   struct Impl;
   std::unique_ptr<Impl> m_impl;
 };
+
+// The largest and smallest sizes of the pool of a KV cache.
+
+inline constexpr std::int32_t kMaxBlockSize = 1024;  ///< token slots a block
+/// Number of physical blocks, including the null block.
+inline constexpr std::int32_t kMinBlockCount = 2;
+inline constexpr std::int32_t kMaxBlockCount = 1 << 24;
+/// Token slots of all blocks together.
+inline constexpr std::int64_t kMaxTokenSlots = std::numeric_limits<std::int32_t>::max();
 
 }  // namespace spanscope::cache

@@ -2,7 +2,7 @@
 #include "engine/experiment/layout_comparison.h"
 
 #include "engine/base/error.h"
-#include "engine/cache/pool_limits.h"
+#include "engine/cache/kv_cache.h"
 #include "engine/experiment/plus_order.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"

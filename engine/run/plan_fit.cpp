@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/plan_fit.h"
 
-#include "engine/cache/pool_limits.h"
+#include "engine/cache/kv_cache.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of each setting.
-#include "engine/cache/pool_limits.h"
+#include "engine/cache/kv_cache.h"
 #include "engine/compute/device_kinds.h"
 #include "engine/compute/thread_limit.h"
 #include "engine/retrieve/retrieval_limits.h"

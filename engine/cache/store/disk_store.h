@@ -10,7 +10,6 @@
 
 #include "engine/base/error.h"
 #include "engine/cache/store/pack_file.h"
-#include "engine/cache/store/pack_writer.h"
 #include "engine/cache/store/store_folder.h"
 #include "engine/cache/store/stored_block.h"
 

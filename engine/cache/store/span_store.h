@@ -12,7 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/cache/store/disk_store.h"
 #include "engine/cache/store/host_store.h"
-#include "engine/cache/store/patience.h"
+#include "engine/cache/store/stored_block.h"
 
 #include <condition_variable>
 #include <cstddef>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/cache/store/patience.h"
+#include "engine/cache/store/stored_block.h"
 
 #include <array>
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/base/translation.h"
-#include "engine/cache/pool_limits.h"
+#include "engine/cache/kv_cache.h"
 #include "engine/experiment/needle.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/block_pool.h"
-#include "engine/cache/eviction_memory.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
