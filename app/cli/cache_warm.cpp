@@ -9,7 +9,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/checkpoint/file_bytes.h"
+#include "engine/checkpoint/mapped_file.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"

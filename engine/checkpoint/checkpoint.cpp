@@ -2,7 +2,7 @@
 #include "engine/checkpoint/checkpoint.h"
 
 #include "engine/base/error.h"
-#include "engine/checkpoint/gguf/gguf_paths.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/mapped_file.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/checkpoint/file_bytes.h"
+#include "engine/checkpoint/mapped_file.h"
 
 #include <nlohmann/json.hpp>
 

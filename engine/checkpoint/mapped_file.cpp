@@ -3,9 +3,9 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/checkpoint/file_bytes.h"
 
 #include <cerrno>
+#include <fstream>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -44,6 +44,38 @@ MappedFile::MappedFile(const std::filesystem::path& path) : m_path(path) {
   if (all.empty()) throw Failure({path.string(), "", "an empty file", "a file of a model"});
   refusePointer({reinterpret_cast<const char*>(all.data()), all.size()}, path);
   m_bytes = std::move(*bytes);
+}
+
+std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limit, std::string_view what) {
+  const auto fail = [&](std::string found) -> Failure {
+    return Failure({path.string(), "", std::move(found), std::string(what)});
+  };
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw fail("no such file");
+  if (!std::filesystem::is_regular_file(status)) throw fail("something that is not a regular file");
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) throw fail("a file whose size cannot be read (" + error.message() + ")");
+  if (size > limit) {
+    throw fail(std::to_string(size) + " bytes, more than the limit of " + std::to_string(limit));
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw fail("a file that cannot be opened");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(size));
+  if (static_cast<std::uintmax_t>(stream.gcount()) != size) {
+    throw fail("only " + std::to_string(stream.gcount()) + " of " + std::to_string(size) +
+               " bytes could be read");
+  }
+  refusePointer(bytes, path);
+  return bytes;
+}
+
+void refusePointer(std::string_view bytes, const std::filesystem::path& path) {
+  constexpr std::size_t kMostBytes = 1024;  // of a pointer, as its specification says
+  if (bytes.size() >= kMostBytes || !bytes.starts_with("version https://git-lfs.github.com/spec/")) return;
+  throw Failure({path.string(), "", "a pointer of Git LFS in place of the file",
+                 "the file itself: \"git lfs pull\" in its folder fetches it"});
 }
 
 }  // namespace spanscope::checkpoint

@@ -2,8 +2,8 @@
 #include "engine/experiment/conversations.h"
 
 #include "engine/base/error.h"
-#include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/json_reading.h"
+#include "engine/checkpoint/mapped_file.h"
 #include "engine/experiment/gzip_text.h"
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf/gguf_metadata.h"
 #include "engine/checkpoint/json_reading.h"
+#include "engine/checkpoint/mapped_file.h"
 #include "engine/text/chat_template_table.h"
 #include "engine/text/spnl_templates.h"
 #include "engine/text/stop.h"

@@ -2,8 +2,8 @@
 #include "engine/text/end_tokens.h"
 
 #include "engine/base/error.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/gguf/gguf_metadata.h"
-#include "engine/checkpoint/gguf/gguf_paths.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/query/shown_text.h"
 

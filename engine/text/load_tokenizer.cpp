@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
-#include "engine/checkpoint/file_bytes.h"
+#include "engine/checkpoint/mapped_file.h"
 #include "engine/text/gguf_vocabulary.h"
 #include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/tokenizer.h"

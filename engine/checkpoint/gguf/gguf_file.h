@@ -66,4 +66,11 @@ class GgufFile {
   std::map<std::string, Located> m_tensors;
 };
 
+/// The GGUF files of a directory, ordered by name. If a model has several parts (-00001-of-00003.gguf), only
+/// the first part is listed; it contains the metadata.
+std::vector<std::filesystem::path> ggufFiles(const std::filesystem::path& directory);
+
+/// Whether a regular file begins as GGUF files do, whatever its name is.
+bool isGguf(const std::filesystem::path& path);
+
 }  // namespace spanscope::checkpoint

@@ -3,7 +3,7 @@
 // key/values, then the key/values, then the places of tensors (docs/gguf.md of ggml).
 #pragma once
 
-#include "engine/checkpoint/gguf/gguf_reader.h"
+#include "engine/base/error.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,36 @@
 #include <vector>
 
 namespace spanscope::checkpoint {
+
+// Reads the numbers and texts of the header of a GGUF file. All numbers are little-endian.
+
+class GgufReader {
+ public:
+  /// `bytes` is the whole file, and `file` its name in errors; both must outlive the reader.
+  GgufReader(std::span<const std::byte> bytes, const std::string& file) : m_bytes(bytes), m_file(&file) {}
+
+  /// The bytes that were read so far.
+  std::uint64_t position() const { return m_position; }
+  std::uint64_t left() const { return m_bytes.size() - m_position; }
+
+  /// What is being read: the name of a key or of a tensor; errors name it.
+  void setSubject(std::string subject) { m_subject = std::move(subject); }
+  Failure fail(std::string found, std::string expected) const;
+
+  /// An unsigned number of `width` bytes, at most 8.
+  std::uint64_t integer(std::uint64_t width);
+  /// A text of at most `limit` bytes; its length stands before it.
+  std::string text(std::uint64_t limit);
+  void skip(std::uint64_t bytes);
+  /// Throws Failure unless so many bytes are left, and the header does not get absurdly long with them.
+  void requireLeft(std::uint64_t bytes) const;
+
+ private:
+  std::span<const std::byte> m_bytes;
+  std::uint64_t m_position = 0;
+  const std::string* m_file;
+  std::string m_subject;
+};
 
 /// One value. Integers of every width become 64-bit integers, and floating-point numbers become doubles.
 using GgufValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,

@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
-#include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"

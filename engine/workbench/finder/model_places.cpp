@@ -3,8 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
-#include "engine/checkpoint/file_bytes.h"
-#include "engine/checkpoint/gguf/gguf_paths.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
+#include "engine/checkpoint/mapped_file.h"
 
 #include <nlohmann/json.hpp>
 
