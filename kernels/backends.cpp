@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/backends.h"
 
-#include "engine/compute/device_kinds.h"
+#include "engine/compute/backends.h"
 #include "kernels/cpu/cpu_backend.h"
 
 #include <dlfcn.h>

@@ -4,10 +4,11 @@
 #pragma once
 
 #include "engine/base/saturated.h"
-#include "engine/compute/arithmetic.h"
+#include "engine/base/translation.h"
 #include "engine/compute/backend.h"
-#include "engine/compute/thread_limit.h"
+#include "engine/compute/dtype.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +18,8 @@
 #include <vector>
 
 namespace spanscope::compute {
+
+inline constexpr int kMostThreads = 1024;  ///< of the host, including the caller's
 
 struct BackendOptions {
   int threads = 0;  ///< of the host, including the caller's: 0 … kMostThreads; 0: one per core
@@ -70,7 +73,7 @@ struct MemoryRules {
 
 /// One kind of backend.
 struct BackendKind {
-  std::string name;  ///< that of its DeviceKind (engine/compute/device_kinds.h): "cpu"
+  std::string name;  ///< that of its DeviceKind (engine/compute/backends.h): "cpu"
   /// The devices of this kind on this machine; at least one entry. If there is no device, the entry says why.
   /// The call takes no memory of a device.
   std::function<std::vector<Device>()> probe;
@@ -148,5 +151,32 @@ class Backends {
  private:
   std::vector<KindEntry> m_kinds;
 };
+
+// The kinds of devices that documents and options may name, and what is known of each before it is opened.
+// The registry's row of a kind (engine/compute/backends.h) takes its name from here.
+
+struct DeviceKind {
+  const char* name = "";       ///< "cpu"; its devices are "cuda:0", "cuda:1", …
+  const char* label = "";      ///< what people call it
+  bool isAlwaysThere = false;  ///< every machine has one, and no second: its name takes no number
+  /// Rows are bit-equal (DeviceInfo::rowsAreBitEqual) without being asked for; of other kinds nobody knows
+  /// before a device is opened.
+  bool rowsAreBitEqual = false;
+};
+
+inline constexpr DeviceKind kProcessor{.name = "cpu",
+                                       .label = forTranslation("spanscope::workbench", "processor"),
+                                       .isAlwaysThere = true,
+                                       .rowsAreBitEqual = true};
+inline constexpr DeviceKind kNvidiaCards{
+    .name = "cuda", .label = forTranslation("spanscope::workbench", "NVIDIA GPU (CUDA)")};
+
+/// In the order in which people are offered them; the first is always there.
+inline constexpr std::array kDeviceKinds{&kProcessor, &kNvidiaCards};
+static_assert(kDeviceKinds.front()->isAlwaysThere);
+
+/// The kind of "cpu", "cuda" or "cuda:1"; nullptr: there is none of this name. It says nothing about which
+/// devices this machine has.
+const DeviceKind* deviceKindOf(std::string_view device);
 
 }  // namespace spanscope::compute

@@ -2,8 +2,8 @@
 // Measures how close a finished reply is to a full prefill of the same tokens, whatever policy produced it.
 #pragma once
 
-#include "engine/compute/arithmetic.h"
 #include "engine/compute/backend.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/session.h"

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/json_reading.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/architectures/other_architectures.h"
 #include "engine/model/config.h"

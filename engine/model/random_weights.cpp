@@ -3,7 +3,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/tensor_list.h"
 #include "engine/model/weights.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/chosen_name.h"
 
-#include "engine/compute/device_kinds.h"
+#include "engine/compute/backends.h"
 #include "engine/policy/choice.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
-#include "engine/compute/device_kinds.h"
+#include "engine/compute/backends.h"
 #include "engine/model/weights.h"
 #include "engine/run/session_config.h"
 #include "engine/text/end_tokens.h"

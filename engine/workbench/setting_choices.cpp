@@ -2,7 +2,6 @@
 #include "engine/workbench/setting_choices.h"
 
 #include "engine/compute/backends.h"
-#include "engine/compute/device_kinds.h"
 #include "engine/layout/layouts.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/run/attention_detail.h"

@@ -2,8 +2,8 @@
 // Translates the name in a setting for the engine. An unknown name means the default.
 #pragma once
 
-#include "engine/compute/arithmetic.h"
 #include "engine/compute/backend.h"
+#include "engine/compute/dtype.h"
 #include "engine/layout/layouts.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"

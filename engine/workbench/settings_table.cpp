@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of each setting.
 #include "engine/cache/kv_cache.h"
-#include "engine/compute/device_kinds.h"
-#include "engine/compute/thread_limit.h"
+#include "engine/compute/backends.h"
 #include "engine/retrieve/retrieval_limits.h"
 #include "engine/workbench/setting_choices.h"
 #include "engine/workbench/settings.h"

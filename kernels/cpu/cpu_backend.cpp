@@ -2,8 +2,8 @@
 #include "kernels/cpu/cpu_backend.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/device_kinds.h"
-#include "engine/compute/half.h"
+#include "engine/compute/backends.h"
+#include "engine/compute/dtype.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/executor.h"

@@ -2,8 +2,8 @@
 #include "kernels/cpu/kv_store.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/half.h"
-#include "engine/compute/kv_shape_check.h"
+#include "engine/compute/dtype.h"
+#include "engine/compute/pass_check.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "kernels/cpu/aligned_buffer.h"
 #include "kernels/cpu/attention_plan.h"
 #include "kernels/cpu/executor.h"

@@ -8,7 +8,7 @@
 // other rows, on tiles or on threads.
 #pragma once
 
-#include "engine/compute/arithmetic.h"
+#include "engine/compute/dtype.h"
 #include "kernels/cpu/aligned_buffer.h"
 #include "kernels/cpu/executor.h"
 #include "kernels/cpu/fast/low_precision.h"

@@ -2,7 +2,7 @@
 #include "kernels/cpu/weight.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "kernels/cpu/word_squares.h"
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 
 namespace spanscope::cuda {
 
-/// The upper half of an f32. device.h has the conversions for kernels, engine/compute/half.h those for hosts.
+/// The upper half of an f32. device.h has the conversions for kernels, engine/compute/dtype.h those for
+/// hosts.
 struct Bf16 {
   std::uint16_t bits;  ///< uninitialised by default, as memory of the card is
   bool operator==(const Bf16&) const = default;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "tests/kernels/cpu/instruction_sets.h"
 #include "tests/support/backends.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "tests/kernels/attention_scene.h"
 #include "tests/kernels/each_device.h"
 #include "tests/support/compare.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/random_values.h"
 
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 
 #include <algorithm>
 #include <cmath>

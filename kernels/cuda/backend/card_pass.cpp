@@ -2,7 +2,7 @@
 #include "kernels/cuda/backend/card_pass.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/compute/pass_check.h"
 #include "kernels/cuda/attention/block_choice.h"
 #include "kernels/cuda/backend/decode_step.h"

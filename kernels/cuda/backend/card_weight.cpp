@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/backend/card_weight.h"
 
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,8 +2,8 @@
 #include "kernels/cuda/backend/cuda_backend.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/device_kinds.h"
-#include "engine/compute/half.h"
+#include "engine/compute/backends.h"
+#include "engine/compute/dtype.h"
 #include "kernels/cuda/backend/card_buffers.h"
 #include "kernels/cuda/backend/card_key_value_store.h"
 #include "kernels/cuda/backend/card_memory.h"

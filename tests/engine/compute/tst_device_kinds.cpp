@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/device_kinds.h"
+#include "engine/compute/backends.h"
 #include "kernels/backends.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -2,7 +2,7 @@
 // Every packed format against the values that the Python package gguf computes (data/make_weight_formats.py),
 // bit for bit.
 #include "engine/base/error.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/compute/weight_format/weight_format.h"
 #include "tests/support/random_values.h"
 #include "tests/support/test_program.h"

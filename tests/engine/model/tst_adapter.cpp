@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/adapter.h"
 #include "engine/model/decoder.h"
 #include "engine/model/tensor_list.h"

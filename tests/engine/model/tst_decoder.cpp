@@ -2,7 +2,7 @@
 // What the decoder promises besides the right logits: which rows and layers it computes, what it refuses,
 // that it stops, and that how a prompt is cut into passes changes no bit.
 #include "engine/base/error.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
 #include "engine/model/finite_values.h"
 #include "tests/support/backends.h"

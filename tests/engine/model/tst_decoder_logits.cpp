@@ -4,7 +4,7 @@
 // with plain causal attention and with the block-diagonal mask of independent segments.
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
 #include "tests/support/backends.h"
 #include "tests/support/compare.h"

@@ -4,7 +4,7 @@
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/decoder.h"
 #include "engine/model/tensor_list.h"

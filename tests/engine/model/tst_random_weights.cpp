@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
 #include "engine/model/weights.h"
 #include "tests/support/backends.h"

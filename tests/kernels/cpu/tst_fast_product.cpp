@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Products in Arithmetic::Fast, bit by bit beside slow sums in the same order.
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/compute/weight_format/weight_format.h"
 #include "kernels/cpu/fast/low_precision.h"
 #include "tests/kernels/cpu/instruction_sets.h"

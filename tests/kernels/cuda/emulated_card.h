@@ -2,7 +2,7 @@
 // An emulated card with a stream, and arrays on it, for tests of kernels.
 #pragma once
 
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "kernels/cuda/runtime.h"
 #include "tests/support/cuda_emulation/emulation.h"
 

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
 #include "kernels/cuda/backend/card_key_value_store.h"
 #include "kernels/cuda/backend/card_memory.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The CUDA backend where rows have to be bit-equal, on the emulated card: a row has the same bits whatever is
 // computed beside it, however a prompt was cut into passes, and wherever its blocks lie.
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
 #include "engine/model/weights.h"
 #include "kernels/cuda/backend/cuda_backend.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/problems/problems_view.h"
 
-#include "engine/compute/device_kinds.h"
+#include "engine/compute/backends.h"
 #include "engine/workbench/model_names.h"
 #include "ui/session/device_choices.h"
 #include "ui/views/common/csv_line.h"

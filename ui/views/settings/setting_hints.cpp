@@ -2,7 +2,6 @@
 #include "ui/views/settings/setting_hints.h"
 
 #include "engine/compute/backends.h"
-#include "engine/compute/device_kinds.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/setting_values.h"
 #include "ui/session/device_choices.h"

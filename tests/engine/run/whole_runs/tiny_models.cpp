@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/run/whole_runs/tiny_models.h"
 
-#include "engine/compute/half.h"
+#include "engine/compute/dtype.h"
 #include "engine/layout/layouts.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/tested_device.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/error.h"
 #include "engine/compute/backend.h"
+
+#include "engine/base/error.h"
 
 #include <string>
 

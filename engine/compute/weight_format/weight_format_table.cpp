@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/weight_format/packed_blocks.h"
+#include "engine/compute/weight_format/weight_format_table.h"
 
 #include <array>
 #include <bit>
 #include <cstring>
 
 namespace spanscope::compute {
+
 namespace {
 
 constexpr std::size_t kHalf = 16;      // elements of half a small block
