@@ -8,7 +8,7 @@
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
 #include "engine/experiment/table_pass.h"
-#include "engine/model/spec_text.h"
+#include "engine/model/config.h"
 #include "engine/query/shown_text.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"

@@ -6,7 +6,7 @@
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
-#include "engine/model/finite_values.h"
+#include "engine/model/weight_reader.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,5 +113,41 @@ void fixContext(ModelConfig& config, std::int64_t tokens);
 inline compute::RotaryTable makeRotaryTable(const ModelConfig& config) {
   return makeRotaryTable(config.attention, config.headSize);
 }
+
+// What a configuration may say. The limits are far above every model there is, and so low that no product of
+// two of them overflows 64 bits.
+
+inline constexpr std::int64_t kMaxVocabulary = 1 << 22;
+inline constexpr std::int64_t kMaxHiddenSize = 1 << 16;
+inline constexpr std::int64_t kMaxIntermediateSize = 1 << 20;
+inline constexpr std::int64_t kMaxLayers = 1024;
+inline constexpr std::int64_t kMaxHeads = 1024;
+inline constexpr std::int64_t kMaxHeadSize = 1024;
+inline constexpr std::int64_t kMaxPositions = 1 << 30;
+inline constexpr double kMaxRopeTheta = 1e12;
+inline constexpr double kDefaultRopeTheta = 10000;
+
+/// A value within these limits.
+inline std::int32_t narrow(std::int64_t value) {
+  return static_cast<std::int32_t>(value);
+}
+
+/// Whether a model lies in a folder with the name of a published checkpoint that was trained for block
+/// attention and does not say so in its configuration: ".../Tulu3-Block-FT", or in the cache of Hugging Face
+/// ".../models--ldsjmdy--Tulu3-Block-FT/snapshots/…".
+bool isPublishedForBlockAttention(const std::filesystem::path& path);
+
+// What a model's layers do, in words for people.
+
+/// "none", "linear, × 8", "llama3", "YaRN, × 4 from 32768 tokens", "LongRoPE, for up to 4096 tokens" or "not
+/// turned".
+std::string scalingText(const AttentionKind& kind);
+
+/// What the layers of each kind see, and how they turn: "26 layers see 512 tokens, base 10000; 5 layers see
+/// all, base 1000000, linear, × 8".
+std::string attentionText(const ModelConfig& config);
+
+/// What a stored span is worth at another place, in a sentence or two.
+std::string relocationText(const ModelConfig& config);
 
 }  // namespace spanscope::model

@@ -5,8 +5,6 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/arranged_weights.h"
-#include "engine/model/finite_values.h"
-#include "engine/model/known_extras.h"
 #include "engine/model/tensor_list.h"
 #include "engine/model/weight_reader.h"
 

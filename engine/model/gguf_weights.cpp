@@ -6,7 +6,6 @@
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/tensor_list.h"
-#include "engine/model/weight_samples.h"
 #include "engine/model/weights.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "engine/model/rotary_reading.h"
 
 #include "engine/base/counted.h"
-#include "engine/model/config_limits.h"
+#include "engine/model/config.h"
 
 #include <algorithm>
 #include <array>

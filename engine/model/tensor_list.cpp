@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/tensor_list.h"
 
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/checkpoint/json_reading.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <system_error>
+#include <vector>
+
 namespace spanscope::model {
 
 NormNames normsOf(NormPlace place) {
@@ -55,6 +66,69 @@ std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
     linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
   }
   return tensors;
+}
+
+namespace {
+
+struct Extra {
+  std::string_view before;  ///< the name up to the number of a layer, or all of it
+  std::string_view after;   ///< the name after that number; empty without one
+  bool onlyTied = false;    ///< known only where the embeddings are tied
+};
+
+constexpr std::array kExtras = {
+    // The frequencies of the rotary embedding were saved with every layer before transformers 4.32, and are
+    // saved once by some later versions. Here they come from the configuration.
+    Extra{"model.layers.", ".self_attn.rotary_emb.inv_freq"},
+    Extra{"model.rotary_emb.inv_freq", ""},
+    // Some trainers saved their tables of cosines and sines too.
+    Extra{"model.layers.", ".self_attn.rotary_emb.cos_cached"},
+    Extra{"model.layers.", ".self_attn.rotary_emb.sin_cached"},
+    // The same table under its second name: not every writer leaves out what is shared.
+    Extra{"lm_head.weight", "", true},
+};
+
+/// Whether the text is the number of one of the layers as names write it.
+bool isLayer(std::string_view text, std::int32_t layers) {
+  std::int32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number >= 0 && number < layers;
+}
+
+bool fits(const Extra& extra, std::string_view name, const ModelConfig& config) {
+  if (extra.onlyTied && !config.tiedEmbeddings) return false;
+  if (extra.after.empty()) return name == extra.before;
+  if (!name.starts_with(extra.before) || !name.ends_with(extra.after)) return false;
+  if (name.size() < extra.before.size() + extra.after.size()) return false;
+  name.remove_prefix(extra.before.size());
+  name.remove_suffix(extra.after.size());
+  return isLayer(name, config.layers);
+}
+
+}  // namespace
+
+bool isKnownExtra(std::string_view name, const ModelConfig& config) {
+  return std::any_of(kExtras.begin(), kExtras.end(),
+                     [&](const Extra& extra) { return fits(extra, name, config); });
+}
+
+void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used) {
+  constexpr std::size_t kNamed = 4;
+  std::vector<StoredTensor> surplus = source.stored();
+  std::erase_if(surplus, [&](const StoredTensor& tensor) {
+    return used.contains(tensor.name) || isKnownExtra(tensor.name, config);
+  });
+  if (surplus.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kNamed, surplus.size()); ++i)
+    names += (names.empty() ? "" : ", ") + checkpoint::inQuotes(surplus[i].name);
+  if (surplus.size() > kNamed) names += " and " + std::to_string(surplus.size() - kNamed) + " more";
+  throw Failure({surplus.front().file, "",
+                 (surplus.size() == 1 ? "a tensor that the model has no use for: "
+                                      : "tensors that the model has no use for: ") +
+                     names,
+                 "only those of " + config.architecture + " with " + counted(config.layers, "layer") +
+                     ", as config.json describes it"});
 }
 
 }  // namespace spanscope::model

@@ -5,7 +5,9 @@
 #include "engine/model/weights.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::model {
@@ -33,5 +35,13 @@ std::vector<NamedTensor> tensorsOf(const ModelConfig& config);
 /// Throws Failure if a tensor of the model is missing, has another shape or an unknown format, or if the
 /// source holds tensors that the model has no use for. Reads no data.
 void checkTensors(const ModelConfig& config, const WeightSource& source);
+
+/// Whether checkpoints of this architecture are known to contain a tensor of this name that the decoder does
+/// not use. Any other unused tensor means that checkpoint and configuration do not fit.
+bool isKnownExtra(std::string_view name, const ModelConfig& config);
+
+/// Throws Failure if the source has a tensor that is neither among the used ones nor a known extra: it would
+/// be left out of every answer.
+void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used);
 
 }  // namespace spanscope::model

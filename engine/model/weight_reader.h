@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/hash.h"
+#include "engine/compute/backend.h"
 #include "engine/model/weights.h"
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -63,5 +65,19 @@ class WeightReader {
   std::condition_variable m_changed;
   std::vector<std::thread> m_threads;  ///< last: they use all of the above
 };
+
+/// The place of a NaN or an infinite number in a matrix.
+struct NotFinite {
+  std::size_t index = 0;  ///< number of elements before it
+  float value = 0;
+};
+
+/// The first number that is not finite; nothing if all are finite. The search runs at about the speed of
+/// memory.
+std::optional<NotFinite> findNotFinite(const compute::HostMatrix& matrix);
+std::optional<NotFinite> findNotFinite(std::span<const float> values);
+
+/// Returns "nan" or "an infinite number".
+const char* describe(const NotFinite& found);
 
 }  // namespace spanscope::model

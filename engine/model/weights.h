@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/hash.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/compute/backend.h"
 #include "engine/model/config.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -82,5 +85,9 @@ ModelConfig namedShape(const std::string& name);
 std::vector<std::string> shapeList();
 /// "llama-8b, qwen-7b, llama-1b, 21m or 3m"
 std::string shapeNames();
+
+/// Adds what tells the data of one tensor from that of another: small tensors whole, large ones in evenly
+/// spaced pieces, because reading gigabytes would cost more than loading them.
+void addSamples(Digest& digest, std::span<const std::byte> data);
 
 }  // namespace spanscope::model

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
 #include "engine/model/architectures/architecture.h"
-#include "engine/model/architectures/families.h"
-#include "engine/model/config_limits.h"
+#include "engine/model/config.h"
 
 #include <algorithm>
 #include <array>

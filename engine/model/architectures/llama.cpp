@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/model/architectures/families.h"
+#include "engine/model/architectures/architecture.h"
 
 namespace spanscope::model {
 namespace {

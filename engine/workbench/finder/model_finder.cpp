@@ -8,7 +8,6 @@
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/architectures/other_architectures.h"
-#include "engine/model/known_extras.h"
 #include "engine/model/tensor_list.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"

@@ -3,7 +3,6 @@
 // fingerprint can be told, for any context. Seeds: data/*/config.json.
 #include "engine/base/error.h"
 #include "engine/model/config.h"
-#include "engine/model/spec_text.h"
 #include "tests/engine/model/fuzz_scratch.h"
 
 #include <limits>

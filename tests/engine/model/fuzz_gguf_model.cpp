@@ -5,7 +5,6 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/model/config.h"
-#include "engine/model/spec_text.h"
 #include "engine/model/weights.h"
 #include "engine/text/chat_template.h"
 #include "tests/engine/model/fuzz_scratch.h"

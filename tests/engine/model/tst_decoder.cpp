@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
-#include "engine/model/finite_values.h"
+#include "engine/model/weight_reader.h"
 #include "tests/support/backends.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"

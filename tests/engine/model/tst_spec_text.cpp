@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of checkpoints that data/make_families.py has made.
-#include "engine/model/spec_text.h"
+#include "engine/model/config.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
