@@ -11,7 +11,7 @@
 #include "engine/experiment/load_times.h"
 #include "engine/experiment/scratch_folder.h"
 #include "engine/model/weights.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/run_options.h"
 
 #include <CLI/CLI.hpp>

@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/checkpoint/mapped_file.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"

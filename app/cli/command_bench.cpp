@@ -19,7 +19,7 @@
 #include "engine/experiment/cost.h"
 #include "engine/experiment/speed.h"
 #include "engine/model/weights.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/no_sink.h"
 
 #include <CLI/CLI.hpp>

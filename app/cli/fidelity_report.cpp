@@ -7,7 +7,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/event.h"
 #include "engine/trace/fidelity_figures.h"

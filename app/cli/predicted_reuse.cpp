@@ -9,7 +9,7 @@
 #include "engine/base/counted.h"
 #include "engine/metrics/metric_table.h"
 #include "engine/policy/policies.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/event_fields.h"
 #include "engine/workbench/run_options.h"
 

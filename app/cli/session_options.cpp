@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/model/config.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"

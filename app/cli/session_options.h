@@ -6,7 +6,7 @@
 #include "app/cli/setting_options.h"
 #include "engine/base/readable_file.h"
 #include "engine/checkpoint/checkpoint.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/model_bundle.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/abba.h"
 
-#include "engine/run/logits_request.h"
+#include "engine/run/session.h"
 
 #include <algorithm>
 #include <chrono>

@@ -6,8 +6,8 @@
 #include "engine/experiment/divergence.h"
 #include "engine/experiment/flat_sequence.h"
 #include "engine/policy/choice.h"
-#include "engine/run/finished_reply.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "engine/compute/backend.h"
 #include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
-#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "engine/run/session.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"

@@ -6,7 +6,6 @@
 #include "engine/experiment/plus_order.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
-#include "engine/run/session_config.h"
 #include "engine/run/trace_values.h"
 
 #include <algorithm>

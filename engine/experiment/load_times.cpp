@@ -2,7 +2,7 @@
 #include "engine/experiment/load_times.h"
 
 #include "engine/layout/span_table.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 #include "engine/experiment/seam.h"
 #include "engine/experiment/statistics.h"
 #include "engine/experiment/token_amount.h"
+#include "engine/run/run_options.h"
 #include "engine/run/session.h"
-#include "engine/run/session_config.h"
 #include "engine/trace/sink.h"
 
 #include <cstdint>

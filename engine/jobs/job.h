@@ -16,7 +16,7 @@
 #include "engine/base/translation.h"
 #include "engine/jobs/job_call.h"
 #include "engine/policy/choice.h"
-#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_words.h"
 #include "engine/trace/packed_value.h"

@@ -5,7 +5,7 @@
 #include "engine/compute/backend.h"
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
-#include "engine/run/attention_detail.h"
+#include "engine/run/attention_limit.h"
 #include "engine/trace/event.h"
 
 #include <cstddef>

@@ -8,6 +8,7 @@
 #include "engine/layout/message_renderer.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
+#include "engine/run/prediction.h"
 #include "engine/run/request_options.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -89,5 +91,26 @@ class PlanProgress {
   std::size_t m_ended = 0;
   std::optional<TooLongPrompt> m_tooLong;
 };
+
+// Whether a run has room: its prompts in the model's context, its prompts and answers in the pool.
+
+struct PlanFit {
+  std::optional<Error> error{};  ///< why a run of the plan fails; nothing: it fits
+  /// False: the run fails only if answers get long, or only if they are short.
+  bool isCertain = false;
+  /// The smallest number of blocks, null block included, of a pool that holds the run. 0: it fits, or no pool
+  /// helps.
+  std::int32_t blocksNeeded = 0;
+  bool operator==(const PlanFit&) const = default;
+};
+
+/// Predicts the same plan for a session with an empty cache.
+using PredictInSession = std::function<Prediction(const SessionConfig& session)>;
+
+/// Says whether a run fits the empty pool of a session. `empty` is its prediction there. If the run does not
+/// fit, the function looks for the smallest pool that is large enough. Each try calls `predict` once. Returns
+/// nothing if a prediction was stopped.
+std::optional<PlanFit> planFit(const Prediction& empty, const SessionConfig& session,
+                               const PredictInSession& predict);
 
 }  // namespace spanscope::run

@@ -5,7 +5,6 @@
 #include "engine/run/prompt_bounds.h"
 #include "engine/run/rehearsal.h"
 #include "engine/run/run_options.h"
-#include "engine/run/session_config.h"
 
 #include <algorithm>
 #include <map>

@@ -8,7 +8,6 @@
 #include "engine/plan/plan.h"
 #include "engine/run/prediction.h"
 #include "engine/run/run_options.h"
-#include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 

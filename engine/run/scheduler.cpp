@@ -3,11 +3,9 @@
 
 #include "engine/base/counted.h"
 #include "engine/run/computation.h"
-#include "engine/run/request_listener.h"
 #include "engine/run/request_options.h"
 #include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler_pass.h"
-#include "engine/run/team.h"
 
 #include <algorithm>
 #include <chrono>

@@ -16,7 +16,6 @@
 #include "engine/base/ids.h"
 #include "engine/compute/sampling.h"
 #include "engine/run/observation.h"
-#include "engine/run/request_listener.h"
 #include "engine/run/request_options.h"
 #include "engine/trace/event.h"
 

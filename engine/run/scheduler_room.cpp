@@ -5,7 +5,6 @@
 #include "engine/run/computation.h"
 #include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"
-#include "engine/run/team.h"
 
 #include <algorithm>
 #include <cstddef>

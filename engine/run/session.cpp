@@ -3,21 +3,15 @@
 
 #include "engine/base/counted.h"
 #include "engine/policy/policies.h"
-#include "engine/run/block_text.h"
+#include "engine/run/computation.h"
 #include "engine/run/drive_plan.h"
-#include "engine/run/finished_reply.h"
-#include "engine/run/logits_request.h"
 #include "engine/run/plan_run.h"
 #include "engine/run/predictor.h"
-#include "engine/run/replayed_requests.h"
-#include "engine/run/request_listener.h"
 #include "engine/run/request_options.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
-#include "engine/run/session_config.h"
 #include "engine/run/store_tiers.h"
-#include "engine/run/timed_computation.h"
 #include "engine/run/trace_values.h"
 
 #include <algorithm>

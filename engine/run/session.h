@@ -3,11 +3,10 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/run/finished_reply.h"
-#include "engine/run/logits_request.h"
+#include "engine/layout/span_table.h"
+#include "engine/policy/row_plan.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 
 #include <chrono>
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace spanscope::compute {
 class Backend;
@@ -34,6 +34,19 @@ class Sink;
 }
 
 namespace spanscope::run {
+
+// Logits of one prompt.
+
+/// Asks for the logits of chosen tokens of one span table.
+struct LogitsRequest {
+  layout::SpanTable table;
+  policy::RowPlan rows{};   ///< row plan of the table
+  bool everyToken = false;  ///< true: of every token that has to be computed; false: of the last token only
+};
+struct LogitsResult {
+  std::vector<std::vector<float>> logits;  ///< one row of [vocabularySize] a token, in view order
+  std::int64_t cachedTokens = 0;
+};
 
 class Predictor;
 

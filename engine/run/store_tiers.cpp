@@ -2,13 +2,18 @@
 #include "engine/run/store_tiers.h"
 
 #include "engine/cache/store/pack_file.h"
-#include "engine/run/forecast_tiers.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace spanscope::run {
+
 namespace {
 
 std::int64_t nanosecondsSince(std::chrono::steady_clock::time_point begin) {
@@ -99,6 +104,246 @@ std::size_t StoreTiers::keep(
 
 std::shared_ptr<cache::BlockTiers> StoreTiers::forecast() const {
   return std::make_shared<ForecastTiers>(m_store, m_rates, m_owner->slotBytes);
+}
+
+namespace {
+
+std::string microseconds(double nanoseconds) {
+  constexpr double kThousand = 1000;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f µs", nanoseconds / kThousand);
+  return text.data();
+}
+
+}  // namespace
+
+void TierRates::noteLoaded(trace::StoreTier tier, std::int64_t tokens, std::int64_t nanoseconds) {
+  const std::lock_guard lock(m_mutex);
+  Sum& sum = at(tier).loaded;
+  sum.tokens += tokens;
+  sum.nanoseconds += nanoseconds;
+  judge(tier);
+}
+
+void TierRates::noteComputed(std::int64_t rows, std::int64_t nanoseconds) {
+  const std::lock_guard lock(m_mutex);
+  m_computed.tokens += rows;
+  m_computed.nanoseconds += nanoseconds;
+  judge(trace::StoreTier::Host);
+  judge(trace::StoreTier::Disk);
+}
+
+void TierRates::judge(trace::StoreTier which) {
+  Tier& tier = at(which);
+  const bool isKnown = tier.loaded.tokens >= kFewestTokens && m_computed.tokens >= kFewestTokens;
+  if (tier.isTooSlow || !isKnown || tier.loaded.each() <= m_computed.each()) return;
+  tier.isTooSlow = true;
+  m_verdicts.push_back(
+      std::string("loading from ") + (which == trace::StoreTier::Disk ? "the disk" : "host memory") +
+      " took " + microseconds(tier.loaded.each()) + " a token, computing " + microseconds(m_computed.each()) +
+      ": nothing more is loaded from there in this session");
+}
+
+bool TierRates::isWorthIt(trace::StoreTier tier) const {
+  const std::lock_guard lock(m_mutex);
+  return !m_tiers[static_cast<std::size_t>(tier)].isTooSlow;
+}
+
+std::int64_t TierRates::loadedTokens(trace::StoreTier tier) const {
+  const std::lock_guard lock(m_mutex);
+  return m_tiers[static_cast<std::size_t>(tier)].loaded.tokens;
+}
+
+std::vector<std::string> TierRates::takeVerdicts() {
+  const std::lock_guard lock(m_mutex);
+  return std::exchange(m_verdicts, {});
+}
+
+namespace {
+
+constexpr std::size_t kMostBytes = 64;
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+/// Templates such as ChatML write "user" and a line break behind the control piece that opens a message.
+void dropRole(std::string& text) {
+  const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c < 'a' || c > 'z'; });
+  if (end != text.begin() && end != text.end() && *end == '\n') text.erase(text.begin(), end);
+}
+
+std::string inOneLine(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool isSpace = std::isspace(byte) != 0 || std::iscntrl(byte) != 0;
+    if (!isSpace)
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  }
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+/// Drops the rest of a character that began in the block before, or goes on in the next one.
+void dropHalfCharacters(std::string& text) {
+  while (text.starts_with(kReplacement)) text.erase(0, kReplacement.size());
+  while (text.ends_with(kReplacement)) text.erase(text.size() - kReplacement.size());
+}
+
+void cut(std::string& text) {
+  if (text.size() <= kMostBytes) return;
+  std::size_t end = kMostBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  text.resize(end);
+}
+
+}  // namespace
+
+std::string blockText(const text::Tokenizer& tokenizer, std::span<const TokenId> tokens) {
+  std::string longest;
+  std::vector<TokenId> piece;
+  bool isAfterControl = false;
+  const auto finish = [&] {
+    std::string text = tokenizer.decode(piece);
+    piece.clear();
+    if (isAfterControl) dropRole(text);
+    dropHalfCharacters(text);
+    text = inOneLine(text);
+    if (text.size() > longest.size()) longest = std::move(text);
+  };
+  for (const TokenId token : tokens) {
+    if (!tokenizer.isControl(token)) {
+      piece.push_back(token);
+      continue;
+    }
+    finish();
+    isAfterControl = true;
+  }
+  finish();
+  cut(longest);
+  return longest;
+}
+
+namespace {
+
+/// The secret for names of contents in forecasts that have no store.
+constexpr std::array<std::uint8_t, 1> kSecret{};
+
+}  // namespace
+
+ForecastTiers::ForecastTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates,
+                             std::uint32_t slotBytes)
+    : m_store(std::move(store)),
+      m_rates(std::move(rates)),
+      m_ownNaming(kSecret),
+      m_usesDisk(m_store->config().usesDisk()),
+      m_slotBytes(slotBytes),
+      m_host(m_store->hostForecast()) {}
+
+ForecastTiers::ForecastTiers(const cache::SpanStoreConfig& config, std::uint32_t slotBytes)
+    : m_ownNaming(kSecret), m_usesDisk(config.usesDisk()), m_slotBytes(slotBytes), m_host(config.hostBytes) {}
+
+ForecastTiers::ForecastTiers(const ForecastTiers& other)
+    : m_store(other.m_store),
+      m_rates(other.m_rates),
+      m_ownNaming(kSecret),
+      m_usesDisk(other.m_usesDisk),
+      m_slotBytes(other.m_slotBytes),
+      m_host(other.m_host.forecast()),
+      m_written(other.m_written),
+      m_loadedFromHost(other.m_loadedFromHost),
+      m_gaveUp(other.m_gaveUp) {}
+
+const cache::ContentNaming& ForecastTiers::naming() const {
+  return m_store ? m_store->naming() : m_ownNaming;
+}
+
+void ForecastTiers::refresh() {
+  if (m_store) m_store->refresh();
+}
+
+std::optional<cache::TierHit> ForecastTiers::findOnDisk(const cache::ContentName& name) const {
+  using trace::StoreTier;
+  if (m_store) {
+    if (const auto found = m_store->findOnDisk(name)) {
+      if (!isWorthIt(found->tier)) return std::nullopt;
+      return cache::TierHit{StoreTier::Disk, found->tokens, found->base};
+    }
+  }
+  const auto written = m_written.find(name);
+  // A run may look for the content before or after it is written.
+  if (written == m_written.end() || !(isWorthIt(StoreTier::Host) || isWorthIt(StoreTier::Disk)))
+    return std::nullopt;
+  return written->second;
+}
+
+std::optional<cache::TierHit> ForecastTiers::find(const cache::ContentName& name) const {
+  const cache::HeldBlock* const held = m_host.find(name);
+  if (held == nullptr) return findOnDisk(name);
+  if (!isWorthIt(trace::StoreTier::Host)) return std::nullopt;
+  return cache::TierHit{trace::StoreTier::Host, held->facts.tokens, held->facts.base};
+}
+
+std::optional<cache::StoredBytes> ForecastTiers::fetch(const cache::ContentName& name,
+                                                       const cache::ContentName& parent,
+                                                       std::int32_t tokens) {
+  if (auto held = m_host.fetch(name, parent, tokens, 0)) return held;
+  const std::optional<cache::TierHit> hit = findOnDisk(name);
+  if (!hit) return std::nullopt;
+  return cache::StoredBytes{.facts = {.name = name, .parent = parent, .tokens = tokens, .base = hit->base},
+                            .tier = hit->tier,
+                            .bytes = {},
+                            .holder = {}};
+}
+
+std::int64_t ForecastTiers::load(const cache::StoredBytes& bytes, BlockId /*target*/, std::int32_t slots) {
+  if (bytes.tier == trace::StoreTier::Host) m_loadedFromHost += slots;
+  return 0;
+}
+
+void ForecastTiers::putOnDisk(const cache::StoredFacts& facts) {
+  if (!m_usesDisk) return;
+  m_written.try_emplace(facts.name, cache::TierHit{trace::StoreTier::Disk, facts.tokens, facts.base});
+}
+
+std::optional<cache::Spilled> ForecastTiers::spill(const cache::PooledBlock& block) {
+  if (m_host.limit() == 0) {
+    putOnDisk(block.facts);
+    return std::nullopt;
+  }
+  cache::HeldBlock held;
+  held.facts = block.facts;
+  held.foretoldSize = static_cast<std::uint64_t>(block.facts.tokens) * m_slotBytes;
+  for (const cache::HeldBlock& gone : m_host.put(std::move(held))) {
+    m_gaveUp = true;
+    putOnDisk(gone.facts);
+  }
+  return std::nullopt;
+}
+
+std::size_t ForecastTiers::keep(
+    std::span<const cache::PooledBlock> blocks, const cache::Patience& /*patience*/,
+    const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& /*taken*/) {
+  for (const cache::PooledBlock& block : blocks) putOnDisk(block.facts);
+  return blocks.size();
+}
+
+cache::KeptState ForecastTiers::stateOf(const cache::ContentName& name) const {
+  if (m_written.contains(name)) return cache::KeptState::Kept;
+  return m_store ? m_store->stateOf(name) : cache::KeptState::Lost;
+}
+
+std::shared_ptr<cache::BlockTiers> ForecastTiers::forecast() const {
+  return std::shared_ptr<ForecastTiers>(new ForecastTiers(*this));
+}
+
+cache::BlockTiers::Foresight ForecastTiers::foresight() const {
+  const std::int64_t loaded =
+      m_loadedFromHost + (m_rates ? m_rates->loadedTokens(trace::StoreTier::Host) : 0);
+  return {.isUnread = !m_store && m_usesDisk,
+          .mayFind = m_host.count() > 0 || m_usesDisk,
+          .gaveUp = m_gaveUp,
+          .isHostSure = loaded < TierRates::kFewestTokens};
 }
 
 }  // namespace spanscope::run

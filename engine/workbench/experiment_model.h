@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/experiment/experiment.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/model_bundle.h"
 
 namespace spanscope::workbench {

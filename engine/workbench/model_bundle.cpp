@@ -5,7 +5,7 @@
 #include "engine/base/hash.h"
 #include "engine/compute/backends.h"
 #include "engine/model/weights.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/text/end_tokens.h"
 #include "engine/workbench/model_memory.h"
 #include "engine/workbench/model_names.h"

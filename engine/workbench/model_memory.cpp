@@ -4,7 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/saturated.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 
 #include <array>
 #include <cstddef>

@@ -8,7 +8,6 @@
 #include "engine/query/node_parts.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/run/run_options.h"
-#include "engine/run/session_config.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/setting_values.h"
 

@@ -5,7 +5,6 @@
 #include "engine/query/query.h"
 #include "engine/remote/embeddings_client.h"
 #include "engine/run/run_options.h"
-#include "engine/run/session_config.h"
 #include "engine/workbench/document/document.h"
 
 #include <filesystem>

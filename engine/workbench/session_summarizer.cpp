@@ -7,7 +7,6 @@
 #include "engine/query/query.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 
 #include <cstdint>
 #include <utility>

@@ -4,7 +4,7 @@
 #include "engine/compute/backends.h"
 #include "engine/layout/layouts.h"
 #include "engine/retrieve/ranking.h"
-#include "engine/run/attention_detail.h"
+#include "engine/run/attention_limit.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/setting_values.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/jobs/job_call.h"
-#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "ui/session/trace_source.h"
 
 #include <QString>

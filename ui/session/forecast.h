@@ -5,7 +5,7 @@
 #include "engine/experiment/layout_comparison.h"
 #include "engine/layout/span_table.h"
 #include "engine/plan/plan.h"
-#include "engine/run/plan_fit.h"
+#include "engine/run/plan_progress.h"
 #include "engine/run/prediction.h"
 #include "engine/workbench/document/document_query.h"
 

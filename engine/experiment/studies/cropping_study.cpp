@@ -6,7 +6,7 @@
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/layout/layouts.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/layout_figures.h"
 
 #include <algorithm>

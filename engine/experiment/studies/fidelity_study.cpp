@@ -4,7 +4,7 @@
 #include "engine/experiment/source_questions.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
-#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "engine/trace/fidelity_figures.h"
 
 #include <array>

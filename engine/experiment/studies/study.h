@@ -9,11 +9,9 @@
 #include "engine/experiment/run_figure_sink.h"
 #include "engine/plan/plan.h"
 #include "engine/query/query.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 
 #include <memory>
 #include <string>

@@ -5,7 +5,7 @@
 #include "engine/compute/backends.h"
 #include "engine/model/config.h"
 #include "engine/model/weights.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/finder/model_places.h"
 
 #include <cstdint>

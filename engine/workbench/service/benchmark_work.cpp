@@ -2,7 +2,7 @@
 #include "engine/workbench/service/benchmark_work.h"
 
 #include "engine/base/error.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/model_bundle.h"

@@ -8,7 +8,7 @@
 #include "engine/experiment/run_figure_sink.h"
 #include "engine/policy/choice.h"
 #include "engine/query/node_parts.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/model_bundle.h"

@@ -2,7 +2,6 @@
 #include "engine/workbench/service/warm_work.h"
 
 #include "engine/base/error.h"
-#include "engine/run/logits_request.h"
 #include "engine/run/session.h"
 #include "engine/workbench/document_spans.h"
 #include "engine/workbench/model_bundle.h"

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/translation.h"
 #include "engine/compute/backends.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
 

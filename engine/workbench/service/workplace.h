@@ -5,8 +5,8 @@
 
 #include "engine/base/ids.h"
 #include "engine/compute/backends.h"
+#include "engine/run/run_options.h"
 #include "engine/run/session.h"
-#include "engine/run/session_config.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/service/request_retrieval.h"

@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/cache/block_key.h"
 #include "engine/model/weights.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/model_memory.h"
 #include "tests/engine/behaviour/table_row.h"
 

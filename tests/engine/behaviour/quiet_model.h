@@ -4,7 +4,6 @@
 
 #include "engine/layout/span_table.h"
 #include "engine/run/computation.h"
-#include "engine/run/request_listener.h"
 #include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"
 #include "engine/trace/hit_rate.h"

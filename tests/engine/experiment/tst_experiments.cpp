@@ -6,7 +6,7 @@
 #include "engine/experiment/experiment_maps.h"
 #include "engine/experiment/experiment_table.h"
 #include "engine/experiment/policy_text.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/test_program.h"

@@ -7,7 +7,6 @@
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"

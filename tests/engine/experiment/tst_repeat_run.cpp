@@ -8,7 +8,6 @@
 #include "engine/query/json/json.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
-#include "engine/run/session_config.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"

@@ -6,7 +6,6 @@
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 #include "engine/run/trace_values.h"
 #include "engine/trace/layout_figures.h"
 #include "tests/engine/run/random_queries.h"

@@ -8,7 +8,6 @@
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 #include "tests/engine/policy/prompt_rows.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"

@@ -3,7 +3,6 @@
 // be at both ends of its parameter; and that it writes nothing that others can find.
 #include "engine/policy/recomputation.h"
 #include "engine/policy/relay/relay.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/prediction.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"

@@ -2,7 +2,6 @@
 // The policy sparse: which blocks each generated token reads, worked out in double precision row by row; that
 // with all blocks it is block attention to the bit; and that what it leaves out changes nothing for others.
 #include "engine/policy/policies.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"

@@ -2,7 +2,6 @@
 // The policy views: what generates that read each other compute, worked out in double precision row by row;
 // that one by itself is plain decoding; and that replies do not depend on how they were computed.
 #include "engine/policy/views/views.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"

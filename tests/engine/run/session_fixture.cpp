@@ -2,7 +2,7 @@
 #include "tests/engine/run/session_fixture.h"
 
 #include "engine/model/weights.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "tests/support/tested_device.h"

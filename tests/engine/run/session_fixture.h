@@ -4,8 +4,8 @@
 #include "engine/compute/backend.h"
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
+#include "engine/run/run_options.h"
 #include "engine/run/session.h"
-#include "engine/run/session_config.h"
 #include "engine/trace/sink.h"
 
 #include <functional>

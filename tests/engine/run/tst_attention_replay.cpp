@@ -2,11 +2,9 @@
 // Replays of finished replies: they see what the run itself would have recorded, and change nothing.
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
-#include "engine/run/attention_detail.h"
-#include "engine/run/finished_reply.h"
+#include "engine/run/attention_limit.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/report.h"
 #include "tests/engine/run/session_fixture.h"

@@ -3,7 +3,6 @@
 #include "engine/cache/kv_cache.h"
 #include "engine/model/decoder.h"
 #include "engine/run/computation.h"
-#include "engine/run/request_listener.h"
 #include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"
 #include "tests/engine/run/session_fixture.h"

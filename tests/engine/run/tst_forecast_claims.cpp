@@ -7,7 +7,6 @@
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/test_program.h"

@@ -2,7 +2,7 @@
 // A session that serves for a long time takes no more memory than one that has just filled its pool.
 #include "engine/cache/kv_cache.h"
 #include "engine/model/weights.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/no_sink.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"

@@ -7,7 +7,6 @@
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/token_account.h"

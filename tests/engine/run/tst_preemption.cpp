@@ -6,7 +6,6 @@
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
-#include "engine/run/session_config.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/report.h"
 #include "tests/engine/run/random_queries.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is reused equals what is computed, bit for bit; and the events tell the whole state of the pool.
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"

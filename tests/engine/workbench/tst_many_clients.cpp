@@ -6,7 +6,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
-#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/warm_work.h"

@@ -2,7 +2,7 @@
 // What does not fit is refused before anything is loaded.
 #include "engine/base/error.h"
 #include "engine/model/weights.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_memory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/settings.h"

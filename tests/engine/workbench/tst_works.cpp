@@ -10,7 +10,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
-#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/benchmark_work.h"
 #include "engine/workbench/service/experiment_work.h"

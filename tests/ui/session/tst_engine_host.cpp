@@ -3,7 +3,7 @@
 #include "engine/jobs/fidelity.h"
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
-#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/service/work.h"

@@ -3,12 +3,11 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
-#include "engine/run/attention_detail.h"
+#include "engine/run/attention_limit.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/session.h"
-#include "engine/run/session_config.h"
 #include "tests/engine/run/whole_runs/reply_replays.h"
 #include "tests/engine/run/whole_runs/run_checks.h"
 #include "tests/engine/run/whole_runs/run_record.h"

@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/sampling.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_result.h"
 #include "tests/support/equal_bits.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/run/whole_runs/run_record.h"
 
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_result.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // The result of one run of a session, and what its events told.
 #pragma once
 
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/sink.h"

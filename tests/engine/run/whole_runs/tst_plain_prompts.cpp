@@ -5,7 +5,6 @@
 #include "engine/layout/message_renderer.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
-#include "engine/run/finished_reply.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "tests/engine/policy/policy_fixture.h"

@@ -3,9 +3,8 @@
 
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
-#include "engine/run/attention_detail.h"
+#include "engine/run/attention_limit.h"
 #include "engine/run/run_options.h"
-#include "engine/run/session_config.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/pipeline.h"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/policy/policies.h"
+#include "engine/run/run_options.h"
 #include "engine/run/session.h"
-#include "engine/run/session_config.h"
 #include "engine/trace/packed_value.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/document/document.h"

@@ -5,7 +5,6 @@
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
-#include "engine/run/session_config.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"

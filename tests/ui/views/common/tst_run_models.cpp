@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/policies.h"
+#include "engine/run/run_options.h"
 #include "engine/run/session.h"
-#include "engine/run/session_config.h"
 #include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
-#include "engine/run/session_config.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"

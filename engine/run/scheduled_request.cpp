@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/run/team.h"
+#include "engine/run/scheduled_request.h"
 
 #include <algorithm>
 
