@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/visible_text.h"
 #include "engine/compute/backends.h"
-#include "engine/retrieve/index_version.h"
+#include "engine/retrieve/fragment_index.h"
 #include "engine/workbench/finder/recent_models.h"
 #include "engine/workbench/pace_book.h"
 #include "engine/workbench/resource_paths.h"

@@ -1,13 +1,58 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/retrieve/word_counts.h"
+#include "engine/retrieve/sqlite.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::retrieve {
+
+// Counts from SQLite's FTS5: the words of its rows, and the words that they share with a question.
+
+/// How often a row contains a word of the question (or a phrase, if FTS5 splits the word).
+struct WordCount {
+  std::int32_t word = 0;  ///< number of the word in the question's expression, from 0
+  std::int32_t count = 0;
+};
+
+/// The rows that match a question, in the order in which they were found.
+class WordMatches {
+ public:
+  std::size_t size() const { return m_rows.size(); }
+  /// Number of all words in a row.
+  std::int32_t words(std::size_t row) const { return m_rows[row].words; }
+  /// Counts of the question's words that the row contains, by number.
+  std::span<const WordCount> counts(std::size_t row) const {
+    const std::size_t begin = row == 0 ? 0 : m_rows[row - 1].end;
+    return std::span(m_counts).subspan(begin, m_rows[row].end - begin);
+  }
+
+  /// Adds a count to the row that is added next.
+  void addCount(const WordCount& count) { m_counts.push_back(count); }
+  void addRow(std::int32_t words) { m_rows.push_back({.words = words, .end = m_counts.size()}); }
+  void clear() {
+    m_rows.clear();
+    m_counts.clear();
+  }
+
+ private:
+  struct Row {
+    std::int32_t words = 0;
+    std::size_t end = 0;  ///< one past its last count
+  };
+  std::vector<Row> m_rows;
+  std::vector<WordCount> m_counts;  ///< of all rows
+};
+
+/// Adds two SQL functions for FTS5 tables to the connection. word_match(TABLE) adds the matching row to
+/// `matches`, which must outlive the connection, and returns the row's index there. all_words(TABLE) returns
+/// the number of words in all rows, whatever the current row is. Throws Failure.
+void addWordFunctions(Database& database, WordMatches& matches);
 
 /// The size of all fragments that are searched, with or without a word of the question.
 struct CollectionSize {
@@ -21,5 +66,10 @@ struct CollectionSize {
 /// collection. `matches` are all fragments of the collection that contain a word of the question. A score
 /// that is not a number becomes 0.
 std::vector<double> bm25Scores(const WordMatches& matches, const CollectionSize& collection);
+
+/// An FTS5 expression that matches any row with a word of the text. It contains the first `count` different
+/// words; it is empty if there is no word. Every word is a quoted string, so nothing in the text is an
+/// operator.
+std::string matchAnyWord(std::string_view text, std::size_t count);
 
 }  // namespace spanscope::retrieve

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/retrieve/retrieval_limits.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstddef>
@@ -15,6 +14,13 @@
 #include <vector>
 
 namespace spanscope::retrieve {
+
+// Limits of retrieval options.
+
+inline constexpr std::int32_t kMaxFragments = 10'000;  ///< of an augment
+/// Number of tokens in a chunk.
+inline constexpr std::int32_t kMinChunkTokens = 8;
+inline constexpr std::int32_t kMaxChunkTokens = 1 << 20;
 
 struct ChunkOptions {
   std::int32_t tokens = 128;  ///< most tokens in a chunk: kMinChunkTokens … kMaxChunkTokens

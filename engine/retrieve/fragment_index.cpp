@@ -6,12 +6,9 @@
 #include "engine/retrieve/bm25.h"
 #include "engine/retrieve/document_text.h"
 #include "engine/retrieve/index_checks.h"
-#include "engine/retrieve/index_pruning.h"
 #include "engine/retrieve/index_tables.h"
-#include "engine/retrieve/question_words.h"
 #include "engine/retrieve/sqlite.h"
 #include "engine/retrieve/summary_tree.h"
-#include "engine/retrieve/word_counts.h"
 
 #include <algorithm>
 #include <bit>

@@ -13,11 +13,11 @@
 #include "engine/retrieve/chunker.h"
 #include "engine/retrieve/embedder.h"
 #include "engine/retrieve/fragment.h"
-#include "engine/retrieve/keep_rule.h"
-#include "engine/retrieve/summarizer.h"
+#include "engine/retrieve/summary_tree.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +27,20 @@
 #include <vector>
 
 namespace spanscope::retrieve {
+
+/// Days since 1970-01-01, in UTC.
+using Day = std::int64_t;
+Day today();
+
+/// What stays in an index. Queries with different documents share the index, and nothing tells that a
+/// document is gone for good; the only sign is that no query has searched it for a long time. Whatever was
+/// searched today or yesterday always stays.
+struct KeepRule {
+  Day unusedDays = 30;  ///< most days that something is kept without use
+  std::int64_t mostBytes = std::int64_t{1}
+                           << 30;  ///< of fragments' texts; beyond, what was unused longest goes
+  std::function<Day()> today = retrieve::today;
+};
 
 /// The documents to search. Their order decides between equal scores. A document that is named twice counts
 /// once, at its first place. Nothing: all documents in the index, ordered by key.
@@ -96,5 +110,9 @@ class FragmentIndex {
 };
 
 inline constexpr std::size_t kMaxQuestionWords = 200;
+
+/// Version of the files of an index. It is increased with every change of the tables or of the hashed facts.
+/// Files of another version are refused.
+inline constexpr int kIndexVersion = 6;
 
 }  // namespace spanscope::retrieve

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A program of its own that reads a PDF with poppler: PDFs come from anyone, and some of them need memory or
 // time without bound, or crash the library. The library pdf_text.h starts it with two numbers: bytes of
-// memory, and seconds of processor time. The PDF is its standard input; what it writes is in pdf_records.h.
-#include "engine/retrieve/pdf_records.h"
+// memory, and seconds of processor time. The PDF is its standard input; what it writes is in pdf_text.h.
+#include "engine/retrieve/pdf_text.h"
 
 #include <poppler-document.h>
 #include <poppler-global.h>

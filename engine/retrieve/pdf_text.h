@@ -2,10 +2,10 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/retrieve/pdf_records.h"
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -13,6 +13,23 @@
 #include <vector>
 
 namespace spanscope::retrieve {
+
+// What the program that reads PDFs (pdf_program.cpp) writes to its standard output: records. Each is a kind
+// (one byte), a size (four bytes, the lowest first) and that many bytes. A program that dies early writes no
+// End.
+
+enum class PdfRecord : std::uint8_t {
+  Page = 'p',      ///< the text of the next page in UTF-8
+  Damaged = 'd',   ///< empty; the next page, or all pages, cannot be read as the file says
+  Found = 'f',     ///< why there are no (further) pages: Error::found
+  Expected = 'x',  ///< Error::expected; follows Found
+  End = 'e'        ///< empty; the last record
+};
+
+inline constexpr std::size_t kPdfRecordHead = 5;
+
+/// Most pages in a PDF.
+inline constexpr int kMaxPdfPages = 20'000;
 
 /// What a PDF may need to be read.
 struct PdfLimits {

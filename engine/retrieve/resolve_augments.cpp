@@ -5,7 +5,6 @@
 #include "engine/base/error.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/shown_text.h"
-#include "engine/retrieve/augment_documents.h"
 #include "engine/retrieve/augment_search.h"
 
 #include <algorithm>

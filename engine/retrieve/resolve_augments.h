@@ -10,8 +10,7 @@
 #include "engine/retrieve/embedder.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/ranking.h"
-#include "engine/retrieve/retrieval_limits.h"
-#include "engine/retrieve/summarizer.h"
+#include "engine/retrieve/summary_tree.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstdint>

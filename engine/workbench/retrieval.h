@@ -9,7 +9,7 @@
 #include "engine/retrieve/embedder.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/resolve_augments.h"
-#include "engine/retrieve/summarizer.h"
+#include "engine/retrieve/summary_tree.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/model_bundle.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/retrieve/summarizer.h"
+#include "engine/retrieve/summary_tree.h"
 #include "engine/run/session.h"
 #include "engine/trace/sink.h"
 #include "engine/workbench/model_bundle.h"

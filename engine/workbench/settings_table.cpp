@@ -2,7 +2,7 @@
 // What is said of each setting.
 #include "engine/cache/kv_cache.h"
 #include "engine/compute/backends.h"
-#include "engine/retrieve/retrieval_limits.h"
+#include "engine/retrieve/chunker.h"
 #include "engine/workbench/setting_choices.h"
 #include "engine/workbench/settings.h"
 

@@ -2,9 +2,9 @@
 // An embedder and a summariser without a model.
 #pragma once
 
+#include "engine/retrieve/bm25.h"
 #include "engine/retrieve/embedder.h"
-#include "engine/retrieve/question_words.h"
-#include "engine/retrieve/summarizer.h"
+#include "engine/retrieve/summary_tree.h"
 
 #include <cstddef>
 #include <functional>
