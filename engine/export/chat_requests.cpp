@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/export/chat_requests.h"
 
-#include "engine/export/step_requests.h"
 #include "engine/plan/planner.h"
 #include "engine/query/number_text.h"
 #include "engine/spnl/model_name.h"

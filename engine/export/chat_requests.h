@@ -9,10 +9,12 @@
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
+#include "engine/plan/plan.h"
 #include "engine/query/query.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,5 +60,21 @@ std::string chatBody(const ChatRequest& request, bool pretty = false);
 /// "url", "body"}. OpenAI's Batch API and `vllm run-batch` accept such a file if no request needs the reply
 /// of another.
 std::string writeChatRequests(const std::vector<ChatRequest>& requests, bool pretty = false);
+
+// What the forms of a query have in common that are sent step by step.
+
+/// The requests of a plan, and which step each is of. Steps under a monad are left out, unless others need
+/// them.
+struct StepRequests {
+  std::vector<ChatRequest> requests;
+  std::vector<StepIndex> stepOf;
+  std::map<StepIndex, std::size_t> requestOf;
+};
+
+/// `seed`: none: that of the server.
+StepRequests stepRequests(const plan::Plan& plan, std::optional<std::uint64_t> seed);
+
+/// What there is where a query has no requests.
+Error generatesNothing();
 
 }  // namespace spanscope::exports

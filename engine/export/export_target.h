@@ -4,7 +4,6 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/export/target.h"
 #include "engine/export/target_remarks.h"
 #include "engine/query/query.h"
 #include "engine/spnl/prompt_tokens.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/export/query_calls.h"
 
-#include "engine/export/step_requests.h"
+#include "engine/export/chat_requests.h"
 #include "engine/plan/planner.h"
 #include "engine/query/node_parts.h"
 #include "engine/spnl/server_body.h"

@@ -4,7 +4,6 @@
 #include "engine/export/chat_requests.h"
 #include "engine/export/feature_table.h"
 #include "engine/export/query_calls.h"
-#include "engine/export/query_features.h"
 #include "engine/query/query_form.h"
 #include "engine/spnl/server_body.h"
 
