@@ -3,7 +3,7 @@
 
 #include "engine/plan/planner.h"
 #include "engine/query/number_text.h"
-#include "engine/spnl/model_name.h"
+#include "engine/spnl/backends.h"
 
 #include <nlohmann/json.hpp>
 

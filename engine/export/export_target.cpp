@@ -7,7 +7,6 @@
 #include "engine/query/query_form.h"
 #include "engine/spnl/optimize.h"
 #include "engine/spnl/server_body.h"
-#include "engine/spnl/simplify.h"
 
 #include <algorithm>
 #include <array>

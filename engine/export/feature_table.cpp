@@ -5,7 +5,6 @@
 #include "engine/query/parameters.h"
 #include "engine/query/visit_fields.h"
 #include "engine/spnl/backends.h"
-#include "engine/spnl/model_name.h"
 
 #include <algorithm>
 #include <cmath>

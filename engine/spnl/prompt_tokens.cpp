@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/spnl/prompt_tokens.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/query/node_parts.h"
-#include "engine/spnl/marker_layout.h"
 #include "engine/spnl/server_body.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 namespace spanscope::spnl {
+
 namespace {
 
 /// The whole way from a body to ids, with one tokenizer and template.
@@ -111,6 +114,126 @@ std::string tokensOnOneLine(const CallTokens& call) {
 
 std::string tokensByBlock(const CallTokens& call, std::int32_t blockSize) {
   return written(call, blockSize > 0 ? static_cast<std::size_t>(blockSize) : 1) + "\n";
+}
+
+namespace {
+
+using query::JoinKind;
+
+void collect(const query::Node& node, std::vector<query::Message>& messages) {
+  if (const auto* message = node.as<query::Message>()) messages.push_back(*message);
+  query::forEachChild(
+      node, [&](const query::Node& child, const std::string& /*step*/) { collect(child, messages); });
+}
+
+class MarkerWriter {
+ public:
+  MarkerWriter(const BodyTokens& tokens, const MarkerOptions& options)
+      : m_tokens(&tokens), m_options(&options), m_block(static_cast<std::size_t>(options.blockSize)) {}
+
+  std::vector<TokenId> take() { return std::exchange(m_ids, {}); }
+
+  void padToBlock() {
+    while (m_ids.size() % m_block != 0) m_ids.push_back(m_options->pad);
+  }
+
+  void mark(std::optional<TokenId> marker) {
+    if (!marker) return;
+    padToBlock();
+    m_ids.push_back(*marker);
+  }
+
+  void write(const query::Node& node) {
+    if (const auto* message = node.as<query::Message>()) {
+      writeMessage(message->role);
+      return;
+    }
+    const auto& join = *node.as<query::Join>();
+    for (std::size_t i = 0; i < join.children.size(); ++i) {
+      if (join.kind == JoinKind::Plus) mark(m_options->plus);
+      if (join.kind == JoinKind::Cross && i + 1 == join.children.size()) mark(m_options->cross);
+      write(join.children[i]);
+    }
+  }
+
+  void writeMessage(query::Role role) {
+    const std::vector<TokenId>& ids = m_tokens->messages[m_nextMessage++];
+    if (role != query::Role::Assistant) {
+      m_ids.insert(m_ids.end(), ids.begin(), ids.end());
+      return;
+    }
+    const std::size_t suffix = std::min(ids.size(), static_cast<std::size_t>(m_options->assistantSuffix));
+    const std::size_t begin = m_ids.size();
+    m_ids.insert(m_ids.end(), ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(suffix));
+    m_ids.resize(std::max(begin, m_ids.size() / m_block * m_block));
+  }
+
+  void writeGenerationPrompt() {
+    // Where both are one token, that counts as a cross marker.
+    const bool endsWithPlus = lastMarker() == m_options->plus && m_options->plus != m_options->cross;
+    if (m_options->plus && m_options->cross && endsWithPlus) mark(m_options->plus);
+    m_ids.insert(m_ids.end(), m_tokens->generationPrompt.begin(), m_tokens->generationPrompt.end());
+  }
+
+ private:
+  /// By token, as a server would find it: text and padding that hold the same token count too.
+  std::optional<TokenId> lastMarker() const {
+    const auto found = std::find_if(m_ids.rbegin(), m_ids.rend(), [this](TokenId id) {
+      return id == m_options->plus || id == m_options->cross;
+    });
+    return found == m_ids.rend() ? std::nullopt : std::optional<TokenId>(*found);
+  }
+
+  const BodyTokens* m_tokens;
+  const MarkerOptions* m_options;
+  std::size_t m_block;
+  std::size_t m_nextMessage = 0;
+  std::vector<TokenId> m_ids;
+};
+
+void check(bool isFine, std::string place, std::string found, std::string expected) {
+  if (!isFine) throw Failure({"", std::move(place), std::move(found), std::move(expected)});
+}
+
+}  // namespace
+
+std::vector<query::Message> messagesOf(const query::Node& body) {
+  std::vector<query::Message> messages;
+  if (const std::vector<std::string>* inputs = query::inputsOf(body)) {
+    for (const std::string& input : *inputs) messages.push_back({query::Role::User, input});
+  } else {
+    collect(body, messages);
+  }
+  return messages;
+}
+
+std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, const BodyTokens& tokens,
+                                                    const MarkerOptions& options) {
+  check(spnl::isServerBody(body), "", std::string("an operator \"") + query::operatorName(body) + "\"",
+        "a generate, repeat or map whose prompt holds messages and joins only");
+  check(options.blockSize >= 1, "block size", std::to_string(options.blockSize), "1 or more tokens");
+  check(options.assistantSuffix >= 0, "assistant suffix", std::to_string(options.assistantSuffix),
+        "0 or more tokens");
+  const std::size_t wanted = messagesOf(body).size();
+  check(tokens.messages.size() == wanted, "", counted(tokens.messages.size(), "message") + " with tokens",
+        std::to_string(wanted) + ", one a message of the query");
+
+  MarkerWriter writer(tokens, options);
+  std::vector<std::vector<TokenId>> prompts;
+  if (const std::vector<std::string>* inputs = query::inputsOf(body)) {
+    prompts.reserve(inputs->size());
+    for (std::size_t i = 0; i < inputs->size(); ++i) {
+      writer.mark(options.plus);
+      writer.writeMessage(query::Role::User);
+      writer.padToBlock();
+      prompts.push_back(writer.take());
+    }
+    return prompts;
+  }
+  writer.write(*query::generateOf(body)->input);
+  writer.writeGenerationPrompt();
+  prompts.push_back(writer.take());
+  return prompts;
 }
 
 }  // namespace spanscope::spnl

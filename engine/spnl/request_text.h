@@ -6,6 +6,7 @@
 // models have no provider "spnl/".
 #pragma once
 
+#include "engine/query/node_parts.h"
 #include "engine/query/query.h"
 
 #include <cstddef>
@@ -37,5 +38,13 @@ inline constexpr std::size_t kMaxCurlWord = 100'000;
 std::string curlLine(std::string_view body, std::string_view endpoint, bool stream);
 /// A program that uses the package requests. It ends with a line break.
 std::string pythonProgram(std::string_view body, std::string_view endpoint, bool stream);
+
+/// Calls `change` with the settings of every generate, repeat and map.
+template <class Change>
+void changeSettings(query::Node& query, const Change& change) {
+  query::walk(query, {}, [&](query::Node& node, const NodePath& /*path*/) {
+    if (query::GenerateSettings* settings = query::settingsOf(node)) change(*settings);
+  });
+}
 
 }  // namespace spanscope::spnl

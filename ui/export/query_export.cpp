@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/surroundings.h"
-#include "engine/spnl/change_settings.h"
+#include "engine/spnl/request_text.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "ui/export/export_remarks.h"

@@ -2,7 +2,7 @@
 // The layout with markers, held against what the reference laid out.
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
-#include "engine/spnl/marker_layout.h"
+#include "engine/spnl/prompt_tokens.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
