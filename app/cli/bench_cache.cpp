@@ -9,7 +9,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/experiment/load_times.h"
-#include "engine/experiment/scratch_folder.h"
 #include "engine/model/weights.h"
 #include "engine/run/run_options.h"
 #include "engine/workbench/run_options.h"

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/experiment_amount.h"
 
+#include "engine/experiment/repeat_run.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace spanscope::experiment {
+
 namespace {
 
 /// Repeats that are counted; further ones compute about as much.
@@ -40,6 +43,42 @@ ExperimentAmount countExperiment(ExperimentWish wish, ExperimentModel model, con
     for (run::CountRange* range : {&amount.total.prompt, &amount.total.generated})
       scale(*range, least, more * (1 + kSlack));
   }
+  return amount;
+}
+
+namespace {
+
+/// So many times the least and the most of a range.
+run::CountRange times(const run::CountRange& range, std::int64_t least, std::int64_t most) {
+  return {.least = range.least * least,
+          .most = range.bounded() ? range.most * most : run::CountRange::kUnbounded};
+}
+
+}  // namespace
+
+TokenAmount coldAmount(const run::Prediction& empty, const plan::Plan& plan) {
+  constexpr std::int64_t kUsual = 256;  // as RunOptions::maxTokens has it
+  TokenAmount amount;
+  for (const run::StepPrediction& step : empty.steps) {
+    const auto limit = plan.steps[step.step].maxTokens.value_or(0);
+    amount += {.prompt = step.computed, .generated = {0, (limit > 0 ? limit : kUsual) - 1}};
+  }
+  return amount;
+}
+
+TokenAmount repeatsAmount(const TokenAmount& cold, std::int32_t repeats) {
+  const std::int64_t turns = std::int64_t{repeats} + 1;
+  const auto cases = static_cast<std::int64_t>(kRunCases.size());
+  return {.prompt = times(cold.prompt, turns, turns * cases),
+          .generated = times(cold.generated, turns, turns * cases)};
+}
+
+TokenAmount comparisonAmount(const TokenAmount& cold, std::size_t policies) {
+  const auto count = static_cast<std::int64_t>(policies);
+  TokenAmount amount{.prompt = times(cold.prompt, 2 * count, 5 * count),
+                     .generated = times(cold.generated, 2 * count, 2 * count)};
+  // Replies are put through the model twice more, as rows of a prompt.
+  amount.prompt += times(cold.generated, 0, 2 * count);
   return amount;
 }
 

@@ -2,8 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/experiment.h"
-#include "engine/experiment/policy_text.h"
-#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
 
 #include <algorithm>
 #include <array>

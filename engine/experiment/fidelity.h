@@ -2,6 +2,7 @@
 // Measures how close a finished reply is to a full prefill of the same tokens, whatever policy produced it.
 #pragma once
 
+#include "engine/base/ids.h"
 #include "engine/compute/backend.h"
 #include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
@@ -13,7 +14,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -77,6 +80,54 @@ class FinishedReplies {
   };
   std::map<RequestId, Reply> m_replies;
   std::map<RunId, std::string> m_policies;  ///< as text, of the runs that were not taken yet
+};
+
+// Compares two rows of logits as predictions of the next token, in double precision.
+
+/// A distribution of the next token: softmax of a row of logits without NaN and +∞.
+class Distribution {
+ public:
+  explicit Distribution(std::span<const float> logits);  ///< must outlive the object
+
+  double logProbability(TokenId token) const;  ///< natural logarithm
+  double probability(TokenId token) const;
+  TokenId best() const { return m_best; }  ///< of equal logits the lowest id, as in greedy sampling
+
+  /// KL(this ‖ other) in nats. It is 0 if and only if the two are equal, and exactly 0 for equal logits. It
+  /// is ∞ if the other gives probability 0 to a token to which this one does not.
+  double divergenceFrom(const Distribution& other) const;
+
+ private:
+  std::span<const float> m_logits;
+  TokenId m_best = 0;
+  double m_logTotal = 0;  ///< log Σ exp(logit)
+};
+
+// One sequence under a plain causal mask, computed with only the decoder in a KV store of its own: a full
+// prefill, without cache and scheduler.
+
+class FlatSequence {
+ public:
+  /// Has room for `tokens` tokens. Decoder and backend must outlive it. Throws Failure if there is not enough
+  /// memory.
+  FlatSequence(model::Decoder& decoder, compute::Backend& backend, std::int64_t tokens,
+               std::int32_t blockSize, compute::DType keysAndValues);
+
+  enum class Rows {
+    Silent,    ///< nothing is returned
+    Logits,    ///< the logits of every row
+    Observed,  ///< also the attention of every row in all layers, by key token
+  };
+  /// Computes tokens that stand from `begin` on, in one pass. Earlier tokens must have been computed; later
+  /// ones are forgotten. Throws Failure if it was stopped.
+  model::ForwardResult compute(std::int64_t begin, std::span<const TokenId> tokens, Rows rows,
+                               const std::stop_token& stop);
+
+ private:
+  model::Decoder& m_decoder;
+  std::int32_t m_blockSize;
+  std::vector<BlockId> m_blocks;
+  std::unique_ptr<compute::KvStore> m_store;
 };
 
 }  // namespace spanscope::experiment

@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <string>
 #include <system_error>
 #include <utility>
 
 namespace spanscope::experiment {
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -175,6 +177,15 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
   times.disk = std::move(disk).summary();
   times.coldDisk = std::move(cold).summary();
   return times;
+}
+
+ScratchFolder::ScratchFolder(const std::filesystem::path& parent)
+    : m_path(parent /
+             ("bench-" + std::to_string(::getpid()) + "-" + std::to_string(std::random_device()()))) {}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(m_path, error);
 }
 
 }  // namespace spanscope::experiment

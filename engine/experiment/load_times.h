@@ -56,4 +56,19 @@ using SessionMaker = std::function<std::unique_ptr<run::Session>(const run::Sess
 LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& config,
                            std::int32_t vocabularySize, const LoadOptions& options, std::stop_token stop);
 
+/// A separate folder within another one, for files that are stored during a measurement. It is removed on
+/// destruction. Whoever stores files there makes it.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(const std::filesystem::path& parent);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const std::filesystem::path& path() const { return m_path; }
+
+ private:
+  std::filesystem::path m_path;
+};
+
 }  // namespace spanscope::experiment

@@ -6,14 +6,17 @@
 #include "engine/policy/policies.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
+#include "engine/trace/prompt_parts.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <utility>
 #include <variant>
 
 namespace spanscope::experiment {
+
 namespace {
 
 bool ranksOnTop(const std::vector<double>& values, const std::vector<std::int32_t>& needed) {
@@ -122,6 +125,223 @@ std::vector<Head> bestHeads(const std::vector<AskedQuestion>& asked, std::size_t
     if (chosen.size() == before.size()) break;
   }
   return chosen;
+}
+
+namespace {
+
+/// A number a document for each row, layer and head of a reply.
+class Weights {
+ public:
+  enum class Sinks { Kept, LeftOut };  ///< the first token of each document
+
+  Weights(const ReadReply& reply, Sinks sinks) : m_documents(documentsOf(reply)) {
+    for (const trace::SegmentAttention& row : reply.rows) {
+      std::vector<std::vector<double>>& heads = m_rows.emplace_back();
+      const std::size_t width = row.keySegments.size();
+      for (std::size_t at = 0; at + width <= row.mass.size(); at += width) {
+        std::vector<double>& documents = heads.emplace_back();
+        for (std::size_t i = 0; i < width; ++i) {
+          if (std::find(m_documents.begin(), m_documents.end(), row.keySegments[i]) == m_documents.end())
+            continue;
+          const auto first = sinks == Sinks::LeftOut ? static_cast<double>(row.first[at + i]) : 0.0;
+          documents.push_back(std::max(0.0, static_cast<double>(row.mass[at + i]) - first));
+        }
+      }
+    }
+  }
+
+  std::size_t rows() const { return m_rows.size(); }
+  std::size_t heads() const { return m_rows.empty() ? 0 : m_rows.front().size(); }  ///< of all layers
+  std::size_t documents() const { return m_documents.size(); }
+  double at(std::size_t row, std::size_t head, std::size_t document) const {
+    return m_rows[row][head][document];
+  }
+
+  /// Sum of one document over rows and heads, each weight put through `change`.
+  template <class Change>
+  std::vector<double> sum(Change change, std::size_t firstHead = 0) const {
+    std::vector<double> sums(documents(), 0.0);
+    for (std::size_t row = 0; row < rows(); ++row) {
+      for (std::size_t head = firstHead; head < heads(); ++head) {
+        for (std::size_t i = 0; i < documents(); ++i) sums[i] += change(m_rows[row][head], i);
+      }
+    }
+    return sums;
+  }
+
+ private:
+  std::vector<std::uint32_t> m_documents;
+  std::vector<std::vector<std::vector<double>>> m_rows;  ///< [row][layer and head][document]
+};
+
+double itself(const std::vector<double>& documents, std::size_t i) {
+  return documents[i];
+}
+
+std::vector<double> attention(const ReadReply& reply) {
+  return Weights(reply, Weights::Sinks::Kept).sum(itself);
+}
+
+std::vector<double> withoutSinks(const ReadReply& reply) {
+  return Weights(reply, Weights::Sinks::LeftOut).sum(itself);
+}
+
+std::vector<double> perToken(const ReadReply& reply) {
+  std::vector<double> sums = withoutSinks(reply);
+  const std::vector<std::uint32_t> documents = documentsOf(reply);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] /= static_cast<double>(std::max<std::size_t>(reply.segments[documents[i]].tokens.size(), 2) - 1);
+  }
+  return sums;
+}
+
+std::vector<double> upperLayers(const ReadReply& reply) {
+  const Weights weights(reply, Weights::Sinks::LeftOut);
+  const std::size_t layers = reply.rows.empty() ? 0 : reply.rows.front().layers.size();
+  const std::size_t headsOfLayer = layers == 0 ? 0 : weights.heads() / layers;
+  return weights.sum(itself, layers / 2 * headsOfLayer);
+}
+
+std::vector<double> aboveTheMean(const ReadReply& reply) {
+  return Weights(reply, Weights::Sinks::LeftOut).sum([](const std::vector<double>& documents, std::size_t i) {
+    double sum = 0;
+    for (const double value : documents) sum += value;
+    return std::max(0.0, documents[i] - sum / static_cast<double>(documents.size()));
+  });
+}
+
+std::vector<double> firstToken(const ReadReply& reply) {
+  ReadReply first{.segments = reply.segments, .rows = {}};
+  if (!reply.rows.empty()) first.rows.push_back(reply.rows.front());
+  return withoutSinks(first);
+}
+
+std::vector<double> moreThanAtFirst(const ReadReply& reply) {
+  std::vector<double> sums = withoutSinks(reply);
+  const std::vector<double> first = firstToken(reply);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] -= static_cast<double>(reply.rows.size()) * first[i];
+  return sums;
+}
+
+std::vector<double> strongestHead(const ReadReply& reply) {
+  const Weights weights(reply, Weights::Sinks::LeftOut);
+  std::vector<double> most(weights.documents(), 0.0);
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    for (std::size_t head = 0; head < weights.heads(); ++head) {
+      double sum = 0;
+      for (std::size_t row = 0; row < weights.rows(); ++row) sum += weights.at(row, head, i);
+      most[i] = std::max(most[i], sum);
+    }
+  }
+  return most;
+}
+
+std::vector<double> strongestHeadOfEachToken(const ReadReply& reply) {
+  const Weights weights(reply, Weights::Sinks::LeftOut);
+  std::vector<double> sums(weights.documents(), 0.0);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    for (std::size_t row = 0; row < weights.rows(); ++row) {
+      double most = 0;
+      for (std::size_t head = 0; head < weights.heads(); ++head)
+        most = std::max(most, weights.at(row, head, i));
+      sums[i] += most;
+    }
+  }
+  return sums;
+}
+
+std::vector<double> strongestLook(const ReadReply& reply) {
+  const Weights weights(reply, Weights::Sinks::LeftOut);
+  std::vector<double> most(weights.documents(), 0.0);
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    for (std::size_t row = 0; row < weights.rows(); ++row) {
+      for (std::size_t head = 0; head < weights.heads(); ++head) {
+        most[i] = std::max(most[i], weights.at(row, head, i));
+      }
+    }
+  }
+  return most;
+}
+
+std::vector<double> strongestToken(const ReadReply& reply) {
+  const Weights weights(reply, Weights::Sinks::LeftOut);
+  std::vector<double> most(weights.documents(), 0.0);
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    for (std::size_t row = 0; row < weights.rows(); ++row) {
+      double sum = 0;
+      for (std::size_t head = 0; head < weights.heads(); ++head) sum += weights.at(row, head, i);
+      most[i] = std::max(most[i], sum);
+    }
+  }
+  return most;
+}
+
+std::vector<double> shownShares(const ReadReply& reply) {
+  // Of a table in which each document is a segment.
+  const trace::PromptParts parts(reply.segments, nullptr);
+  std::vector<trace::PartAttention> joined;
+  for (const trace::SegmentAttention& row : reply.rows) joined.push_back(trace::byPart(row, parts));
+  std::vector<const trace::PartAttention*> rows;
+  for (const trace::PartAttention& row : joined) rows.push_back(&row);
+  const std::vector<double> shares = trace::sourceShares(parts, rows);
+  std::vector<double> ofDocuments;
+  for (const std::uint32_t document : documentsOf(reply)) ofDocuments.push_back(shares[document]);
+  return ofDocuments;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> documentsOf(const ReadReply& reply) {
+  std::vector<std::uint32_t> documents;
+  if (reply.rows.empty()) return documents;
+  const std::vector<std::uint32_t>& seen = reply.rows.front().keySegments;
+  std::copy_if(seen.begin(), seen.end() - (seen.empty() ? 0 : 1), std::back_inserter(documents),
+               [&](std::uint32_t segment) { return reply.segments[segment].independent; });
+  return documents;
+}
+
+std::vector<SourceMeasure> sourceMeasures() {
+  return {
+      {"squares", "sum of the squares of attention, first tokens of documents left out", shownShares},
+      {"attention", "sum of attention", attention},
+      {"without sinks", "sum of attention, first tokens of documents left out as in all others",
+       withoutSinks},
+      {"per token", "sum divided by the document's tokens", perToken},
+      {"upper layers", "sum over the upper half of the layers", upperLayers},
+      {"above the mean", "what each head reads above its mean over the documents, summed", aboveTheMean},
+      {"strongest head", "the most that one head reads over all tokens", strongestHead},
+      {"strongest heads", "the most that a head reads at each token, summed", strongestHeadOfEachToken},
+      {"strongest token", "the most that all heads read at one token", strongestToken},
+      {"strongest look", "the most that one head reads at one token", strongestLook},
+      {"first token", "sum at the first token of the answer alone", firstToken},
+      {"more than at first", "sum, less what it would be if all tokens read like the first", moreThanAtFirst},
+  };
+}
+
+SourceMeasure headsMeasure(const std::vector<Head>& heads) {
+  SourceMeasure measure{.name = "best heads", .formula = "sum over", .read = {}};
+  for (const Head& head : heads) {
+    measure.formula += (&head == heads.data() ? " layer " : ", layer ") + std::to_string(head.layer) +
+                       " head " + std::to_string(head.head);
+  }
+  measure.read = [heads](const ReadReply& reply) {
+    const Weights weights(reply, Weights::Sinks::LeftOut);
+    std::vector<double> sums(weights.documents(), 0.0);
+    if (reply.rows.empty()) return sums;
+    const trace::SegmentAttention& any = reply.rows.front();
+    for (const Head& head : heads) {
+      const auto layer = std::find(any.layers.begin(), any.layers.end(), head.layer);
+      if (layer == any.layers.end() || head.head >= any.heads) continue;
+      const auto at =
+          static_cast<std::size_t>(layer - any.layers.begin()) * static_cast<std::size_t>(any.heads) +
+          static_cast<std::size_t>(head.head);
+      for (std::size_t row = 0; row < weights.rows(); ++row) {
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weights.at(row, at, i);
+      }
+    }
+    return sums;
+  };
+  return measure;
 }
 
 }  // namespace spanscope::experiment

@@ -3,9 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/experiment/divergence.h"
 #include "engine/experiment/fidelity.h"
-#include "engine/experiment/flat_sequence.h"
 #include "engine/run/session.h"
 #include "engine/workbench/service/workplace.h"
 

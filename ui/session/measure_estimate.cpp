@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/measure_estimate.h"
 
-#include "engine/experiment/measure_amount.h"
+#include "engine/experiment/experiment_amount.h"
 #include "ui/session/experiment_estimate.h"
 #include "ui/session/forecast.h"
 #include "ui/session/policy_comparison.h"

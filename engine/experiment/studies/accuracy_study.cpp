@@ -2,7 +2,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/source_questions.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
 #include <array>
@@ -12,8 +11,6 @@
 
 namespace spanscope::experiment {
 namespace {
-
-constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
     ExperimentField{

@@ -3,7 +3,6 @@
 #include "engine/base/error.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/conversations.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 namespace spanscope::experiment {
 namespace {
 
-constexpr double kMilliseconds = 1000;
 constexpr const char* kHistoryFirst = "history-first";
 constexpr const char* kPassagesFirst = "passages-first";
 

@@ -3,7 +3,6 @@
 #include "engine/base/translation.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/experiment/needle.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/layout/layouts.h"
 #include "engine/run/run_options.h"

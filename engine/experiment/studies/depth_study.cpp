@@ -2,8 +2,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/needle.h"
-#include "engine/experiment/policy_text.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_options.h"
 

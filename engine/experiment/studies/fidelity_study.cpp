@@ -2,7 +2,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/source_questions.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/fidelity_figures.h"

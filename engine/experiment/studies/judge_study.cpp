@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
 #include <array>
 
 namespace spanscope::experiment {
 namespace {
-
-constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
     ExperimentField{"generates", forTranslation("Experiments", "Inner generates"),

@@ -3,8 +3,6 @@
 #include "engine/base/error.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/load_times.h"
-#include "engine/experiment/scratch_folder.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
 #include <algorithm>
@@ -14,7 +12,6 @@
 namespace spanscope::experiment {
 namespace {
 
-constexpr double kMilliseconds = 1000;
 constexpr double kMebibyte = 1 << 20;
 
 constexpr std::array kFields = {

@@ -2,15 +2,12 @@
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/plus_order.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
 #include <array>
 
 namespace spanscope::experiment {
 namespace {
-
-constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),

@@ -2,7 +2,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
 #include "engine/experiment/abba.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
 #include <algorithm>
@@ -10,8 +9,6 @@
 
 namespace spanscope::experiment {
 namespace {
-
-constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
     ExperimentField{"tokens", forTranslation("Experiments", "Tokens a document"),

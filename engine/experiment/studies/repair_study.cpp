@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/translation.h"
 #include "engine/experiment/source_questions.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/fidelity_figures.h"
@@ -55,7 +54,6 @@ std::string blendOf(std::int32_t share) {
 
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop) {
-  constexpr double kMilliseconds = 1000;
   const std::vector<std::int32_t> shares = numbersOf(result.wish, "shares");
   const std::int32_t documents = numberOf(result.wish, "documents");
   const ExperimentWish& wish = result.wish;

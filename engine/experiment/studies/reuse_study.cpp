@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
-#include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
 
 #include <algorithm>
@@ -11,8 +10,6 @@
 
 namespace spanscope::experiment {
 namespace {
-
-constexpr double kMilliseconds = 1000;
 
 constexpr std::array kFields = {
     ExperimentField{"words", forTranslation("Experiments", "Words a document"),

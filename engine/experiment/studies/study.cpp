@@ -2,8 +2,8 @@
 #include "engine/experiment/studies/study.h"
 
 #include "engine/base/error.h"
-#include "engine/experiment/policy_text.h"
 #include "engine/plan/planner.h"
+#include "engine/policy/policies.h"
 #include "engine/run/run_options.h"
 #include "engine/run/trace_values.h"
 
@@ -13,6 +13,7 @@
 #include <variant>
 
 namespace spanscope::experiment {
+
 namespace {
 
 constexpr std::array kFiller = {"The weather was mild that day.", "Two men carried a ladder.",
@@ -232,6 +233,41 @@ query::Node studyMessage(query::Role role, std::string text) {
 query::Node studyGenerate(query::Node input, std::int32_t maxTokens, float temperature) {
   return {query::Generate{.settings = {.model = {}, .maxTokens = maxTokens, .temperature = temperature},
                           .input = std::move(input)}};
+}
+
+namespace {
+
+policy::Choice policyOf(std::string_view text) {
+  auto read = policy::readChoice(text);
+  if (auto* choice = std::get_if<policy::Choice>(&read)) return std::move(*choice);
+  throw Failure(errorAt("policy", std::string(text), std::get<policy::ChoiceProblem>(read).expected));
+}
+
+}  // namespace
+
+std::string everyPolicy() {
+  std::string list;
+  for (const policy::Policy* policy : policy::policies())
+    list += (list.empty() ? "" : ",") + policy::Choice(*policy).name();
+  return list;
+}
+
+std::vector<std::string> splitPolicies(std::string_view list) {
+  std::vector<std::string> policies(1);
+  int depth = 0;
+  for (const char letter : list) {
+    depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
+    if (letter == ',' && depth == 0)
+      policies.emplace_back();
+    else if (letter != ' ')
+      policies.back() += letter;
+  }
+  for (const std::string& policy : policies) policyOf(policy);
+  return policies;
+}
+
+void usePolicy(run::RunOptions& options, std::string_view policy) {
+  options.policy = policyOf(policy);
 }
 
 }  // namespace spanscope::experiment

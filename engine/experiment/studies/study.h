@@ -15,9 +15,13 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::experiment {
+
+/// Factor from seconds to the milliseconds of measures.
+inline constexpr double kMilliseconds = 1000;
 
 /// Records the figures of runs, and the replies.
 class StudySink final : public trace::Sink {
@@ -117,5 +121,34 @@ std::string fillerText(std::int32_t words, std::uint64_t number);
 query::Node studyMessage(query::Role role, std::string text);
 /// A generate without a model's name.
 query::Node studyGenerate(query::Node input, std::int32_t maxTokens, float temperature);
+
+// The list of experiments, for the registry only.
+
+extern const Experiment kRagStudy;           ///< time to first token over the number of documents
+extern const Experiment kJudgeStudy;         ///< the same for a judge, over the number of generates that it
+                                             ///< judges
+extern const Experiment kRelocationStudy;    ///< the same order compared with the swapped one
+extern const Experiment kReuseStudy;         ///< share of the prompt that is found, by length, order and
+                                             ///< block size
+extern const Experiment kConversationStudy;  ///< hit rate and time by turn, with retrieval
+extern const Experiment kFidelityStudy;      ///< how close each policy is to a full prefill
+extern const Experiment kRepairStudy;        ///< how much link and blend repair, over their parameter
+extern const Experiment kLocalityStudy;      ///< names found at once and in portions
+extern const Experiment kCroppingStudy;      ///< names found with and without cropped replies
+extern const Experiment kAccuracyStudy;      ///< how often each policy is right
+
+extern const Experiment kDepthStudy;  ///< names found by depth and length
+extern const Experiment kLoadStudy;   ///< loading kept blocks compared with computing them
+
+// Policies in experiments are texts, with parameters where they have any. Only this file of the folder knows
+// the meaning of such a text.
+
+/// All policies with their usual parameters: "spans,prefix".
+std::string everyPolicy();
+/// Splits such a list into policies; commas within parentheses do not separate. Throws Failure that lists the
+/// known policies if one is unknown.
+std::vector<std::string> splitPolicies(std::string_view list);
+/// Makes runs use a policy that splitPolicies() returned.
+void usePolicy(run::RunOptions& options, std::string_view policy);
 
 }  // namespace spanscope::experiment

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fidelity against slow arithmetic on the same tables, and what it says of policies whose answer is known.
-#include "engine/experiment/divergence.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/experiment/table_pass.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/experiment/chart.h"
-#include "engine/experiment/experiment_maps.h"
+#include "engine/experiment/experiment_chart.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/view_input.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/pool/store_cost.h"
 
-#include "engine/experiment/experiment_maps.h"
+#include "engine/experiment/experiment_chart.h"
 #include "engine/workbench/run_options.h"
 #include "ui/session/load_comparison.h"
 #include "ui/views/common/text_tools.h"
