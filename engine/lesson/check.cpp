@@ -3,7 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/lesson/desk.h"
-#include "engine/lesson/limits.h"
+#include "engine/lesson/lesson.h"
 #include "engine/query/shown_text.h"
 
 #include <algorithm>

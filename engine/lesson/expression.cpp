@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/expression.h"
 
-#include "engine/lesson/limits.h"
+#include "engine/lesson/lesson.h"
 #include "engine/query/shown_text.h"
 
 #include <charconv>

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -87,5 +88,11 @@ FilledLesson fill(const Lesson& lesson, const LessonFacts& facts);
 
 /// As a person reads it in a terminal: Markdown with figures, actions, answers and what holds.
 std::string textOf(const FilledLesson& lesson);
+
+/// Markdown with lines of at most `columns` characters, where words allow it: figures that took the place of
+/// their names left lines of any length. Paragraphs and items of lists are filled anew; code, tables,
+/// headings and quotations stay as they are, and so does a line that ends in two blanks or a backslash (a
+/// forced break).
+std::string wrapped(std::string_view markdown, std::size_t columns);
 
 }  // namespace spanscope::lesson

@@ -2,6 +2,7 @@
 // What a lesson may read: files in its own folder and in the folders below it, and the bundled queries.
 #pragma once
 
+#include "engine/lesson/lesson.h"
 #include "engine/query/surroundings.h"
 
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace spanscope::lesson {
 
@@ -41,5 +43,14 @@ class LessonFolder {
 
 /// Why a path cannot be one of a lesson, whatever is on the disk; nothing: it can.
 std::optional<query::NotGiven> refusedPath(const std::string& path);
+
+/// A lesson that comes with the program.
+struct BundledLesson {
+  std::filesystem::path file;
+  Head head;
+};
+
+/// In the order of their numbers, which their names begin with. Throws Failure if there are none.
+std::vector<BundledLesson> bundledLessons();
 
 }  // namespace spanscope::lesson

@@ -2,7 +2,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/utf8.h"
 #include "engine/lesson/lesson.h"
-#include "engine/lesson/limits.h"
 #include "engine/query/shown_text.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/figure_picker.h"
 
-#include "engine/lesson/limits.h"
+#include "engine/lesson/lesson.h"
 
 #include <QComboBox>
 #include <QCoreApplication>

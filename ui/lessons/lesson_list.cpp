@@ -2,7 +2,7 @@
 #include "ui/lessons/lesson_list.h"
 
 #include "engine/base/error.h"
-#include "engine/lesson/bundled.h"
+#include "engine/lesson/lesson_folder.h"
 
 #include <QFileInfo>
 #include <QKeyEvent>

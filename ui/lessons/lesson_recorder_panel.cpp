@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_recorder_panel.h"
 
-#include "engine/lesson/limits.h"
+#include "engine/lesson/lesson.h"
 #include "ui/lessons/figure_picker.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/views/common/elided_combo.h"

@@ -2,7 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/lesson/check.h"
 #include "engine/lesson/desk.h"
-#include "engine/lesson/limits.h"
+#include "engine/lesson/lesson.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/expression.h"
-#include "engine/lesson/limits.h"
+#include "engine/lesson/lesson.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>

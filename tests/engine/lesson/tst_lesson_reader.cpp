@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/lesson.h"
-#include "engine/lesson/limits.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/lesson/bundled.h"
 #include "engine/lesson/check.h"
 #include "engine/lesson/desk.h"
 #include "engine/lesson/lesson_folder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lines of lessons in a terminal.
-#include "engine/lesson/wrapped_text.h"
+#include "engine/lesson/filled.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
