@@ -8,7 +8,7 @@
 #include "engine/experiment/gzip_text.h"
 #include "engine/trace/trace_file.h"
 #include "engine/twin/servers.h"
-#include "engine/twin/telling/scenario_story.h"
+#include "engine/twin/telling/cache_teller.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

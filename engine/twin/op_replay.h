@@ -3,9 +3,14 @@
 #pragma once
 
 #include "engine/twin/scenario.h"
-#include "engine/twin/telling/scenario_story.h"
+#include "engine/twin/sglang/token_cache.h"
+#include "engine/twin/telling/cache_teller.h"
+#include "engine/twin/twin.h"
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,5 +49,20 @@ Json replayOps(const ScenarioPlace& scenario, ScenarioStory* story) {
   written["ops"] = std::move(ops);
   return written;
 }
+
+/// All prompts and replies that a server has computed, whether it still keeps them or not: so that a twin can
+/// say why what it does not find is not found. Memory grows with every request.
+class SeenTokens {
+ public:
+  void add(std::string_view salt, std::span<const TokenId> tokens);
+
+  /// The fates of a prompt of which the first `cached` tokens are found and `kept` ones are there, both whole
+  /// blocks of `block` tokens.
+  std::vector<FateRun> fates(std::string_view salt, std::span<const TokenId> prompt, std::size_t cached,
+                             std::size_t kept, std::size_t block) const;
+
+ private:
+  sglang::RadixTree m_tree{1};
+};
 
 }  // namespace spanscope::twin

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/twin/servers.h"
 
-#include "engine/twin/llama_cpp/llama_cpp.h"
 #include "engine/twin/scenario.h"
-#include "engine/twin/sglang/sglang.h"
-#include "engine/twin/vllm/vllm.h"
 
 #include <algorithm>
 #include <array>

@@ -51,4 +51,13 @@ std::vector<std::string> serverNames();
 std::string replayLine(const Server& server, std::string_view text, const std::string& file, std::size_t line,
                        ScenarioStory* story = nullptr);
 
+/// llama-server of llama.cpp 0c1e57098 with a model whose layers all have full attention.
+extern const Server kLlamaCpp;
+
+/// SGLang 0.5.23 with a model whose layers all have full attention.
+extern const Server kSglang;
+
+/// vLLM 0.33.0 with a model whose layers all have full attention.
+extern const Server kVllm;
+
 }  // namespace spanscope::twin

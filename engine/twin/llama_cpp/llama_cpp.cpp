@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/twin/llama_cpp/llama_cpp.h"
-
 #include "engine/twin/llama_cpp/slots.h"
 #include "engine/twin/scenario.h"
-#include "engine/twin/telling/scenario_story.h"
+#include "engine/twin/servers.h"
+#include "engine/twin/telling/cache_teller.h"
 
 #include <algorithm>
 #include <array>

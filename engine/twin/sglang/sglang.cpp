@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/twin/sglang/sglang.h"
-
 #include "engine/twin/op_replay.h"
 #include "engine/twin/scenario.h"
-#include "engine/twin/seen_tokens.h"
+#include "engine/twin/servers.h"
 #include "engine/twin/sglang/token_cache.h"
-#include "engine/twin/telling/scenario_story.h"
+#include "engine/twin/telling/cache_teller.h"
 
 #include <algorithm>
 #include <array>

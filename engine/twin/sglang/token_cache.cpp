@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/twin/sglang/token_cache.h"
 
+#include <queue>
+
+#include <algorithm>
 #include <utility>
 
 namespace spanscope::twin::sglang {
+
 namespace {
 
 trace::BlockKey rootOf(const Realm& realm) {
@@ -166,6 +170,182 @@ bool TokenCache::reset() {
 
 std::vector<std::int64_t> TokenCache::takeEvicted() {
   return std::exchange(m_evicted, {});
+}
+
+RadixTree::RadixTree(std::int32_t pageSize) : m_pageSize(static_cast<std::size_t>(pageSize)) {
+  clear();
+}
+
+void RadixTree::clear() {
+  m_nodes.assign(1, Node{});
+  m_nodes[0].isUsed = true;
+  m_nodes[0].locks = 1;
+  m_unused.clear();
+  m_evictable = 0;
+  m_locked = 0;
+}
+
+std::span<const TokenId> RadixTree::wholePages(std::span<const TokenId> tokens) const {
+  return tokens.first(tokens.size() / m_pageSize * m_pageSize);
+}
+
+RadixTree::ChildKey RadixTree::keyOf(const Realm& realm, std::span<const TokenId> tokens) const {
+  const auto page = tokens.first(m_pageSize);
+  return {realm, Page(page.begin(), page.end())};
+}
+
+std::size_t RadixTree::common(const Node& node, std::span<const TokenId> tokens) const {
+  const auto parted = std::mismatch(node.tokens.begin(), node.tokens.end(), tokens.begin(), tokens.end());
+  return static_cast<std::size_t>(parted.first - node.tokens.begin()) / m_pageSize * m_pageSize;
+}
+
+// By value: the list of nodes, where the realm of another may stand, moves when it grows.
+RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const TokenId> tokens,
+                                  std::span<const BlockId> places) {
+  NodeId made = m_nodes.size();
+  if (m_unused.empty()) {
+    m_nodes.emplace_back();
+  } else {
+    made = m_unused.back();
+    m_unused.pop_back();
+  }
+  Node& node = m_nodes[made];
+  node.parent = parent;
+  node.realm = std::move(realm);
+  node.tokens.assign(tokens.begin(), tokens.end());
+  node.places.assign(places.begin(), places.end());
+  node.lastUse = ++m_now;
+  node.isUsed = true;
+  return made;
+}
+
+RadixTree::NodeId RadixTree::split(NodeId node, std::size_t tokens) {
+  const std::vector<TokenId> all = m_nodes[node].tokens;
+  const std::span<const TokenId> run(all);
+  const std::vector<BlockId> places = m_nodes[node].places;
+  const std::size_t pages = places.empty() ? 0 : tokens / m_pageSize;
+  const NodeId parent = m_nodes[node].parent;
+  const NodeId upper = make(parent, m_nodes[node].realm, run.first(tokens), std::span(places).first(pages));
+  Node& lower = m_nodes[node];
+  Node& made = m_nodes[upper];
+  made.locks = lower.locks;
+  made.children.emplace(keyOf(lower.realm, run.subspan(tokens)), node);
+  m_nodes[parent].children[keyOf(lower.realm, run)] = upper;
+  lower.parent = upper;
+  lower.tokens.erase(lower.tokens.begin(), lower.tokens.begin() + static_cast<std::ptrdiff_t>(tokens));
+  lower.places.erase(lower.places.begin(), lower.places.begin() + static_cast<std::ptrdiff_t>(pages));
+  return upper;
+}
+
+RadixTree::Match RadixTree::match(const Realm& realm, std::span<const TokenId> tokens) {
+  std::span<const TokenId> left = wholePages(tokens);
+  Match match;
+  const std::uint64_t now = ++m_now;
+  while (!left.empty()) {
+    const auto& children = m_nodes[match.last].children;
+    const auto child = children.find(keyOf(realm, left));
+    if (child == children.end()) break;
+    const NodeId node = child->second;
+    m_nodes[node].lastUse = now;
+    const std::size_t size = common(m_nodes[node], left);
+    match.tokens += size;
+    if (size < m_nodes[node].tokens.size()) {
+      // Both parts count as used: the lower one at this time, the upper one when it was made.
+      match.last = split(node, size);
+      break;
+    }
+    match.last = node;
+    left = left.subspan(size);
+  }
+  return match;
+}
+
+std::size_t RadixTree::matchedTokens(const Realm& realm, std::span<const TokenId> tokens) const {
+  std::span<const TokenId> left = wholePages(tokens);
+  std::size_t matched = 0;
+  NodeId at = 0;
+  while (!left.empty()) {
+    const auto& children = m_nodes[at].children;
+    const auto child = children.find(keyOf(realm, left));
+    if (child == children.end()) break;
+    at = child->second;
+    const std::size_t size = common(m_nodes[at], left);
+    matched += size;
+    if (size < m_nodes[at].tokens.size()) break;
+    left = left.subspan(size);
+  }
+  return matched;
+}
+
+std::size_t RadixTree::insert(const Realm& realm, std::span<const TokenId> tokens,
+                              std::span<const BlockId> places) {
+  const std::span<const TokenId> all = wholePages(tokens);
+  const Match there = match(realm, all);
+  const std::span<const TokenId> left = all.subspan(there.tokens);
+  if (!left.empty()) {
+    const auto own =
+        places.empty() ? places : places.subspan(there.tokens / m_pageSize, left.size() / m_pageSize);
+    const NodeId leaf = make(there.last, realm, left, own);
+    m_nodes[there.last].children[keyOf(realm, left)] = leaf;
+    m_evictable += static_cast<std::int64_t>(left.size());
+  }
+  return there.tokens;
+}
+
+std::vector<BlockId> RadixTree::placesTo(NodeId node) const {
+  std::vector<NodeId> path;
+  for (; node != 0; node = m_nodes[node].parent) path.push_back(node);
+  std::vector<BlockId> places;
+  for (auto each = path.rbegin(); each != path.rend(); ++each)
+    places.insert(places.end(), m_nodes[*each].places.begin(), m_nodes[*each].places.end());
+  return places;
+}
+
+std::vector<BlockId> RadixTree::places() const {
+  std::vector<BlockId> places;
+  for (const Node& node : m_nodes) places.insert(places.end(), node.places.begin(), node.places.end());
+  return places;
+}
+
+void RadixTree::lock(NodeId node) {
+  for (; node != 0; node = m_nodes[node].parent) {
+    Node& locked = m_nodes[node];
+    if (locked.locks++ > 0) continue;
+    m_evictable -= static_cast<std::int64_t>(locked.tokens.size());
+    m_locked += static_cast<std::int64_t>(locked.tokens.size());
+  }
+}
+
+void RadixTree::unlock(NodeId node) {
+  for (; node != 0; node = m_nodes[node].parent) {
+    Node& locked = m_nodes[node];
+    if (--locked.locks > 0) continue;
+    m_evictable += static_cast<std::int64_t>(locked.tokens.size());
+    m_locked -= static_cast<std::int64_t>(locked.tokens.size());
+  }
+}
+
+std::vector<RadixTree::Evicted> RadixTree::evict(std::int64_t tokens) {
+  using Leaf = std::pair<std::uint64_t, NodeId>;
+  std::priority_queue<Leaf, std::vector<Leaf>, std::greater<>> leaves;
+  const auto isFree = [this](NodeId node) {
+    return m_nodes[node].isUsed && m_nodes[node].locks == 0 && m_nodes[node].children.empty();
+  };
+  for (NodeId node = 0; node < m_nodes.size(); ++node)
+    if (isFree(node)) leaves.emplace(m_nodes[node].lastUse, node);
+  std::vector<Evicted> evicted;
+  for (std::int64_t sum = 0; sum < tokens && !leaves.empty(); sum += evicted.back().tokens) {
+    const NodeId leaf = leaves.top().second;
+    leaves.pop();
+    Node node = std::exchange(m_nodes[leaf], Node{});
+    m_unused.push_back(leaf);
+    m_nodes[node.parent].children.erase(keyOf(node.realm, node.tokens));
+    if (isFree(node.parent)) leaves.emplace(m_nodes[node.parent].lastUse, node.parent);
+    evicted.push_back(
+        {.tokens = static_cast<std::int64_t>(node.tokens.size()), .places = std::move(node.places)});
+    m_evictable -= evicted.back().tokens;
+  }
+  return evicted;
 }
 
 }  // namespace spanscope::twin::sglang

@@ -3,19 +3,96 @@
 // prefix caching on.
 #pragma once
 
+#include "engine/base/hash.h"
+#include "engine/base/ids.h"
 #include "engine/twin/telling/cache_observer.h"
-#include "engine/twin/vllm/block_chain.h"
-#include "engine/twin/vllm/block_queue.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <variant>
 #include <vector>
 
 namespace spanscope::twin::vllm {
+
+// The names that vLLM 0.33.0 gives to full blocks with --prefix-caching-hash-algo sha256_cbor: the SHA-256 of
+// the canonical CBOR (RFC 8949, section 4.2) of [name of the block before, [tokens], extra keys].
+
+using BlockName = Sha256Value;
+
+/// What stands before the first block: the name of the text that the server uses unless it was given another.
+BlockName standardRoot();
+
+struct Adapter {
+  std::string name;
+  std::string path;
+};
+
+/// A picture or another medium whose tokens stand at [begin, begin + count) of the prompt.
+struct Medium {
+  std::string id;
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+};
+
+/// What tells blocks of the same tokens apart. All blocks have the adapter, those with tokens of a medium
+/// have its id and where it begins, counted from the block; the first block has the salt.
+struct ExtraKeys {
+  std::optional<Adapter> adapter;
+  std::vector<Medium> media;  ///< in their order, none inside another
+  std::string salt;           ///< empty: none
+};
+
+/// The tokens of a request and the names of its full blocks.
+class BlockChain {
+ public:
+  /// `blockSize`: tokens, at least 1.
+  BlockChain(std::int32_t blockSize, const BlockName& root, ExtraKeys extra, std::vector<TokenId> tokens);
+
+  void append(TokenId token);
+  const std::vector<TokenId>& tokens() const { return m_tokens; }
+  const std::vector<BlockName>& names() const { return m_names; }
+  std::span<const TokenId> tokensOf(std::size_t block) const;
+
+ private:
+  void nameFullBlocks();
+
+  std::size_t m_blockSize;
+  BlockName m_root;
+  ExtraKeys m_extra;
+  std::vector<TokenId> m_tokens;
+  std::vector<BlockName> m_names;
+};
+
+/// The free blocks of a pool in the order in which they are taken: first those that were given back without a
+/// name, the last one first; then those that nobody has taken yet, by number; then those with a name, the one
+/// that was given back first first. Memory grows with the blocks that were taken, not with the pool.
+class BlockQueue {
+ public:
+  /// Blocks 1 … blockCount − 1 are free. `blockCount`: at least 1.
+  explicit BlockQueue(BlockId blockCount) : m_end(blockCount) {}
+
+  std::int64_t size() const;
+  /// The next block; there must be one.
+  BlockId take();
+  /// Takes a block that was given back with a name.
+  void takeOut(BlockId block);
+  /// Gives blocks back without a name; the first of them is the next to be taken.
+  void giveBackFirst(std::span<const BlockId> blocks);
+  void giveBackLast(BlockId block);
+
+ private:
+  std::vector<BlockId> m_first;  ///< the next one to be taken is the last element
+  BlockId m_fresh = 1;           ///< blocks from here to m_end were never taken
+  BlockId m_end;
+  std::map<std::uint64_t, BlockId> m_last;  ///< by the time of giving back
+  std::unordered_map<BlockId, std::uint64_t> m_times;
+  std::uint64_t m_now = 0;
+};
 
 /// Blocks that can be found from now on, one after the other in one chain.
 struct Stored {

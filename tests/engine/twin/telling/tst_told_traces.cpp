@@ -5,7 +5,6 @@
 #include "engine/trace/trace_file.h"
 #include "engine/twin/servers.h"
 #include "engine/twin/telling/cache_teller.h"
-#include "engine/twin/telling/scenario_story.h"
 #include "tests/engine/twin/scenario_lines.h"
 #include "tests/support/test_program.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
-#include "engine/twin/vllm/vllm.h"
+#include "engine/twin/servers.h"
 #include "tests/engine/twin/scenario_lines.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/twin/seen_tokens.h"
+#include "engine/twin/op_replay.h"
 
 #include <algorithm>
 #include <string>
