@@ -17,7 +17,7 @@
 #include "engine/policy/policies.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 #include "app/cli/text_table.h"
 #include "engine/experiment/operations.h"
 #include "engine/model/weights.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

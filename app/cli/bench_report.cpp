@@ -3,7 +3,7 @@
 
 #include "app/cli/text_table.h"
 #include "engine/base/error.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <nlohmann/json.hpp>
 

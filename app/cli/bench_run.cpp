@@ -18,7 +18,7 @@
 #include "engine/policy/policies.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -17,7 +17,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/offered_adapter.h"
 #include "engine/workbench/resource_paths.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "engine/workbench/template_facts.h"
 
 #include <CLI/CLI.hpp>

@@ -24,12 +24,12 @@
 #include "engine/trace/recorder.h"
 #include "engine/workbench/document/problems.h"
 #include "engine/workbench/model_names.h"
-#include "engine/workbench/retrieval_report.h"
+#include "engine/workbench/retrieval.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/work.h"
 #include "engine/workbench/service/workplace.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
-#include "engine/workbench/document/retrieval_options.h"
+#include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
 
 #include <utility>

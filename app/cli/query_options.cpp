@@ -10,7 +10,6 @@
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
 #include "engine/workbench/document/plan_options.h"
-#include "engine/workbench/document/retrieval_options.h"
 
 #include <CLI/CLI.hpp>
 

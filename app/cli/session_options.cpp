@@ -9,7 +9,7 @@
 #include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <CLI/CLI.hpp>
 

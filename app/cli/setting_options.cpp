@@ -2,7 +2,7 @@
 #include "app/cli/setting_options.h"
 
 #include "app/cli/number_option.h"
-#include "engine/workbench/chosen_name.h"
+#include "engine/workbench/setting.h"
 
 #include <CLI/CLI.hpp>
 

@@ -7,7 +7,6 @@
 #include "app/cli/predicted_reuse.h"
 #include "engine/twin/servers.h"
 #include "engine/workbench/servers/twin_forecast.h"
-#include "engine/workbench/servers/twin_story.h"
 
 #include <nlohmann/json_fwd.hpp>
 

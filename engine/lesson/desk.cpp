@@ -6,12 +6,12 @@
 #include "engine/query/node_parts.h"
 #include "engine/query/query_form.h"
 #include "engine/query/shown_text.h"
-#include "engine/workbench/chosen_name.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
+#include "engine/workbench/setting.h"
 
 #include <algorithm>
 #include <charconv>

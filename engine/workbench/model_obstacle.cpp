@@ -7,7 +7,7 @@
 #include "engine/model/weights.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 namespace spanscope::workbench {
 

@@ -1,14 +1,125 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/retrieval.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/plan/planner.h"
+#include "engine/query/query.h"
 #include "engine/retrieve/decoder_embedder.h"
+#include "engine/retrieve/summary_tree.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/run/session.h"
+#include "engine/trace/sink.h"
+#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
-#include "engine/workbench/session_summarizer.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
 namespace spanscope::workbench {
+
+/// Writes summaries with a loaded model. A call makes one plan with a generate step for each group, so that
+/// they share forward passes. The session has a cache of its own, so the cache for runs does not change.
+class SessionSummarizer final : public retrieve::Summarizer {
+ public:
+  /// The model must outlive the summarizer, and nothing else may use it at the same time. Throws Failure if
+  /// the session's cache cannot be allocated.
+  explicit SessionSummarizer(ModelBundle& model);
+
+  std::string fingerprint() const override;
+  std::size_t groupSize() const override { return 4; }
+  /// Generates greedily, so that equal texts have equal summaries. Throws Failure for texts that do not fit
+  /// into the model's context.
+  std::vector<std::string> summarize(std::span<const std::vector<std::string>> groups,
+                                     std::stop_token stop) override;
+
+ private:
+  /// Drops all events: summaries are not runs of the person, so nobody sees their events.
+  class NoEvents final : public trace::Sink {
+   public:
+    std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload) override { return ++m_count; }
+
+   private:
+    std::uint64_t m_count = 0;
+  };
+
+  ModelBundle& m_model;
+  NoEvents m_sink;
+  std::unique_ptr<run::Session> m_session;
+};
+
+namespace {
+
+using query::Node;
+
+constexpr std::int32_t kMaxTokens = 96;
+/// Of the session's cache: enough for the groups of a call, of fragments of the usual size.
+constexpr std::int32_t kBlocks = 1024;
+constexpr const char* kTask = "Write a short summary of the texts. Keep names, places, numbers and dates.";
+
+Node message(query::Role role, std::string text) {
+  return {query::Message{.role = role, .text = std::move(text)}};
+}
+
+/// What is asked of one group: the texts do not see each other.
+Node promptOf(const std::vector<std::string>& texts) {
+  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+  for (const std::string& text : texts) plus.children.push_back(message(query::Role::User, text));
+  query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+  cross.children.push_back(message(query::Role::System, kTask));
+  cross.children.push_back(Node{std::move(plus)});
+  cross.children.push_back(message(query::Role::User, kTask));
+  return {std::move(cross)};
+}
+
+}  // namespace
+
+SessionSummarizer::SessionSummarizer(ModelBundle& model) : m_model(model) {
+  run::SessionConfig config;
+  config.blockCount = kBlocks;
+  m_session = makeSession(model, config, m_sink);
+}
+
+std::string SessionSummarizer::fingerprint() const {
+  std::string text = "summary;";
+  text += kTask;
+  text += ";tokens=" + std::to_string(kMaxTokens);
+  text += ";model=" + m_model.fingerprint;
+  text += ";backend=" + m_model.backend->info().numericRevision;
+  return text;
+}
+
+std::vector<std::string> SessionSummarizer::summarize(std::span<const std::vector<std::string>> groups,
+                                                      std::stop_token stop) {
+  query::Join par{.kind = query::JoinKind::Par, .children = {}};
+  for (const std::vector<std::string>& texts : groups) {
+    query::Generate generate;
+    generate.settings.model = m_model.name;
+    generate.settings.maxTokens = kMaxTokens;
+    generate.settings.temperature = 0.0F;
+    generate.input = promptOf(texts);
+    par.children.push_back(Node{std::move(generate)});
+  }
+  plan::PlanResult planned = plan::makePlan(Node{std::move(par)}, {});
+  if (!planned.plan) throw Failure(planned.problems.front());
+  const run::RunResult result = m_session->run(*planned.plan, {}, std::move(stop));
+  if (result.error) throw Failure(*result.error);
+  if (result.outcome == trace::RunOutcome::Stopped) return {};
+  std::vector<std::string> summaries;
+  for (const run::StepResult& step : result.steps) summaries.push_back(step.text);
+  if (summaries.size() != groups.size()) {
+    throw Failure({{},
+                   "summaries",
+                   counted(summaries.size(), "answer"),
+                   std::to_string(groups.size()) + ", one a group"});
+  }
+  return summaries;
+}
+
 namespace {
 
 std::filesystem::path directoryOf(const RetrievalSettings& settings) {
@@ -96,6 +207,60 @@ retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
     return *m_summarizer;
   };
   return retrieve::resolveAugments(query, options, tools);
+}
+
+namespace {
+
+trace::FragmentRanking rankingOf(retrieve::Ranking ranking) {
+  switch (ranking) {
+    case retrieve::Ranking::Embedding:
+      return trace::FragmentRanking::Embedding;
+    case retrieve::Ranking::Hybrid:
+      return trace::FragmentRanking::Hybrid;
+    case retrieve::Ranking::Lexical:
+      break;
+  }
+  return trace::FragmentRanking::Lexical;
+}
+
+trace::FragmentInfo infoOf(const retrieve::FoundFragment& found) {
+  const retrieve::Fragment& fragment = found.ranked.fragment;
+  const retrieve::Placing lexical = found.ranked.lexical.value_or(retrieve::Placing{});
+  const retrieve::Placing embedding = found.ranked.embedding.value_or(retrieve::Placing{});
+  return {.hash = fragment.hash,
+          .source = found.source,
+          .place = fragment.place,
+          .level = fragment.level,
+          .text = fragment.text,
+          .rank = static_cast<std::uint32_t>(found.rank),
+          .score = fragment.score,
+          .lexicalRank = static_cast<std::uint32_t>(lexical.rank),
+          .lexicalScore = lexical.score,
+          .embeddingRank = static_cast<std::uint32_t>(embedding.rank),
+          .embeddingScore = embedding.score,
+          .pinned = found.isPinned,
+          .dropped = found.isDropped,
+          .inPrompt = found.isInPrompt};
+}
+
+}  // namespace
+
+std::vector<run::RetrievalReport> retrievalReports(const std::vector<retrieve::Retrieved>& retrieved,
+                                                   const std::vector<query::Diagnostic>& diagnostics) {
+  std::vector<run::RetrievalReport> reports;
+  for (const retrieve::Retrieved& one : retrieved) {
+    run::RetrievalReport& report = reports.emplace_back();
+    report.node = one.node;
+    report.found.question = one.question;
+    report.found.ranking = rankingOf(one.ranking);
+    report.found.documents = one.documents;
+    for (const retrieve::FoundFragment& found : one.fragments)
+      report.found.fragments.push_back(infoOf(found));
+    for (const query::Diagnostic& diagnostic : diagnostics) {
+      if (diagnostic.pointer == one.node) report.warnings.push_back(diagnostic.message());
+    }
+  }
+  return reports;
 }
 
 }  // namespace spanscope::workbench

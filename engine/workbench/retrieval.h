@@ -3,6 +3,7 @@
 // augment needs them.
 #pragma once
 
+#include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
 #include "engine/remote/embeddings_client.h"
@@ -10,6 +11,7 @@
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/resolve_augments.h"
 #include "engine/retrieve/summary_tree.h"
+#include "engine/run/run_options.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/model_bundle.h"
 
@@ -17,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace spanscope::workbench {
 
@@ -57,5 +60,9 @@ class Retrieval {
   std::unique_ptr<retrieve::Summarizer> m_summarizer;
   std::optional<retrieve::FragmentIndex> m_index;
 };
+
+/// The results of augments and the remarks about them, in the form in which a run reports them to the trace.
+std::vector<run::RetrievalReport> retrievalReports(const std::vector<retrieve::Retrieved>& retrieved,
+                                                   const std::vector<query::Diagnostic>& diagnostics);
 
 }  // namespace spanscope::workbench

@@ -9,7 +9,7 @@
 #include "engine/retrieve/ranking.h"
 #include "engine/run/run_options.h"
 #include "engine/workbench/resource_paths.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -6,7 +6,6 @@
 #include "engine/retrieve/ranking.h"
 #include "engine/run/attention_limit.h"
 #include "engine/text/chat_template.h"
-#include "engine/workbench/setting_values.h"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/service/progress_pause.h"
+#include "engine/workbench/service/indexing.h"
 #include "engine/workbench/service/work_service.h"
 #include "engine/workbench/service/workplace.h"
 #include "ui/words/part_text.h"

@@ -10,7 +10,6 @@
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/service/work.h"
-#include "engine/workbench/service/work_state.h"
 #include "engine/workbench/settings.h"
 #include "ui/session/loaded_model.h"
 #include "ui/session/session_recording.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/experiment/experiment.h"
-#include "engine/workbench/service/work_state.h"
+#include "engine/workbench/service/work.h"
 
 #include <QString>
 

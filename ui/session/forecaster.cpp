@@ -11,7 +11,7 @@
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <exception>
 #include <set>

@@ -3,7 +3,7 @@
 
 #include "engine/policy/choice.h"
 #include "engine/policy/policies.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

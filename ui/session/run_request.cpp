@@ -2,10 +2,10 @@
 #include "ui/session/run_request.h"
 
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/retrieval_report.h"
+#include "engine/workbench/retrieval.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/workplace.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "ui/session/run_plan.h"
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/served_engine.h"
 #include "engine/workbench/service/work_service.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "ui/session/run_request.h"
 
 #include <QCoreApplication>

@@ -5,7 +5,7 @@
 #include "engine/remote/chat/server_kind.h"
 #include "engine/remote/protocol.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "ui/session/foretold_runs.h"
 
 #include <algorithm>

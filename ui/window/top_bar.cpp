@@ -4,7 +4,7 @@
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/model_names.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "ui/commands/command_actions.h"
 #include "ui/session/device_choices.h"
 #include "ui/session/model_choices.h"

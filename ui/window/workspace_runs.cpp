@@ -3,7 +3,6 @@
 #include "engine/plan/planner.h"
 #include "engine/remote/server_address.h"
 #include "engine/workbench/document/plan_options.h"
-#include "engine/workbench/document/retrieval_options.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"

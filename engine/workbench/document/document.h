@@ -157,4 +157,12 @@ class Document {
   std::uint32_t m_nextId = 1;
 };
 
+// Splits a query into nodes of a document.
+
+/// Makes nodes for a whole query and returns their top.
+NodeId addSubtree(Document& document, const query::Node& tree);
+
+/// Copies a subtree with its looks, but without the positions of the nodes below its top.
+NodeId copySubtree(Document& document, NodeId id);
+
 }  // namespace spanscope::document

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/document_query.h"
 
-#include "engine/workbench/document/tree_parts.h"
+#include "engine/workbench/document/document.h"
 
 #include <algorithm>
 #include <cstddef>

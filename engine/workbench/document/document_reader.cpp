@@ -5,11 +5,11 @@
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
-#include "engine/workbench/chosen_name.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/json_fields.h"
+#include "engine/workbench/setting.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "engine/query/node_parts.h"
 #include "engine/query/visit_fields.h"
-#include "engine/workbench/document/tree_parts.h"
+#include "engine/workbench/document/document.h"
 
 #include <algorithm>
 #include <array>

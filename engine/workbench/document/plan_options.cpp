@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/plan_options.h"
 
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
+
+#include <algorithm>
 
 namespace spanscope::document {
 
@@ -14,6 +16,34 @@ plan::PlanOptions planOptionsOf(const RunSettings& settings) {
   options.locality.shape = workbench::localityShapeOf(settings.localityShape);
   if (!settings.reducePrompt.empty()) options.locality.reducePrompt = settings.reducePrompt;
   return options;
+}
+
+retrieve::RetrievalOptions retrievalOptionsOf(const RunSettings& settings) {
+  retrieve::RetrievalOptions options;
+  options.fragments = settings.fragments;
+  options.chunk.tokens = settings.chunk;
+  // The largest there may be: each of the two can be changed alone.
+  options.chunk.overlap = std::min(settings.overlap, settings.chunk / 4);
+  options.ranking = retrieve::parseRanking(settings.ranking);
+  options.summaries = settings.summaries;
+  return options;
+}
+
+std::map<NodePath, retrieve::FragmentChoice> fragmentChoicesOf(const Document& document,
+                                                               const NodePaths& paths) {
+  std::map<NodePath, retrieve::FragmentChoice> choices;
+  for (const auto& [path, id] : paths.byPath) {
+    const DocumentNode* node = document.find(id);
+    if (node == nullptr || node->fragments.empty()) continue;
+    retrieve::FragmentChoice& choice = choices[path];
+    for (const auto& [hash, mark] : node->fragments) {
+      if (mark == FragmentMark::Pinned)
+        choice.pinned.push_back(hash);
+      else
+        choice.dropped.insert(hash);
+    }
+  }
+  return choices;
 }
 
 }  // namespace spanscope::document

@@ -12,7 +12,6 @@
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/model_memory.h"
 
 #include <nlohmann/json.hpp>
 

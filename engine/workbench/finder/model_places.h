@@ -2,15 +2,36 @@
 // Where models lie on this machine, without a look into them.
 #pragma once
 
-#include "engine/workbench/finder/model_folders.h"
-
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 namespace spanscope::workbench {
+
+// The folders in which programs on this machine keep models.
+
+/// Reads a variable of the environment by its name; nothing: it is not set, or empty.
+using VariableReader = std::function<std::optional<std::string>(const char* name)>;
+/// That of this process.
+VariableReader processEnvironment();
+
+/// Any of these may be missing, and none is ever written to.
+struct ModelFolders {
+  std::vector<std::filesystem::path> recent;       ///< models themselves, the last used first
+  std::filesystem::path bundled;                   ///< holds a folder a model; empty: none
+  std::vector<std::filesystem::path> huggingFace;  ///< hold models--ORG--NAME
+  std::vector<std::filesystem::path> ollama;       ///< hold manifests and blobs
+  std::vector<std::filesystem::path> lmStudio;     ///< hold PUBLISHER/MODEL
+  std::vector<std::filesystem::path> llamaCpp;     ///< hold GGUF files
+};
+
+/// Where the tools look themselves, by their variables: HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME, OLLAMA_MODELS,
+/// LLAMA_CACHE and HOME. `recent` and `bundled` stay empty.
+ModelFolders foldersOfTools(const VariableReader& environment);
 
 /// Who keeps a model.
 enum class ModelKeeper : std::uint8_t { Recent, Bundled, HuggingFace, Ollama, LmStudio, LlamaCpp };

@@ -7,7 +7,7 @@
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/workbench/document/document.h"
-#include "engine/workbench/service/work_state.h"
+#include "engine/workbench/service/work.h"
 
 #include <cstddef>
 #include <cstdint>

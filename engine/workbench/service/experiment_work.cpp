@@ -5,7 +5,7 @@
 #include "engine/experiment/experiment_amount.h"
 #include "engine/workbench/experiment_model.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/service/progress_pause.h"
+#include "engine/workbench/service/indexing.h"
 #include "engine/workbench/service/workplace.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "engine/trace/fidelity_figures.h"
 #include "engine/trace/token_account.h"
 #include "engine/workbench/service/benchmark.h"
-#include "engine/workbench/service/work_state.h"
+#include "engine/workbench/service/work.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -11,12 +11,11 @@
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/retrieval.h"
-#include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/servers/server_prompts.h"
 #include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/service/workplace.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -4,7 +4,7 @@
 #include "engine/remote/server/served_requests.h"
 #include "engine/run/plan_progress.h"
 #include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/work_state.h"
+#include "engine/workbench/service/work.h"
 
 #include <algorithm>
 #include <map>

@@ -73,4 +73,17 @@ class FunctionWork final : public Work {
   Passing m_passing;
 };
 
+/// How far a work is that was submitted to a WorkService.
+enum class WorkState : std::uint8_t {
+  Waiting,
+  Working,
+  Finished,
+  Stopped,  ///< whether it had begun or not
+  Failed
+};
+
+constexpr bool hasEnded(WorkState state) {
+  return state != WorkState::Waiting && state != WorkState::Working;
+}
+
 }  // namespace spanscope::workbench

@@ -7,7 +7,6 @@
 
 #include "engine/compute/backends.h"
 #include "engine/workbench/service/work.h"
-#include "engine/workbench/service/work_state.h"
 #include "engine/workbench/service/workplace.h"
 
 #include <chrono>

@@ -6,7 +6,7 @@
 #include "engine/compute/backends.h"
 #include "engine/run/run_options.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <algorithm>
 #include <limits>

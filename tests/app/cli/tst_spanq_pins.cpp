@@ -6,7 +6,6 @@
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/plan_options.h"
-#include "engine/workbench/document/retrieval_options.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"

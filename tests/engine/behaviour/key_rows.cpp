@@ -4,7 +4,7 @@
 #include "engine/cache/block_key.h"
 #include "engine/model/weights.h"
 #include "engine/run/run_options.h"
-#include "engine/workbench/model_memory.h"
+#include "engine/workbench/model_bundle.h"
 #include "tests/engine/behaviour/table_row.h"
 
 namespace spanscope::behaviour {

@@ -5,7 +5,6 @@
 #include "engine/run/run_options.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/model_memory.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"

@@ -5,7 +5,6 @@
 #include "engine/workbench/document/problems.h"
 #include "engine/workbench/model_obstacle.h"
 #include "engine/workbench/setting_choices.h"
-#include "engine/workbench/setting_values.h"
 #include "engine/workbench/template_facts.h"
 #include "tests/support/test_program.h"
 

@@ -6,7 +6,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "tests/support/backends.h"
 #include "ui/session/forecaster.h"
 #include "ui/session/run_inputs.h"

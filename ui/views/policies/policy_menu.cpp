@@ -2,7 +2,7 @@
 #include "ui/views/policies/policy_menu.h"
 
 #include "engine/policy/policies.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "ui/session/policy_comparison.h"
 #include "ui/words/policy_words.h"
 

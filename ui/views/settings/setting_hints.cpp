@@ -3,7 +3,7 @@
 
 #include "engine/compute/backends.h"
 #include "engine/policy/policies.h"
-#include "engine/workbench/setting_values.h"
+#include "engine/workbench/setting_choices.h"
 #include "ui/session/device_choices.h"
 #include "ui/words/tr.h"
 

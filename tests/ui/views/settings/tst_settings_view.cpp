@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/policies.h"
 #include "engine/workbench/document/edits.h"
-#include "engine/workbench/document/retrieval_options.h"
+#include "engine/workbench/document/plan_options.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/views/common/checked_field.h"

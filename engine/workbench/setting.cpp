@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/workbench/chosen_name.h"
+#include "engine/workbench/setting.h"
 
 #include "engine/compute/backends.h"
 #include "engine/policy/choice.h"
@@ -8,6 +8,7 @@
 #include <variant>
 
 namespace spanscope::workbench {
+
 bool mayBe(const Setting& setting, std::string_view name) {
   if (setting.kind == TextKind::Policy) return policy::findChoice(name).has_value();
   if (setting.kind == TextKind::Device && compute::deviceKindOf(name) != nullptr) return true;
