@@ -9,7 +9,6 @@
 #include "engine/remote/server/call_bodies.h"
 #include "engine/remote/server/connection.h"
 #include "engine/remote/server/figures.h"
-#include "engine/remote/server/gate.h"
 #include "engine/remote/server/kv_events.h"
 #include "engine/remote/server/kv_publisher.h"
 #include "engine/remote/server/listener.h"

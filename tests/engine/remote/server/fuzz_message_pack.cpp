@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as instructions to write MessagePack: another program's reader reads back what was written, in
 // the shortest form.
-#include "engine/remote/server/message_pack.h"
+#include "engine/remote/server/kv_events.h"
 
 #include <nlohmann/json.hpp>
 

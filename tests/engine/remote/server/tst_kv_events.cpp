@@ -3,7 +3,6 @@
 #include "engine/base/error.h"
 #include "engine/remote/server/kv_events.h"
 #include "engine/remote/server/kv_publisher.h"
-#include "engine/remote/server/message_pack.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
