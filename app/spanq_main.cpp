@@ -2,8 +2,8 @@
 // The command line program. An interrupt asks a run to stop and ends whatever else is done; a second one ends
 // the program at once.
 #include "app/cli/cli.h"
-#include "app/cli/descriptor_output.h"
-#include "app/cli/interruptible_input.h"
+#include "app/cli/input.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"

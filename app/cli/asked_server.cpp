@@ -2,7 +2,8 @@
 #include "app/cli/asked_server.h"
 
 #include "app/cli/bench_report.h"
-#include "app/cli/usage.h"
+#include "app/cli/number_option.h"
+#include "app/cli/text_table.h"
 #include "engine/base/error.h"
 #include "engine/remote/http/shown_reply.h"
 #include "engine/remote/protocol.h"

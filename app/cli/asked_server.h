@@ -2,7 +2,6 @@
 // The server of a command: what the options and the list of servers say of it, and what it says of itself.
 #pragma once
 
-#include "app/cli/cli11_forward.h"
 #include "app/cli/command.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/server_facts.h"

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/bench_experiment.h"
-
 #include "app/cli/bench_report.h"
+#include "app/cli/command.h"
 #include "app/cli/command_service.h"
 #include "app/cli/input.h"
-#include "app/cli/json_output.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
-#include "app/cli/usage.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/experiment/experiment.h"

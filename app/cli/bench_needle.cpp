@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/bench_needle.h"
-
 #include "app/cli/bench_report.h"
+#include "app/cli/command.h"
 #include "app/cli/command_service.h"
 #include "app/cli/document_settings.h"
-#include "app/cli/json_output.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"

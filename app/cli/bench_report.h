@@ -15,9 +15,6 @@
 
 namespace spanscope::cli {
 
-/// Factor from seconds to the milliseconds of reports.
-inline constexpr double kMilliseconds = 1000;
-
 /// Median, quartiles and all samples, each times `factor`.
 nlohmann::ordered_json summaryJson(const experiment::Summary& summary, double factor = 1);
 /// The quartiles as "2.15 … 2.57".

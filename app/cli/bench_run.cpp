@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/bench_run.h"
-
 #include "app/cli/bench_report.h"
+#include "app/cli/command.h"
 #include "app/cli/command_service.h"
 #include "app/cli/diagnostics.h"
 #include "app/cli/document_settings.h"
 #include "app/cli/input.h"
-#include "app/cli/json_output.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"

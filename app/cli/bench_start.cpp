@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/bench_start.h"
-
 #include "app/cli/bench_report.h"
-#include "app/cli/json_output.h"
+#include "app/cli/command.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"

@@ -3,10 +3,8 @@
 
 #include "app/cli/command.h"
 #include "app/cli/command_completion.h"
-#include "app/cli/command_man.h"
-#include "app/cli/descriptor_output.h"
+#include "app/cli/number_option.h"
 #include "app/cli/terminal_output.h"
-#include "app/cli/usage.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"

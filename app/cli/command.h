@@ -4,10 +4,20 @@
 #pragma once
 
 #include "app/cli/cli.h"
-#include "app/cli/cli11_forward.h"
 
 #include <functional>
 #include <stop_token>
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
+
+// Forward declarations of CLI11 for headers. The whole of CLI11 takes seconds to compile, so only source
+// files include it.
+
+class App;
+class Option;
+class Validator;
+
+}  // namespace CLI
 
 namespace spanscope::cli {
 
@@ -33,5 +43,34 @@ void addRemote(CLI::App& app, Context& context);
 void addTwin(CLI::App& app, Context& context);
 void addLesson(CLI::App& app, Context& context);
 void addServe(CLI::App& app, Context& context);
+
+/// Adds `spanq bench cache`.
+void addCacheBenchCommand(CLI::App& group, Context& context);
+
+/// Adds a command for each experiment (experiment/experiment.h).
+void addExperimentCommands(CLI::App& group, Context& context);
+
+/// Adds `spanq bench needle`.
+void addNeedleCommand(CLI::App& group, Context& context);
+
+void addOpsCommand(CLI::App& group, Context& context);
+
+/// Adds `spanq bench run`.
+void addRepeatCommand(CLI::App& group, Context& context);
+
+/// Adds `spanq bench sources`.
+void addSourcesCommand(CLI::App& group, Context& context);
+
+/// Adds `spanq bench start`.
+void addStartBenchCommand(CLI::App& group, Context& context);
+
+/// Adds `spanq cache warm`.
+void addWarmCommand(CLI::App& group, Context& context);
+
+/// Adds `man` and `man COMMAND`. The pages describe what `app` has when the command runs.
+void addMan(CLI::App& app, Context& context);
+
+/// The commands of the list of servers that have names: list, add and remove.
+void addServerListCommands(CLI::App& group, Context& context);
 
 }  // namespace spanscope::cli

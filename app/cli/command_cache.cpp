@@ -1,29 +1,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/cache_warm.h"
+#include "app/cli/bench_report.h"
 #include "app/cli/command.h"
-#include "app/cli/json_output.h"
+#include "app/cli/command_service.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/cache/store/disk_store.h"
 #include "engine/cache/store/store_copy.h"
+#include "engine/checkpoint/mapped_file.h"
 #include "engine/query/shown_text.h"
+#include "engine/run/run_options.h"
+#include "engine/trace/event.h"
+#include "engine/trace/recorder.h"
+#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/service/warm_work.h"
+#include "engine/workbench/service/workplace.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::cli {
+
 namespace {
 
 using cache::PackFault;
@@ -222,6 +235,188 @@ void addCache(CLI::App& app, Context& context) {
   addSubcommand(*group, context, options, "clear", "Remove what is stored", clear)
       ->add_option("--of", options->model, "Only what was stored for this model")
       ->type_name("MODEL");
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMostDocumentBytes = 64ULL << 20;
+
+struct CacheWarmOptions {
+  std::vector<std::string> files;
+  SessionOptions session;
+  bool json = false;
+};
+
+/// The files that were named, and all in the folders that were, by their names.
+std::vector<fs::path> documentsOf(const std::vector<std::string>& given) {
+  std::vector<fs::path> documents;
+  for (const std::string& name : given) {
+    std::error_code error;
+    if (!fs::is_directory(name, error)) {
+      documents.emplace_back(name);
+      continue;
+    }
+    std::vector<fs::path> inside;
+    fs::recursive_directory_iterator entry(name, fs::directory_options::skip_permission_denied, error);
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+      if (entry->is_regular_file(error)) inside.push_back(entry->path());
+    }
+    if (error) throw Failure({name, {}, error.message(), "a folder that can be read"});
+    std::sort(inside.begin(), inside.end());
+    documents.insert(documents.end(), inside.begin(), inside.end());
+  }
+  return documents;
+}
+
+/// The text as a `file` node gives it. Throws Failure.
+std::string textOf(const fs::path& path) {
+  std::string text = checkpoint::readFileBytes(path, kMostDocumentBytes, "a document");
+  if (auto narrow = utf8OfWide(text)) {
+    if (narrow->firstReplaced) {
+      throw Failure({path.string(), "byte " + std::to_string(*narrow->firstReplaced),
+                     "half of a character in UTF-16", "UTF-8"});
+    }
+    return std::move(narrow->text);
+  }
+  if (!isValidUtf8(text)) throw Failure({path.string(), {}, "bytes that are no text", "UTF-8"});
+  text.erase(0, text.size() - withoutByteOrderMark(text).size());
+  return text;
+}
+
+class WarmCommand {
+ public:
+  WarmCommand(const Context& context, const CacheWarmOptions& options)
+      : m_context(context), m_options(options) {}
+
+  ExitCode run() {
+    const std::vector<fs::path> documents = documentsOf(m_options.files);
+    run::SessionConfig config = m_options.session.config();
+    if (!config.store.usesDisk()) {
+      config.store.folder = workbench::standardStoreFolder();
+      config.store.diskBytes = SessionOptions::kUsualDiskBytes;
+    }
+    m_model =
+        std::make_shared<workbench::ModelBundle>(loadChosenModel(m_options.session, m_context.backends));
+    CommandService service(
+        m_context,
+        {.model = m_model, .session = config, .recorder = m_recorder, .settings = {}, .loadBeside = {}});
+    std::vector<workbench::WarmText> texts;
+    for (const fs::path& path : documents) texts.emplace_back([path] { return textOf(path); });
+    const auto work = std::make_shared<workbench::WarmWork>(m_options.session.settings, std::move(texts));
+    const workbench::WorkHandle handle = service.carryOut(work, [&] { look(*work, documents); });
+    showProgress(m_context, "");
+    handle.rethrow();
+    write(config);
+    if (m_context.stop.stop_requested()) return ExitCode::Stopped;
+    if (m_hasStoreFailed) return ExitCode::RunFailed;
+    return m_wrong ? ExitCode::WrongInput : ExitCode::Fine;
+  }
+
+ private:
+  /// Shows what is new: the document that is being computed, what was wrong, what was found.
+  void look(const workbench::WarmWork& work, const std::vector<fs::path>& documents) {
+    takeEvents();
+    const std::vector<workbench::WarmedDocument> warmed = work.warmed();
+    for (; m_shown < warmed.size(); ++m_shown)
+      show(warmed[m_shown], documents[warmed[m_shown].document].string());
+    const std::size_t next = warmed.empty() ? 0 : warmed.back().document + 1;
+    if (next < documents.size()) showProgress(m_context, documents[next].string());
+  }
+
+  void show(const workbench::WarmedDocument& warmed, const std::string& name) {
+    if (!warmed.problem.empty()) {
+      m_context.streams.err << warmed.problem << '\n';
+      m_wrong = true;
+      return;
+    }
+    m_table.addRow({name, std::to_string(warmed.tokens), std::to_string(warmed.storedTokens),
+                    fixed(warmed.seconds * kMilliseconds, 1)});
+    m_rows.push_back({{"document", name},
+                      {"tokens", warmed.tokens},
+                      {"stored_before", warmed.storedTokens},
+                      {"milliseconds", warmed.seconds * kMilliseconds}});
+  }
+
+  /// Keeps what the store says of itself, and shows warnings.
+  void takeEvents() {
+    std::vector<trace::Event> events;
+    m_recorder->drain(events);
+    for (const trace::Event& event : events) {
+      if (const auto* report = std::get_if<trace::StoreReported>(&event.payload)) m_last = *report;
+      if (const auto* spilled = std::get_if<trace::BlockSpilled>(&event.payload))
+        m_storedBytes += spilled->bytes;
+      const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+      if (message == nullptr || message->severity == Severity::Note) continue;
+      m_context.streams.err << message->text << '\n';
+      m_hasStoreFailed = true;
+    }
+  }
+
+  void write(const run::SessionConfig& config) const {
+    std::ostream& out = m_context.streams.out;
+    const trace::StoreTierState disk =
+        m_last && !m_last->tiers.empty() ? m_last->tiers.back() : trace::StoreTierState{};
+    if (m_options.json) {
+      nlohmann::ordered_json json{{"model", m_model->name},
+                                  {"device", m_model->backend->info().name},
+                                  {"folder", config.store.folder.string()},
+                                  {"documents", m_rows},
+                                  {"stored_bytes", m_storedBytes},
+                                  {"blocks", disk.blocks},
+                                  {"bytes", disk.bytes},
+                                  {"limit", disk.limit}};
+      out << jsonText(json) << '\n';
+      return;
+    }
+    constexpr double kMebibyte = 1 << 20;
+    out << m_table.text() << "  " << m_model->name << ", " << m_model->backend->info().name << ": "
+        << fixed(static_cast<double>(m_storedBytes) / kMebibyte, 1) << " MiB stored in "
+        << config.store.folder.string() << ", which has " << counted(disk.blocks, "block") << " in "
+        << fixed(static_cast<double>(disk.bytes) / kMebibyte, 1) << " MiB of "
+        << fixed(static_cast<double>(disk.limit) / kMebibyte, 0) << " MiB\n";
+  }
+
+  const Context& m_context;
+  const CacheWarmOptions& m_options;
+  std::shared_ptr<trace::Recorder> m_recorder = std::make_shared<trace::Recorder>();
+  std::shared_ptr<workbench::ModelBundle> m_model;
+  TextTable m_table{{{"document", TextTable::Align::Left}, {"tokens"}, {"stored before"}, {"ms"}}};
+  nlohmann::ordered_json m_rows = nlohmann::ordered_json::array();
+  std::size_t m_shown = 0;  ///< of the documents that were warmed
+  std::optional<trace::StoreReported> m_last;
+  std::uint64_t m_storedBytes = 0;
+  bool m_hasStoreFailed = false;
+  bool m_wrong = false;
+};
+
+}  // namespace
+
+void addWarmCommand(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand(
+      "warm",
+      "Compute documents ahead of any question and store them: queries that have one of them as a "
+      "user's message under plus find it then");
+  command->footer(
+      "Example:\n  spanq cache warm --cache-dir spans docs/*.txt\n"
+      "  spanq run --cache-dir spans question.json\n");
+  const auto options = std::make_shared<CacheWarmOptions>();
+  command->add_option("FILE", options->files, "Documents in UTF-8, or folders of them")->required();
+  workbench::RunSettings& settings = options->session.settings;
+  addSettings(*command, settings, {"model", "chat_template"});
+  addSettings(*command, settings, {"prompt_layout"});
+  addSettings(
+      *command, settings,
+      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
+  addStoreFolderOption(*command, options->session.cacheFolder,
+                       "Folder of the store; without, the user's own in the folder for caches");
+  addSettings(*command, settings, {"cache_disk_mib"});
+  command->add_flag("--json", options->json, "Write JSON");
+  command->callback([&context, options] {
+    options->session.check();
+    context.action = [&context, options] { return WarmCommand(context, *options).run(); };
+  });
 }
 
 }  // namespace spanscope::cli

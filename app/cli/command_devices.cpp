@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
-#include "app/cli/json_output.h"
 #include "app/cli/text_table.h"
 #include "engine/compute/backends.h"
 

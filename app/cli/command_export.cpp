@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
-#include "app/cli/export_requests.h"
-#include "app/cli/export_stage.h"
-#include "app/cli/export_tokens.h"
+#include "app/cli/diagnostics.h"
+#include "app/cli/export_options.h"
 #include "app/cli/input.h"
+#include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
-#include "app/cli/target_warnings.h"
-#include "app/cli/usage.h"
 #include "engine/base/error.h"
 #include "engine/export/export_target.h"
 

@@ -2,7 +2,6 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
-#include "app/cli/json_output.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"

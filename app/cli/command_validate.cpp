@@ -6,7 +6,6 @@
 #include "app/cli/parameter_lines.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
-#include "app/cli/setting_options.h"
 #include "engine/compute/backends.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
-#include "app/cli/cli11_forward.h"
+#include "app/cli/command.h"
 #include "engine/workbench/settings.h"
 
 #include <optional>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/layout_lines.h"
 
-#include "app/cli/count_range_text.h"
 #include "app/cli/text_table.h"
 
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include <vector>
 
 namespace spanscope::cli {
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -96,6 +96,17 @@ Json layoutsJson(const experiment::LayoutComparison& comparison) {
     rows.push_back(std::move(json));
   }
   return rows;
+}
+
+std::string rangeText(const run::CountRange& range) {
+  const std::string least = std::to_string(range.least);
+  if (!range.bounded()) return least + " or more";
+  return range.known() ? least : least + "–" + std::to_string(range.most);
+}
+
+nlohmann::ordered_json rangeJson(const run::CountRange& range) {
+  const nlohmann::ordered_json most = range.bounded() ? nlohmann::ordered_json(range.most) : nullptr;
+  return {{"least", range.least}, {"most", most}};
 }
 
 }  // namespace spanscope::cli

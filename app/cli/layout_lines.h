@@ -4,8 +4,10 @@
 #pragma once
 
 #include "engine/experiment/layout_comparison.h"
+#include "engine/run/prediction.h"
 #include "engine/trace/layout_figures.h"
 
+#include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
@@ -22,5 +24,13 @@ nlohmann::ordered_json layoutsJson(const experiment::LayoutComparison& compariso
 
 /// What a layout did to the prompts of a run, as JSON.
 nlohmann::ordered_json layoutJson(const trace::LayoutFigures& figures);
+
+// Predicted counts as text and JSON.
+
+/// "12", "12–40" or "12 or more".
+std::string rangeText(const run::CountRange& range);
+
+/// {"least":12,"most":40}; `most` is null if it is not known.
+nlohmann::ordered_json rangeJson(const run::CountRange& range);
 
 }  // namespace spanscope::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/number_option.h"
 
-#include "app/cli/usage.h"
 #include "engine/query/shown_text.h"
 
 #include <CLI/CLI.hpp>
@@ -14,6 +13,7 @@
 #include <type_traits>
 
 namespace spanscope::cli {
+
 namespace {
 
 bool isDigit(char c) {
@@ -38,7 +38,7 @@ template <class T>
 constexpr bool kIsReal = std::is_floating_point_v<T>;
 
 template <class T>
-std::string rangeText(const Range<T>& range) {
+std::string rangeWords(const Range<T>& range) {
   return fmt::format("{}{} to {}", range.orZero ? "0 or " : "", range.least, range.most);
 }
 
@@ -74,7 +74,7 @@ std::string shortestName(const std::string& names) {
 template <class T>
 CLI::Option* add(CLI::App& command, const std::string& names, const std::string& help, const Range<T>& range,
                  CLI::callback_t take, const std::string& current) {
-  CLI::Option* option = command.add_option(names, std::move(take), help + " (" + rangeText(range) + ")",
+  CLI::Option* option = command.add_option(names, std::move(take), help + " (" + rangeWords(range) + ")",
                                            !current.empty(), [current] { return current; });
   return option->type_name("N");
 }
@@ -158,5 +158,14 @@ template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<dou
                                 Range<double>);
 template CLI::Option* addNumbers(CLI::App&, const std::string&, std::vector<std::int32_t>&,
                                  const std::string&, Range<std::int32_t>);
+
+void refuseOption(const std::string& option, const std::string& found, const std::string& expected) {
+  throw CLI::ValidationError(option, "found " + found + ", expected " + expected);
+}
+
+void checkId(const std::string& option, TokenId id, std::int32_t vocabularySize) {
+  if (id >= vocabularySize)
+    refuseOption(option, std::to_string(id), "an id from 0 to " + std::to_string(vocabularySize - 1));
+}
 
 }  // namespace spanscope::cli

@@ -2,7 +2,8 @@
 // Options that take numbers. Each states its range once, for its check and for its help.
 #pragma once
 
-#include "app/cli/cli11_forward.h"
+#include "app/cli/command.h"
+#include "engine/base/ids.h"
 
 #include <cstdint>
 #include <limits>
@@ -52,5 +53,14 @@ CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector
 
 /// Adds --seed, which takes any number of 64 bits.
 CLI::Option* addSeedOption(CLI::App& command, std::uint64_t& seed, const std::string& help);
+
+/// Ends the command because an option is wrong, with a message such as "--observe: found 9, expected a layer
+/// from 0 to 5" and exit code 2. It throws CLI::ValidationError. It may be called while options are read, or
+/// later if only the model or a file shows the mistake.
+[[noreturn]] void refuseOption(const std::string& option, const std::string& found,
+                               const std::string& expected);
+
+/// Refuses an id that a vocabulary of this size does not have.
+void checkId(const std::string& option, TokenId id, std::int32_t vocabularySize);
 
 }  // namespace spanscope::cli

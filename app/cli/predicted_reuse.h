@@ -3,7 +3,7 @@
 // other with one cache.
 #pragma once
 
-#include "app/cli/cli11_forward.h"
+#include "app/cli/command.h"
 #include "app/cli/session_options.h"
 #include "engine/experiment/layout_comparison.h"
 #include "engine/plan/plan.h"

@@ -3,11 +3,9 @@
 #pragma once
 
 #include "app/cli/cli.h"
-#include "app/cli/cli11_forward.h"
 #include "app/cli/command.h"
-#include "app/cli/document_input.h"
 #include "app/cli/query_inputs.h"
-#include "app/cli/setting_options.h"
+#include "app/cli/session_options.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/pipeline.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/remote_list.h"
-
 #include "app/cli/asked_server.h"
-#include "app/cli/json_output.h"
+#include "app/cli/command.h"
 #include "app/cli/text_table.h"
 #include "engine/base/error.h"
 #include "engine/remote/http/shown_reply.h"

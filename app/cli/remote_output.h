@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
 #include "engine/remote/chat/remote_run.h"
+#include "engine/remote/chat/server_facts.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -63,5 +64,9 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
                       const remote::RemoteTarget& target);
 nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& requests,
                                  const remote::RemoteResult& result);
+
+/// What a server is and what it can do, for people: a fact a line, under a table of its models.
+std::string factsText(const remote::ServerFacts& facts);
+nlohmann::ordered_json factsJson(const remote::ServerFacts& facts);
 
 }  // namespace spanscope::cli

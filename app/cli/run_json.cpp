@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/run_json.h"
 
+#include "app/cli/text_table.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/event_fields.h"
 
@@ -10,12 +11,6 @@
 #include <optional>
 
 namespace spanscope::cli {
-namespace {
-
-constexpr double kMilliseconds = 1000;
-
-}  // namespace
-
 nlohmann::ordered_json accountJson(const metrics::Totals& totals) {
   nlohmann::ordered_json json;
   for (const metrics::Metric& metric : metrics::all()) {

@@ -2,7 +2,6 @@
 #include "app/cli/segments.h"
 
 #include "app/cli/number_option.h"
-#include "app/cli/usage.h"
 #include "engine/base/counted.h"
 #include "engine/query/shown_text.h"
 

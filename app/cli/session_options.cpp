@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/session_options.h"
 
-#include "app/cli/usage.h"
+#include "app/cli/number_option.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/cache/kv_cache.h"
@@ -9,17 +9,22 @@
 #include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/setting.h"
 #include "engine/workbench/setting_choices.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 namespace spanscope::cli {
+
 std::filesystem::path modelDirectory(const SessionOptions& options) {
   return workbench::modelDirectoryOf(options.settings);
 }
@@ -113,6 +118,148 @@ workbench::ModelBundle loadChosenModel(const SessionOptions& options, const comp
 workbench::ModelBundle describeChosenModel(const SessionOptions& options) {
   return workbench::describeModel(modelDirectory(options), &chosenTemplate(options),
                                   options.settings.context);
+}
+
+namespace {
+
+using workbench::RunSettings;
+using workbench::Setting;
+
+template <class T>
+Range<T> rangeOf(const Setting& setting) {
+  const workbench::WholeRange range = setting.option.range.value_or(setting.range);
+  return {.least = static_cast<T>(range.least), .most = static_cast<T>(range.most), .orZero = range.orZero};
+}
+
+std::vector<std::string> namesOf(const Setting& setting) {
+  std::vector<std::string> names;
+  for (const workbench::Choice& choice : setting.choices()) names.push_back(choice.name);
+  return names;
+}
+
+CLI::Validator isChoice(const Setting& setting) {
+  return CLI::Validator(
+      [&setting](const std::string& given) {
+        if (workbench::mayBe(setting, given)) return std::string();
+        const std::string expected = workbench::expectedBeside(setting, given);
+        return expected.empty() ? "there is no " + std::string(setting.key) + " \"" + given + "\""
+                                : "\"" + given + "\" is none; expected " + expected;
+      },
+      "");
+}
+
+/// The same, with the names in the help.
+CLI::Validator isMember(const Setting& setting) {
+  const CLI::Validator members = CLI::IsMember(namesOf(setting));
+  return CLI::Validator(
+      [&setting, members](std::string& given) {
+        return workbench::mayBe(setting, given) ? std::string() : members(given);
+      },
+      members.get_description());
+}
+
+/// The help, and behind it the choices that say what they are: ": prefix (one segment) or
+/// spans (block attention)", by name.
+std::string helpOf(const Setting& setting) {
+  std::vector<std::string> entries;
+  if (setting.choices != nullptr) {
+    for (const workbench::Choice& choice : setting.choices()) {
+      if (*choice.brief != '\0') entries.push_back(choice.name + " (" + choice.brief + ")");
+    }
+  }
+  std::sort(entries.begin(), entries.end());
+  std::string help = setting.option.help;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    help += i == 0 ? ": " : (i + 1 == entries.size() ? " or " : ", ");
+    help += entries[i];
+  }
+  return help;
+}
+
+/// An option for each type of a setting's member.
+class OptionMaker {
+ public:
+  OptionMaker(CLI::App& command, const Setting& setting) : m_command(command), m_setting(setting) {}
+
+  CLI::Option* make(RunSettings& settings) {
+    CLI::Option* const option =
+        std::visit([&](auto member) { return add(settings.*member); }, m_setting.member);
+    if (*m_setting.option.value != '\0') option->type_name(m_setting.option.value);
+    return option;
+  }
+
+ private:
+  CLI::Option* add(std::string& value) {
+    CLI::Option* const option = m_command.add_option(m_setting.option.name, value, helpOf(m_setting));
+    // What has a word for its values says in its help which there are.
+    if (m_setting.choices != nullptr)
+      option->check(*m_setting.option.value == '\0' ? isMember(m_setting) : isChoice(m_setting));
+    return m_setting.option.showsDefault ? option->capture_default_str() : option;
+  }
+
+  CLI::Option* add(bool& value) {
+    if (!m_setting.option.isNegated)
+      return m_command.add_flag(m_setting.option.name, value, m_setting.option.help);
+    return m_command.add_flag_callback(
+        m_setting.option.name, [&value] { value = false; }, m_setting.option.help);
+  }
+
+  CLI::Option* add(std::uint64_t& value) { return addSeedOption(m_command, value, m_setting.option.help); }
+
+  template <class Whole>
+  CLI::Option* add(Whole& value) {
+    CLI::Option* const option =
+        addNumber(m_command, m_setting.option.name, value, m_setting.option.help, rangeOf<Whole>(m_setting));
+    if (!m_setting.option.showsDefault) option->default_str("");
+    return option;
+  }
+
+  CLI::Option* add(std::vector<std::int32_t>& values) {
+    return addNumbers(m_command, m_setting.option.name, values, m_setting.option.help,
+                      rangeOf<std::int32_t>(m_setting));
+  }
+
+  CLI::App& m_command;
+  const Setting& m_setting;
+};
+
+std::vector<CLI::Option*> addAll(CLI::App& command, RunSettings& settings,
+                                 const std::vector<const Setting*>& wanted) {
+  std::vector<CLI::Option*> options;
+  for (const Setting* setting : wanted) options.push_back(OptionMaker(command, *setting).make(settings));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::string needed = wanted[i]->option.needs;
+    if (needed.empty()) continue;
+    if (CLI::Option* const other = command.get_option_no_throw(needed)) options[i]->needs(other);
+  }
+  return options;
+}
+
+}  // namespace
+
+RunSettings commandSettings() {
+  RunSettings settings;
+  settings.blockCount = 0;
+  return settings;
+}
+
+std::vector<CLI::Option*> addSettings(CLI::App& command, RunSettings& settings,
+                                      std::initializer_list<std::string_view> keys) {
+  std::vector<const Setting*> wanted;
+  for (const std::string_view key : keys) wanted.push_back(workbench::findSetting(key));
+  return addAll(command, settings, wanted);
+}
+
+std::vector<CLI::Option*> addOtherSettings(CLI::App& command, RunSettings& settings,
+                                           std::initializer_list<workbench::SettingEffect> effects) {
+  std::vector<const Setting*> wanted;
+  for (const Setting& setting : workbench::runSettings()) {
+    const std::string name = setting.option.name;
+    const bool isOfThese = std::find(effects.begin(), effects.end(), setting.effect) != effects.end();
+    if (isOfThese && !name.empty() && command.get_option_no_throw(name) == nullptr)
+      wanted.push_back(&setting);
+  }
+  return addAll(command, settings, wanted);
 }
 
 }  // namespace spanscope::cli

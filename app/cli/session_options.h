@@ -2,19 +2,37 @@
 // The options that choose the model and its cache.
 #pragma once
 
-#include "app/cli/cli11_forward.h"
-#include "app/cli/setting_options.h"
+#include "app/cli/command.h"
 #include "engine/base/readable_file.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/run/run_options.h"
 #include "engine/workbench/model_bundle.h"
+#include "engine/workbench/settings.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::cli {
+
+// Settings as options. Names, ranges and help come from the list of settings.
+
+/// The settings with which commands begin. They are those of a new document, except that the number of blocks
+/// is 0, which means the usual number.
+workbench::RunSettings commandSettings();
+
+/// Adds options for the settings with these keys, in this order. The defaults are the present values of
+/// `settings`.
+std::vector<CLI::Option*> addSettings(CLI::App& command, workbench::RunSettings& settings,
+                                      std::initializer_list<std::string_view> keys);
+
+/// Adds options for all settings with these effects that the command does not have yet, in the order of the
+/// list of settings.
+std::vector<CLI::Option*> addOtherSettings(CLI::App& command, workbench::RunSettings& settings,
+                                           std::initializer_list<workbench::SettingEffect> effects);
 
 struct SessionOptions {
   /// Limit of a folder that was given without one.

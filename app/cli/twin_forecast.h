@@ -3,7 +3,7 @@
 // queries if they are sent to it one after the other.
 #pragma once
 
-#include "app/cli/cli11_forward.h"
+#include "app/cli/command.h"
 #include "app/cli/predicted_reuse.h"
 #include "engine/twin/servers.h"
 #include "engine/workbench/servers/twin_forecast.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A person who is asked a question can leave.
-#include "app/cli/interruptible_input.h"
+#include "app/cli/input.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/test_program.h"
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The options for prompt tokens that are sent to a span server: tokenizer, template, markers, padding.
+// Options of what is exported or sent: the stage of the query, its tokens, and requests.
 #pragma once
 
-#include "app/cli/cli11_forward.h"
+#include "app/cli/command.h"
 #include "engine/base/ids.h"
 #include "engine/export/export_target.h"
+#include "engine/plan/planner.h"
+#include "engine/query/query.h"
 
 #include <cstdint>
 #include <memory>
@@ -12,6 +14,27 @@
 #include <string>
 
 namespace spanscope::cli {
+
+inline constexpr const char* kRequestGroup = "With --to curl and --to python";
+inline constexpr const char* kChatGroup = "With --to chat";
+
+struct RequestExportOptions {
+  std::string endpoint;               ///< curl and python
+  bool inOnePiece = false;            ///< curl and python: the reply is not streamed
+  std::optional<std::uint64_t> seed;  ///< chat
+};
+
+void addRequestOptions(CLI::App& command, RequestExportOptions& options);
+
+// The stages at which a query can be written for a span server.
+
+void addStageOption(CLI::App& command, std::string& stage);
+
+/// The query after attention locality, if that is on. `name` names the file in messages. Throws Failure.
+query::Node localized(const query::Node& query, const plan::LocalityOptions& locality,
+                      const std::string& name);
+
+// The options for prompt tokens that are sent to a span server: tokenizer, template, markers, padding.
 
 inline constexpr const char* kTokenGroup = "With --to tokens";
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/export_tokens.h"
+#include "app/cli/export_options.h"
 
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
-#include "app/cli/usage.h"
 #include "engine/base/error.h"
+#include "engine/plan/planner.h"
+#include "engine/spnl/request_text.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
@@ -12,8 +13,46 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace spanscope::cli {
+
+void addRequestOptions(CLI::App& command, RequestExportOptions& options) {
+  options.endpoint = spnl::kDefaultEndpoint;
+  command.add_option("--endpoint", options.endpoint, "Address of the server's query endpoint")
+      ->type_name("URL")
+      ->capture_default_str()
+      ->group(kRequestGroup);
+  command.add_flag("--no-stream", options.inOnePiece, "Ask for the reply in one piece")->group(kRequestGroup);
+  addNumber(command, "--seed", options.seed,
+            "Seed of the run: each request has its own number made from it; without, the server chooses",
+            kAnySeed)
+      ->group(kChatGroup);
+}
+
+void addStageOption(CLI::App& command, std::string& stage) {
+  command
+      .add_option(
+          "--stage", stage,
+          "The query as it was read, after one round of the reference's simplify (simplified), after "
+          "its whole optimizer (optimized), or one line for each bulk call that the server's endpoint "
+          "takes (lowered)")
+      ->check(CLI::IsMember({"read", "simplified", "optimized", "lowered"}))
+      ->capture_default_str();
+}
+
+query::Node localized(const query::Node& query, const plan::LocalityOptions& locality,
+                      const std::string& name) {
+  if (!locality.isOn()) return query;
+  plan::LocalizedQuery result = plan::localizedQuery(query, locality);
+  if (!result.query) {
+    Error& problem = result.problems.front();
+    problem.file = name;
+    throw Failure(std::move(problem));
+  }
+  return std::move(*result.query);
+}
+
 namespace {
 
 CLI::Validator isTemplateName() {
