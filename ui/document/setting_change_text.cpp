@@ -2,7 +2,7 @@
 #include "ui/document/setting_change_text.h"
 
 #include "engine/workbench/model_names.h"
-#include "ui/words/setting_text.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>

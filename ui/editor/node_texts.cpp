@@ -4,7 +4,6 @@
 #include "ui/editor/card_plan.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/part_text.h"
-#include "ui/words/score_text.h"
 #include "ui/words/tr.h"
 
 #include <QFontMetricsF>

@@ -2,7 +2,7 @@
 #include "ui/session/device_choices.h"
 
 #include "engine/workbench/setting_choices.h"
-#include "ui/words/setting_text.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <utility>

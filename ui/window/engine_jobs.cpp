@@ -18,7 +18,7 @@
 #include "ui/session/policy_comparison.h"
 #include "ui/session/run_plan.h"
 #include "ui/window/workspace.h"
-#include "ui/words/event_text.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

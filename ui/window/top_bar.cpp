@@ -11,7 +11,7 @@
 #include "ui/views/common/model_dialogs.h"
 #include "ui/window/workspace.h"
 #include "ui/words/glossary.h"
-#include "ui/words/policy_words.h"
+#include "ui/words/table_words.h"
 
 #include <QFrame>
 #include <QHBoxLayout>

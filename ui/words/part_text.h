@@ -62,4 +62,11 @@ inline QString massText(double mass) {
   return mass >= kMost ? QStringLiteral(">0.99") : QString::number(mass, 'f', decimalsForTwoFigures(mass));
 }
 
+/// The score of a fragment as every view shows it: "8.25", "0.457", "0.0164". Small scores need four
+/// decimals, because fused ranks (1/61, 1/62, …) differ only in the fourth.
+inline QString scoreText(double score) {
+  const double size = std::abs(score);
+  return QString::number(score, 'f', size >= 1 ? 2 : size >= 0.1 ? 3 : 4);
+}
+
 }  // namespace spanscope::ui

@@ -13,9 +13,7 @@
 #include "ui/operators/operator_table.h"
 #include "ui/views/view.h"
 #include "ui/window/main_window.h"
-#include "ui/words/experiment_words.h"
-#include "ui/words/miss_words.h"
-#include "ui/words/policy_words.h"
+#include "ui/words/table_words.h"
 
 #include <QAbstractButton>
 #include <QAction>

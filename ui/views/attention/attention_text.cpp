@@ -3,8 +3,8 @@
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
-#include "ui/words/event_text.h"
 #include "ui/words/part_text.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

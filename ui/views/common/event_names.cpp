@@ -2,7 +2,7 @@
 #include "ui/views/common/event_names.h"
 
 #include "engine/trace/report.h"
-#include "ui/words/event_text.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <QCoreApplication>

@@ -2,7 +2,7 @@
 #include "ui/views/experiments/experiment_form.h"
 
 #include "ui/views/common/text_tools.h"
-#include "ui/words/experiment_words.h"
+#include "ui/words/table_words.h"
 
 #include <QComboBox>
 #include <QFileDialog>

@@ -4,7 +4,7 @@
 #include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/experiment_table.h"
 #include "ui/session/experiment_estimate.h"
-#include "ui/words/experiment_words.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

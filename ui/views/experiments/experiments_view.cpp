@@ -14,7 +14,7 @@
 #include "ui/views/experiments/experiment_plot.h"
 #include "ui/views/experiments/heat_map_chart.h"
 #include "ui/views/experiments/histogram_chart.h"
-#include "ui/words/experiment_words.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <QAbstractItemView>

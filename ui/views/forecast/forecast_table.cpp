@@ -8,7 +8,7 @@
 #include "ui/views/common/segment_names.h"
 #include "ui/views/forecast/forecast_places.h"
 #include "ui/words/metric_words.h"
-#include "ui/words/miss_words.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

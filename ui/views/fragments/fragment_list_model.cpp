@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/fragments/fragment_list_model.h"
 
-#include "ui/words/score_text.h"
+#include "ui/words/part_text.h"
 
 #include <QStringList>
 

@@ -3,7 +3,7 @@
 
 #include "engine/query/node_parts.h"
 #include "engine/trace/event_fields.h"
-#include "ui/words/score_text.h"
+#include "ui/words/part_text.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>

@@ -5,7 +5,7 @@
 #include "ui/session/foretold_runs.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_names.h"
-#include "ui/words/event_text.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <QFont>

@@ -8,7 +8,7 @@
 #include "ui/views/common/number_text.h"
 #include "ui/words/glossary.h"
 #include "ui/words/metric_words.h"
-#include "ui/words/policy_words.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

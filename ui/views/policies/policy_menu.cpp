@@ -4,7 +4,7 @@
 #include "engine/policy/policies.h"
 #include "engine/workbench/setting_choices.h"
 #include "ui/session/policy_comparison.h"
-#include "ui/words/policy_words.h"
+#include "ui/words/table_words.h"
 
 #include <QAction>
 #include <QKeyEvent>

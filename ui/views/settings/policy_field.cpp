@@ -4,7 +4,7 @@
 #include "engine/policy/policies.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/common/text_tools.h"
-#include "ui/words/policy_words.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <QComboBox>

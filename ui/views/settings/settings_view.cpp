@@ -8,7 +8,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/views/settings/setting_hints.h"
 #include "ui/views/settings/settings_rows.h"
-#include "ui/words/setting_text.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <QAbstractItemView>

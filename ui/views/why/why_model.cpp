@@ -5,7 +5,7 @@
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/why/why_context.h"
-#include "ui/words/miss_words.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

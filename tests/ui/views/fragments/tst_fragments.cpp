@@ -3,7 +3,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/retrieving_runs.h"
 #include "ui/views/fragments/fragments_view.h"
-#include "ui/words/score_text.h"
+#include "ui/words/part_text.h"
 
 #include <QAbstractItemModel>
 #include <QAbstractItemModelTester>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/words/event_text.h"
+#include "ui/words/table_words.h"
 
 #include <QCoreApplication>
 
@@ -7,6 +7,7 @@
 #include <variant>
 
 namespace spanscope::ui {
+
 namespace {
 
 /// A text on one line, cut where it gets long.
@@ -49,6 +50,18 @@ QString eventText(const trace::EventWords& words, const std::function<QString(St
     default:
       return text.arg(values[0], values[1], values[2]);
   }
+}
+
+QString experimentWord(const char* text) {
+  return QCoreApplication::translate("Experiments", text);
+}
+
+QString missWord(const char* text) {
+  return *text == '\0' ? QString() : QCoreApplication::translate("Misses", text);
+}
+
+QString policyWord(const char* text) {
+  return QCoreApplication::translate("Policies", text);
 }
 
 }  // namespace spanscope::ui
