@@ -14,7 +14,7 @@
 #include "ui/session/experiment_run.h"
 #include "ui/session/load_comparison.h"
 #include "ui/session/policy_comparison.h"
-#include "ui/theme/system_motion.h"
+#include "ui/theme/desktop_settings.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/view.h"
