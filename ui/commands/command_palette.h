@@ -2,11 +2,16 @@
 // A popup in which a person finds a command by its name.
 #pragma once
 
-#include "ui/commands/palette_model.h"
+#include "ui/commands/command_table.h"
 #include "ui/theme/theme.h"
 
+#include <QAbstractListModel>
 #include <QFrame>
+#include <QStringView>
+#include <QStyledItemDelegate>
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 class QLabel;
@@ -14,6 +19,65 @@ class QLineEdit;
 class QListView;
 
 namespace spanscope::ui {
+
+// The list of the command palette: the commands that match the typed text, the best first.
+
+struct PaletteEntry {
+  CommandInfo info;
+  bool enabled = true;  ///< the command would do something now
+  /// Its text is a sentence, in which letters stand here and there whatever is typed: it is found only where
+  /// each typed word stands in it.
+  bool byWords = false;
+};
+
+/// Makes entries from the table. `enabled` says of each id whether the command would do something now.
+template <class Predicate>
+std::vector<PaletteEntry> paletteEntries(const std::vector<CommandInfo>& table, Predicate enabled) {
+  std::vector<PaletteEntry> entries;
+  entries.reserve(table.size());
+  for (const CommandInfo& info : table) entries.push_back({.info = info, .enabled = enabled(info.id)});
+  return entries;
+}
+
+class PaletteModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  enum PaletteRole {
+    IdRole = Qt::UserRole,
+    CategoryRole,
+    KeysRole,  ///< QStringList: keys as a person reads them, e.g. "Ctrl+K"
+    HelpRole,
+    MatchedRole,  ///< QList<int>: the matched characters of the display text
+  };
+
+  using QAbstractListModel::QAbstractListModel;
+
+  void setEntries(std::vector<PaletteEntry> entries);
+  void setFilter(const QString& wanted);
+  QString filter() const { return m_filter; }
+
+  /// The id of the command in a row; empty if there is no such row.
+  QString idAt(int row) const;
+  bool isEnabledAt(int row) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+ private:
+  struct Hit {
+    std::size_t entry = 0;
+    int score = 0;
+    QList<int> matched;
+    bool operator==(const Hit&) const = default;
+  };
+  std::vector<Hit> hits() const;
+  const Hit* hitAt(int row) const;
+
+  std::vector<PaletteEntry> m_entries;
+  QString m_filter;
+  std::vector<Hit> m_hits;
+};
 
 class PaletteDelegate;
 
@@ -52,5 +116,34 @@ class CommandPalette : public QFrame {
   PaletteModel* m_model = nullptr;
   PaletteDelegate* m_delegate = nullptr;
 };
+
+/// Paints a row of the command palette: the command with the matched letters marked, its help below, its
+/// category and keys at the right.
+class PaletteDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void setTheme(const Theme& theme) { m_theme = theme; }
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+ private:
+  Theme m_theme;
+};
+
+inline constexpr int kPaletteRowHeight = 44;  ///< pixels
+
+struct FuzzyMatch {
+  int score = 0;                     ///< larger is better; only useful for comparison
+  std::vector<qsizetype> positions;  ///< indices of the matched characters of the text, ascending
+  bool operator==(const FuzzyMatch&) const = default;
+};
+
+/// Whether the letters of `wanted` occur in `text` in this order, with anything between them, and how well.
+/// The result is the best of all ways to place the letters; beginnings of words and unbroken runs count most.
+/// Case does not matter, nor do spaces in `wanted`. An empty `wanted` matches every text with score 0.
+/// Returns nothing if there is no match.
+std::optional<FuzzyMatch> fuzzyMatch(QStringView wanted, QStringView text);
 
 }  // namespace spanscope::ui

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/commands/key_sheet.h"
 
+#include "engine/base/output_file.h"
+#include "ui/words/tr.h"
+
+#include <QBuffer>
 #include <QDialogButtonBox>
 #include <QFileDialog>
+#include <QFontMetricsF>
+#include <QKeySequence>
 #include <QLabel>
+#include <QPageSize>
 #include <QPainter>
+#include <QPdfWriter>
 #include <QPrintDialog>
 #include <QPrinter>
 #include <QPushButton>
@@ -13,8 +21,12 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
 
 namespace spanscope::ui {
+
 namespace {
 
 constexpr int kColumns = 3;
@@ -106,6 +118,214 @@ void KeySheet::save() {
   if (path.isEmpty()) return;
   const std::optional<Error> error = writeKeySheetPdf(path, m_columns);
   m_message->setText(error ? QString::fromStdString(error->message()) : tr("Saved as %1").arg(path));
+}
+
+namespace {
+
+constexpr double kRowHeight = 28;
+constexpr double kTitleHeight = 28;
+constexpr double kSectionGap = 16;
+constexpr double kMargin = 24;
+constexpr double kFootHeight = 32;
+constexpr double kTextWidth = 168;
+constexpr double kColumnGap = 32;
+
+double sectionHeight(const KeySection& section) {
+  return kTitleHeight + kRowHeight * static_cast<double>(section.rows.size()) + kSectionGap;
+}
+
+double columnHeight(const std::vector<KeySection>& column) {
+  double height = 0;
+  for (const KeySection& section : column) height += sectionHeight(section);
+  return height;
+}
+
+double keysWidth(const KeyRow& row, const Theme& theme) {
+  double width = 0;
+  for (const QString& key : row.keys) width += keyCapWidth(key, theme) + kSpace;
+  return width;
+}
+
+double columnWidth(const std::vector<KeySection>& column, const Theme& theme) {
+  const QFontMetricsF metrics(theme.interfaceFont());
+  double width = kTextWidth;
+  for (const KeySection& section : column) {
+    for (const KeyRow& row : section.rows) {
+      const double mark = row.onCanvas ? 16 : 0;
+      width =
+          std::max(width, std::ceil(metrics.horizontalAdvance(row.text)) + mark + 16 + keysWidth(row, theme));
+    }
+  }
+  return width;
+}
+
+KeyRow keyRow(const CommandInfo& info) {
+  KeyRow row{.keys = {}, .text = info.text, .onCanvas = info.scope == CommandScope::Canvas};
+  for (const QString& key : info.keys) {
+    const QString shown = QKeySequence(key, QKeySequence::PortableText).toString(QKeySequence::NativeText);
+    if (!row.keys.contains(shown)) row.keys += shown;
+  }
+  return row;
+}
+
+/// Keys that work on the canvas alone have a small square before them, which the foot explains.
+void paintCanvasMark(QPainter& painter, double left, double middle, const Theme& theme) {
+  painter.setPen(QPen(theme.color(Role::TextThird), 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(QRectF(left + 0.5, middle - 3.5, 7, 7));
+}
+
+}  // namespace
+
+std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table) {
+  std::vector<KeySection> sections;
+  for (const CommandCategory category : kCommandCategories) {
+    KeySection section{.title = categoryTitle(category), .rows = {}};
+    for (const CommandInfo& info : table) {
+      if (info.category == category && !info.keys.isEmpty()) section.rows.push_back(keyRow(info));
+    }
+    if (!section.rows.empty()) sections.push_back(std::move(section));
+  }
+  sections.push_back({.title = tr("Canvas"),
+                      .rows = {{{tr("Arrow keys")}, tr("Go to parent, child, sibling"), true},
+                               {{tr("Esc")}, tr("Drop the gesture, select nothing"), true},
+                               {{tr("Space + drag")}, tr("Move the view"), true},
+                               {{tr("Wheel")}, tr("Move the view; with Shift to the sides"), true},
+                               {{tr("Ctrl + wheel")}, tr("Zoom at the pointer"), true}}});
+  return sections;
+}
+
+std::vector<std::vector<KeySection>> keySheetColumns(std::vector<KeySection> sections, int columns) {
+  // Tallest first, each into the column that is lowest; then every column back into the order of the menus.
+  std::vector<std::size_t> order(sections.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&sections](std::size_t a, std::size_t b) {
+    return sections[a].rows.size() > sections[b].rows.size();
+  });
+  const auto count = static_cast<std::size_t>(std::max(1, columns));
+  std::vector<std::vector<std::size_t>> places(count);
+  std::vector<double> heights(count, 0);
+  for (const std::size_t section : order) {
+    const auto lowest = std::min_element(heights.begin(), heights.end());
+    places[static_cast<std::size_t>(lowest - heights.begin())].push_back(section);
+    *lowest += sectionHeight(sections[section]);
+  }
+  for (std::vector<std::size_t>& column : places) std::sort(column.begin(), column.end());
+  std::erase_if(places, [](const auto& column) { return column.empty(); });
+  std::sort(places.begin(), places.end());
+  std::vector<std::vector<KeySection>> result(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (const std::size_t section : places[i]) result[i].push_back(std::move(sections[section]));
+  }
+  return result;
+}
+
+QSize keySheetSize(const std::vector<std::vector<KeySection>>& columns, const Theme& theme) {
+  double width = 2 * kMargin;
+  double height = 0;
+  for (const auto& column : columns) {
+    width += columnWidth(column, theme) + kColumnGap;
+    height = std::max(height, columnHeight(column));
+  }
+  return {static_cast<int>(std::ceil(width - kColumnGap)),
+          static_cast<int>(std::ceil(height - kSectionGap + 2 * kMargin + kFootHeight))};
+}
+
+void paintKeySheet(QPainter& painter, const std::vector<std::vector<KeySection>>& columns,
+                   const Theme& theme) {
+  const QSize size = keySheetSize(columns, theme);
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.fillRect(QRect(QPoint(), size), theme.color(Role::Surface));
+  double left = kMargin;
+  for (const auto& column : columns) {
+    const double width = columnWidth(column, theme);
+    double top = kMargin;
+    for (const KeySection& section : column) {
+      painter.setFont(theme.titleFont());
+      painter.setPen(theme.color(Role::Text));
+      painter.drawText(QRectF(left, top, width, kTitleHeight - 8), Qt::AlignLeft | Qt::AlignVCenter,
+                       section.title);
+      double line = top + kTitleHeight;
+      for (const KeyRow& row : section.rows) {
+        painter.setPen(QPen(theme.color(Role::Line), 1));
+        painter.drawLine(QPointF(left, line + 0.5), QPointF(left + width, line + 0.5));
+        const double middle = line + kRowHeight / 2;
+        double textLeft = left;
+        if (row.onCanvas) {
+          paintCanvasMark(painter, left, middle, theme);
+          textLeft += 16;
+        }
+        painter.setFont(theme.interfaceFont());
+        painter.setPen(theme.color(Role::Text));
+        painter.drawText(QRectF(textLeft, line, width, kRowHeight), Qt::AlignLeft | Qt::AlignVCenter,
+                         row.text);
+        double keyLeft = left + width - keysWidth(row, theme) + kSpace;
+        for (const QString& key : row.keys) {
+          paintKeyCap(painter, keyLeft, middle, key, theme);
+          keyLeft += keyCapWidth(key, theme) + kSpace;
+        }
+        line += kRowHeight;
+      }
+      top = line + kSectionGap;
+    }
+    left += width + kColumnGap;
+  }
+  const double foot = size.height() - kMargin - 8;
+  paintCanvasMark(painter, kMargin, foot, theme);
+  painter.setFont(theme.smallFont());
+  painter.setPen(theme.color(Role::TextSecond));
+  painter.drawText(QRectF(kMargin + 16, foot - 12, size.width(), 24), Qt::AlignLeft | Qt::AlignVCenter,
+                   tr("while the canvas has the focus; a text field keeps its plain keys to itself"));
+  painter.restore();
+}
+
+QString keySheetText(const std::vector<KeySection>& sections) {
+  QString text;
+  for (const KeySection& section : sections) {
+    text += section.title + QLatin1Char('\n');
+    for (const KeyRow& row : section.rows) {
+      text += QStringLiteral("%1: %2\n").arg(row.text, row.keys.join(QStringLiteral(", ")));
+    }
+  }
+  return text;
+}
+
+std::optional<Error> writeKeySheetPdf(const QString& path,
+                                      const std::vector<std::vector<KeySection>>& columns) {
+  const Theme theme(Scheme::Light);  // paper is light
+  const QSize size = keySheetSize(columns, theme);
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  {
+    constexpr int kDotsPerInch = 96;
+    QPdfWriter writer(&buffer);
+    writer.setTitle(tr("Keys of Spanscope"));
+    writer.setResolution(kDotsPerInch);
+    writer.setPageSize(QPageSize(QSizeF(size) * 72.0 / kDotsPerInch, QPageSize::Point));
+    writer.setPageMargins(QMarginsF());
+    QPainter painter(&writer);
+    paintKeySheet(painter, columns, theme);
+  }
+  return writeFile(path.toStdString(), {bytes.constData(), static_cast<std::size_t>(bytes.size())});
+}
+
+double keyCapWidth(const QString& key, const Theme& theme) {
+  return std::max(kKeyCapHeight, std::ceil(QFontMetricsF(theme.monoFont()).horizontalAdvance(key)) + 12);
+}
+
+void paintKeyCap(QPainter& painter, double left, double middle, const QString& key, const Theme& theme) {
+  const QRectF cap(left, middle - kKeyCapHeight / 2, keyCapWidth(key, theme), kKeyCapHeight);
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(theme.color(Role::Outline), 1));
+  painter.setBrush(theme.color(Role::Canvas));
+  painter.drawRoundedRect(cap.adjusted(0.5, 0.5, -0.5, -0.5), kSpace, kSpace);
+  painter.setFont(theme.monoFont());
+  painter.setPen(theme.color(Role::TextSecond));
+  painter.drawText(cap, Qt::AlignCenter, key);
+  painter.restore();
 }
 
 }  // namespace spanscope::ui

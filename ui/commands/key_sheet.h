@@ -1,15 +1,57 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/commands/key_sheet_content.h"
+#include "engine/base/error.h"
+#include "ui/commands/command_table.h"
+#include "ui/theme/theme.h"
 
 #include <QDialog>
+#include <QPainter>
+#include <QRectF>
+#include <QSize>
+#include <QString>
+#include <QStringList>
 
+#include <optional>
 #include <vector>
 
 class QLabel;
 
 namespace spanscope::ui {
+
+// The content of the key sheet, and how it is painted on the screen, on paper and in a PDF file.
+
+struct KeyRow {
+  QStringList keys;  ///< as a person reads them; any of these keys works
+  QString text;
+  bool onCanvas = false;  ///< the keys work only while the canvas has the focus
+  bool operator==(const KeyRow&) const = default;
+};
+
+struct KeySection {
+  QString title;
+  std::vector<KeyRow> rows;
+  bool operator==(const KeySection&) const = default;
+};
+
+/// One section for each category of the table, with its commands that have keys, and one section for keys and
+/// gestures of the canvas that are no commands.
+std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table);
+
+/// Arranges the sections in columns of about equal height, without breaking a section.
+std::vector<std::vector<KeySection>> keySheetColumns(std::vector<KeySection> sections, int columns);
+
+/// The size of the columns in pixels with this theme's fonts.
+QSize keySheetSize(const std::vector<std::vector<KeySection>>& columns, const Theme& theme);
+void paintKeySheet(QPainter& painter, const std::vector<std::vector<KeySection>>& columns,
+                   const Theme& theme);
+
+/// The key sheet as text, one row in a line.
+QString keySheetText(const std::vector<KeySection>& sections);
+
+/// Writes a PDF file with one page that is as large as the sheet. Writes the whole file or changes nothing.
+std::optional<Error> writeKeySheetPdf(const QString& path,
+                                      const std::vector<std::vector<KeySection>>& columns);
 
 /// A dialog that shows all keys on one sheet, to read, print and save.
 class KeySheet : public QDialog {
@@ -25,5 +67,13 @@ class KeySheet : public QDialog {
   std::vector<std::vector<KeySection>> m_columns;
   QLabel* m_message = nullptr;
 };
+
+// Paints keys as key caps, for the command palette and the key sheet.
+
+inline constexpr double kKeyCapHeight = 20;  ///< pixels
+
+double keyCapWidth(const QString& key, const Theme& theme);
+/// Paints a key cap with its left edge at `left`, vertically centred on `middle`.
+void paintKeyCap(QPainter& painter, double left, double middle, const QString& key, const Theme& theme);
 
 }  // namespace spanscope::ui

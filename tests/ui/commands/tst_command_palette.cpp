@@ -2,7 +2,6 @@
 // Finding commands by what is typed, and choosing them with the keyboard.
 #include "tests/support/test_program.h"
 #include "ui/commands/command_palette.h"
-#include "ui/commands/fuzzy_match.h"
 
 #include <QAbstractItemModelTester>
 #include <QLineEdit>

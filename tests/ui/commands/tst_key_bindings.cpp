@@ -4,7 +4,7 @@
 #include "ui/commands/command_actions.h"
 #include "ui/commands/key_bindings.h"
 #include "ui/commands/key_editor.h"
-#include "ui/commands/key_sheet_content.h"
+#include "ui/commands/key_sheet.h"
 
 #include <QAction>
 #include <QKeySequenceEdit>
