@@ -11,8 +11,10 @@
 #include "ui/document/picture_document.h"
 #include "ui/words/tr.h"
 
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QStorageInfo>
 
 #include <algorithm>
 #include <unordered_map>
@@ -20,6 +22,7 @@
 #include <variant>
 
 namespace spanscope::ui {
+
 namespace {
 
 OpenedFile refused(std::string found, std::string expected) {
@@ -259,6 +262,25 @@ QStringList lostWhenSavedAsQuery(const document::Document& document) {
   if (!document.declarations.empty()) lost += tr("types, defaults and descriptions of parameters");
   if (hasOwnSettings(document.settings)) lost += tr("cache and run settings");
   return lost;
+}
+
+QString whyNotWritable(const QString& path) {
+  const QFileInfo file(path);
+  const QString name = file.fileName();
+  const QString folder = QDir::toNativeSeparators(file.absolutePath());
+  if (file.isDir()) return tr("“%1” is a folder.").arg(name);
+  if (!QFileInfo::exists(file.absolutePath())) return tr("The folder %1 is not there any more.").arg(folder);
+  // Not WriteUser, which an administrator always has.
+  const QFile::Permissions writers = QFile::WriteOwner | QFile::WriteGroup | QFile::WriteOther;
+  if (file.exists() && (file.permissions() & writers) == 0)
+    return tr("“%1” is read-only: it was protected against changes.").arg(name);
+  if (file.exists() && !file.isWritable()) return tr("You have no right to change “%1”.").arg(name);
+  if (!QFileInfo(file.absolutePath()).isWritable())
+    return tr("You have no right to write into the folder %1.").arg(folder);
+  const QStorageInfo storage(file.absolutePath());
+  if (storage.isValid() && storage.isReadOnly()) return tr("The drive of %1 is read-only.").arg(folder);
+  if (storage.isValid() && storage.bytesAvailable() == 0) return tr("The drive of %1 is full.").arg(folder);
+  return {};
 }
 
 }  // namespace spanscope::ui

@@ -66,4 +66,9 @@ bool hasOwnSettings(const document::RunSettings& settings);
 /// What is lost if only the document's query is saved, as a person reads it; empty: nothing.
 QStringList lostWhenSavedAsQuery(const document::Document& document);
 
+/// Why a document cannot be saved at this path, as a sentence for a person. Empty if nothing is known that
+/// would prevent it. File permissions count even for an administrator, whom the system would let write: a
+/// file that was made read-only is meant to stay as it is.
+QString whyNotWritable(const QString& path);
+
 }  // namespace spanscope::ui

@@ -2,8 +2,7 @@
 // Tells when an open file holds something else than what was last read from it or written to it.
 #pragma once
 
-#include "ui/document/file_stamp.h"
-
+#include <QByteArray>
 #include <QDateTime>
 #include <QFileSystemWatcher>
 #include <QObject>
@@ -12,8 +11,24 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <vector>
+
+class QLockFile;
 
 namespace spanscope::ui {
+
+/// What a file held when it was looked at. Two stamps are equal if the file held the same both times,
+/// whatever happened in between.
+struct FileStamp {
+  bool exists = false;  ///< there is a regular file that can be read
+  /// SHA-256 of its bytes; if it is larger than any document may be, its size and time instead.
+  QByteArray content;
+  bool operator==(const FileStamp&) const = default;
+};
+
+/// Reads the file and follows links. Anything but a regular file counts as missing.
+FileStamp stampOf(const QString& path);
 
 /// Watches any number of files, each under an id that the caller chooses. Editors and version control replace
 /// whole files, so it watches the folders too. Only content counts: a file that was written again with the
@@ -58,6 +73,42 @@ class FileWatch : public QObject {
   QFileSystemWatcher m_watcher;
   QTimer m_settle;
   std::map<std::uint32_t, File> m_files;
+};
+
+// Lets windows of several processes that have the same file open know of each other. Each process leaves a
+// lock for each open file in a folder that all of them watch.
+
+class FilePresence : public QObject {
+  Q_OBJECT
+ public:
+  /// Creates `directory` if it does not exist. If it cannot be written, processes do not know of each other.
+  explicit FilePresence(QString directory, QObject* parent = nullptr);
+  ~FilePresence() override;
+
+  /// Announces that the file is open here, under an id that the caller chooses. An empty path, or leave(),
+  /// ends that.
+  void enter(std::uint32_t id, const QString& path);
+  void leave(std::uint32_t id);
+
+  /// The process ids of all other places where the same file is open, ascending.
+  const std::vector<qint64>& others(std::uint32_t id) const;
+  /// Looks again, because a killed process leaves without a message.
+  void look();
+
+ Q_SIGNALS:
+  void changed(std::uint32_t id);  ///< others() has changed
+
+ private:
+  struct Presence {
+    QString prefix;  ///< beginning of the names of this file's locks
+    std::unique_ptr<QLockFile> lock;
+    std::vector<qint64> others;
+  };
+  std::vector<qint64> findOthers(const Presence& presence) const;
+
+  QString m_directory;
+  QFileSystemWatcher m_watcher;
+  std::map<std::uint32_t, Presence> m_presences;
 };
 
 }  // namespace spanscope::ui

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "ui/document/document_model.h"
-#include "ui/document/file_presence.h"
 #include "ui/document/file_watch.h"
 
 #include <QObject>

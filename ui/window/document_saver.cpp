@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "ui/document/document_file.h"
-#include "ui/document/file_trouble.h"
 #include "ui/document/unread_text.h"
 #include "ui/window/difference_dialog.h"
 #include "ui/window/page_area.h"

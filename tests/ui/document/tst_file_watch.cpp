@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that others touch: changes of content are told, however they are made, and nothing else is.
 #include "tests/support/test_program.h"
-#include "ui/document/file_presence.h"
-#include "ui/document/file_trouble.h"
+#include "ui/document/document_file.h"
 #include "ui/document/file_watch.h"
 
 #include <QDir>
