@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
+#include "ui/editor/stacking.h"
 
 #include <QLineF>
 #include <QPointF>
@@ -34,5 +35,8 @@ void align(std::vector<document::Rect>& rects, Alignment to);
 /// Makes the gaps between the rectangles equal, from left to right or from top to bottom. The outermost two
 /// stay.
 void distribute(std::vector<document::Rect>& rects, Qt::Orientation along);
+
+/// Moves a draft down to the first place where no node of it covers another node or a note.
+void moveToFreePlace(document::Document& document, document::NodeId top, const Stacks& stacks = {});
 
 }  // namespace spanscope::ui

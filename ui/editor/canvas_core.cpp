@@ -3,7 +3,7 @@
 
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/model_names.h"
-#include "ui/editor/server_forecast.h"
+#include "ui/editor/node_forecast.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/words/glossary.h"
 #include "ui/words/metric_words.h"

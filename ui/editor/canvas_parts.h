@@ -3,14 +3,12 @@
 #pragma once
 
 #include "ui/editor/add_popup.h"
-#include "ui/editor/answer_strip.h"
 #include "ui/editor/canvas.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_gestures.h"
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/canvas_view.h"
 #include "ui/editor/node_commands.h"
-#include "ui/editor/note_edit.h"
 #include "ui/editor/overlays.h"
 
 #include <QObject>

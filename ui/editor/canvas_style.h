@@ -1,17 +1,64 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/editor/text_setter.h"
 #include "ui/theme/theme.h"
 
 #include <QBrush>
+#include <QCache>
 #include <QColor>
 #include <QFont>
+#include <QGlyphRun>
+#include <QList>
+#include <QString>
+#include <QTextLayout>
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace spanscope::ui {
+
+// Lays out the short texts of cards. Zooming lays out cards again and again, with the same texts but
+// different room. Shaping a text is what takes time, so each text is shaped only once, whatever room it gets
+// later.
+
+/// A laid out line of text. Its glyphs are placed from the top left corner.
+struct TextLine {
+  QString text;
+  QList<QGlyphRun> runs;
+  double width = 0;  ///< 0: there is nothing to draw
+};
+
+class TextSetter {
+ public:
+  TextSetter();
+
+  double widthOf(const QString& text, const QFont& font);
+  /// Lays out one line. If the text is wider than `width`, it ends in an ellipsis, as with
+  /// QFontMetricsF::elidedText.
+  TextLine line(const QString& text, const QFont& font, double width);
+  /// Lays out at most `lines` lines. If the text goes on, the last line ends in an ellipsis. `lastWidth` is
+  /// the room of the last line, if it has less.
+  std::vector<TextLine> lines(const QString& text, const QFont& font, double width, int lines,
+                              std::optional<double> lastWidth = std::nullopt);
+
+ private:
+  struct Shaped {
+    Shaped(const QString& text, const QFont& font);
+    QTextLayout layout;  ///< one line, with its glyphs
+    QList<QGlyphRun> runs;
+    double width = 0;
+    bool isLeftToRight = true;
+  };
+  /// The shaped text. The reference is valid until the next text is shaped.
+  const Shaped& shaped(const QString& text, const QFont& font);
+  TextLine whole(const QString& text, const QFont& font);
+
+  /// Shaped texts by font and text, which are all they depend on: so none can be out of date.
+  QCache<std::pair<QFont, QString>, Shaped> m_shaped;
+};
 
 /// The colours, fonts and brushes of a theme, made once for many paintings.
 struct CanvasStyle {

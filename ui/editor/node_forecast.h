@@ -3,8 +3,10 @@
 #pragma once
 
 #include "engine/run/prediction.h"
+#include "engine/workbench/document/document.h"
 #include "ui/editor/node_status.h"
 #include "ui/session/forecast.h"
+#include "ui/session/twin_asker.h"
 
 #include <QString>
 
@@ -47,5 +49,13 @@ const NodeForecast* forecastBeside(const NodeForecasts& forecasts, document::Nod
 QString forecastBadge(const NodeForecast& forecast);
 /// The same in a sentence with the counts.
 QString forecastWords(const NodeForecast& forecast);
+
+// What the twins of a document's servers say of each node.
+
+/// The forecast of each node that a server of the person's list answers, and of the texts in its prompts, by
+/// that server's twin. Nodes are not here whose server has no twin, or one that says nothing, and those that
+/// the embedded engine answers beside servers: it is sent each step as a chat, of which its forecast knows
+/// nothing.
+NodeForecasts serverForecasts(const AskedTwins& asked, const document::Document& document);
 
 }  // namespace spanscope::ui

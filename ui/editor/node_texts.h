@@ -7,7 +7,6 @@
 #include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_status.h"
-#include "ui/editor/text_setter.h"
 
 #include <QString>
 

@@ -3,6 +3,8 @@
 
 #include "ui/editor/add_popup.h"
 
+#include <QFocusEvent>
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -222,6 +224,146 @@ void Minimap::mousePressEvent(QMouseEvent* event) {
 void Minimap::mouseMoveEvent(QMouseEvent* event) {
   if ((event->buttons() & Qt::LeftButton) != 0)
     Q_EMIT centerWanted(toWidget().inverted().map(event->position()));
+}
+
+namespace {
+
+constexpr QSize kLeastSize(160, 64);
+constexpr int kAir = 4;
+
+}  // namespace
+
+NoteEdit::NoteEdit(QWidget* parent) : QPlainTextEdit(parent) {
+  setObjectName(QStringLiteral("noteEdit"));
+  connect(this, &QPlainTextEdit::textChanged, this, [this] {
+    // A change of the document may end the editor, and with it what is called.
+    if (const auto typed = m_use.typed) typed(toPlainText());
+  });
+  hide();
+}
+
+void NoteEdit::open(const QRect& area, const QString& text, const Theme& theme, Use use) {
+  finish(true);
+  setAccessibleName(use.hint);
+  setPlaceholderText(use.hint);
+  setToolTip(use.keys);
+  applyTheme(*this, theme);
+  setPlainText(text);
+  place(area);
+  show();
+  raise();
+  selectAll();
+  setFocus(Qt::OtherFocusReason);
+  m_before = text;
+  m_use = std::move(use);
+}
+
+void NoteEdit::take(const QString& text) {
+  if (toPlainText() == text) return;
+  const auto typed = std::exchange(m_use.typed, nullptr);
+  setPlainText(text);
+  moveCursor(QTextCursor::End);
+  m_use.typed = typed;
+}
+
+void NoteEdit::place(const QRect& area) {
+  const QRect room = parentWidget()->rect().adjusted(kAir, kAir, -kAir, -kAir);
+  QRect place(area.topLeft(), area.size().expandedTo(kLeastSize).boundedTo(room.size()));
+  place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() - place.width())));
+  place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() - place.height())));
+  setGeometry(place);
+}
+
+bool NoteEdit::event(QEvent* event) {
+  // While the text is open it gets every key, even the keys of the canvas's commands.
+  if (event->type() == QEvent::ShortcutOverride) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool passes = m_use.passes && m_use.passes(QKeySequence(key->keyCombination()));
+    event->setAccepted(!passes);
+    return true;
+  }
+  return QPlainTextEdit::event(event);
+}
+
+void NoteEdit::keyPressEvent(QKeyEvent* event) {
+  const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (event->key() == Qt::Key_Escape) {
+    finish(false);
+  } else if (event->key() == Qt::Key_Tab || (isReturn && event->modifiers().testFlag(Qt::ControlModifier))) {
+    finish(true);
+  } else {
+    QPlainTextEdit::keyPressEvent(event);
+  }
+}
+
+void NoteEdit::focusOutEvent(QFocusEvent* event) {
+  QPlainTextEdit::focusOutEvent(event);
+  if (event->reason() != Qt::ActiveWindowFocusReason && event->reason() != Qt::PopupFocusReason) finish(true);
+}
+
+void NoteEdit::finish(bool keep) {
+  if (!m_use.typed) return;
+  const Use use = std::exchange(m_use, {});
+  hide();
+  if (!keep && use.reverts) use.typed(m_before);
+  use.ended();
+  Q_EMIT closed();
+}
+
+namespace {
+
+constexpr int kHeight = 60;
+constexpr int kInside = 10;
+constexpr int kLine = 17;
+
+}  // namespace
+
+AnswerStrip::AnswerStrip(QWidget* parent) : QFrame(parent) {
+  setObjectName(QStringLiteral("answerStrip"));
+  setFixedHeight(kHeight);
+  setCursor(Qt::PointingHandCursor);
+  setToolTip(tr("The answer that is being written. A click goes to its node."));
+}
+
+void AnswerStrip::setTheme(const Theme& theme) {
+  m_theme = theme;
+  update();
+}
+
+void AnswerStrip::showAnswer(document::NodeId node, const QString& title, const QString& answer) {
+  m_node = node;
+  m_title = title;
+  m_answer = answer.simplified();
+  setAccessibleName(tr("Answer of %1").arg(title));
+  setAccessibleDescription(m_answer);
+  show();
+  update();
+}
+
+void AnswerStrip::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(m_theme.color(Role::Accent), 1));
+  painter.setBrush(m_theme.color(Role::Surface));
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), kDockRadius, kDockRadius);
+  const QRect inside = rect().adjusted(kInside, 5, -kInside, -5);
+  painter.setPen(m_theme.color(Role::TextSecond));
+  painter.setFont(m_theme.smallFont());
+  const QString title =
+      m_answer.isEmpty() ? tr("%1 · reading the prompt").arg(m_title) : tr("%1 · answering").arg(m_title);
+  painter.drawText(QRect(inside.topLeft(), QSize(inside.width(), 14)), Qt::AlignLeft | Qt::AlignVCenter,
+                   title);
+  painter.setPen(m_theme.color(Role::Text));
+  painter.setFont(m_theme.interfaceFont());
+  const QFontMetrics metrics(painter.font());
+  const QString shown = metrics.elidedText(m_answer, Qt::ElideLeft, 2 * inside.width() - 48);
+  painter.drawText(QRect(inside.left(), inside.top() + 15, inside.width(), 2 * kLine),
+                   Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, shown);
+}
+
+void AnswerStrip::mousePressEvent(QMouseEvent* event) {
+  event->accept();
+  Q_EMIT wanted(m_node);
 }
 
 }  // namespace spanscope::ui

@@ -6,7 +6,9 @@
 #include "ui/theme/theme.h"
 
 #include <QFrame>
+#include <QKeySequence>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QPointF>
 #include <QRectF>
 #include <QString>
@@ -95,6 +97,68 @@ class Minimap : public QWidget {
   std::vector<Shape> m_shapes;
   QRectF m_content;
   QRectF m_seen;
+};
+
+/// Edits the text of a note or of a message in its place. Ctrl+Enter, Tab and losing the focus end it, and so
+/// does Escape, which leaves a note as it was.
+class NoteEdit : public QPlainTextEdit {
+  Q_OBJECT
+ public:
+  explicit NoteEdit(QWidget* parent);
+  /// Every change is given on at once, so that nothing typed is ever lost.
+  struct Use {
+    QString hint;
+    QString keys;  ///< what ends it, as a tool tip
+    std::function<void(const QString&)> typed;
+    std::function<void()> ended;
+    /// Whether a key is left to the window, e.g. for Save and Run. Null: none is.
+    std::function<bool(const QKeySequence&)> passes{};
+    bool reverts = false;  ///< Escape brings back the text that was there first
+  };
+  /// `area` is in pixels of the parent.
+  void open(const QRect& area, const QString& text, const Theme& theme, Use use);
+  /// Moves the open editor to this area, or shows a text that was changed elsewhere.
+  void place(const QRect& area);
+  void take(const QString& text);
+  void end() { finish(true); }
+
+ Q_SIGNALS:
+  void closed();
+
+ protected:
+  bool event(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+ private:
+  void finish(bool keep);
+  Use m_use;         ///< of the open editor; without functions: it is closed
+  QString m_before;  ///< the text that was there first
+};
+
+// Shows the streaming answer over the canvas while the answer's card cannot be read there.
+
+class AnswerStrip : public QFrame {
+  Q_OBJECT
+ public:
+  explicit AnswerStrip(QWidget* parent);
+  void setTheme(const Theme& theme);
+  /// Shows the end of the answer, as much as fits into two lines.
+  void showAnswer(document::NodeId node, const QString& title, const QString& answer);
+
+ Q_SIGNALS:
+  /// The person clicked the strip: the canvas should show the node.
+  void wanted(spanscope::document::NodeId node);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+
+ private:
+  Theme m_theme;
+  document::NodeId m_node = document::kNoNode;
+  QString m_title;
+  QString m_answer;
 };
 
 }  // namespace spanscope::ui

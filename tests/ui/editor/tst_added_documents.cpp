@@ -6,7 +6,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "ui/document/text_files.h"
-#include "ui/editor/added_documents.h"
+#include "ui/editor/clipboard.h"
 
 #include <QDir>
 #include <QElapsedTimer>

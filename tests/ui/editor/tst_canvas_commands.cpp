@@ -12,7 +12,6 @@
 #include "ui/editor/alignment.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/node_status.h"
-#include "ui/editor/note_edit.h"
 #include "ui/editor/overlays.h"
 #include "ui/editor/tidy_layout.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Held to what Qt itself makes of the same text, in room of every width.
 #include "tests/support/test_program.h"
-#include "ui/editor/text_setter.h"
+#include "ui/editor/canvas_style.h"
 #include "ui/theme/theme.h"
 
 #include <QFontMetricsF>
