@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/export/target_remarks.h"
 #include "engine/workbench/document/document.h"
+#include "ui/export/export_settings.h"
 #include "ui/export/query_export.h"
-#include "ui/export/token_export.h"
 #include "ui/theme/theme.h"
 
 #include <QDialog>
+#include <QStyledItemDelegate>
 
 #include <optional>
 #include <string>
@@ -86,6 +88,24 @@ class ExportDialog : public QDialog {
   QLabel* m_message = nullptr;
   QPushButton* m_copy = nullptr;
   QPushButton* m_save = nullptr;
+};
+
+/// The word for an effect: "Refused", "Differs", "Note".
+QString effectWord(exports::Effect effect);
+
+/// Paints a remark: a shape and the word for its effect in front, the wrapped text beside them.
+class RemarkDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  enum RemarkDataRole { EffectRole = Qt::UserRole, NodeRole };
+
+  RemarkDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), m_theme(theme) {}
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+ private:
+  Theme m_theme;
 };
 
 }  // namespace spanscope::ui

@@ -7,14 +7,17 @@
 #include "engine/spnl/request_text.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
-#include "ui/export/export_remarks.h"
 #include "ui/session/run_inputs.h"
+#include "ui/words/tr.h"
+
+#include <QUrl>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 namespace spanscope::ui {
+
 namespace {
 
 /// Replaces every file by a message with its text. Returns why one cannot be read.
@@ -79,6 +82,98 @@ std::variant<QueryExport, QString> exportQuery(const document::Document& documen
   }
   result.remarks = exportRemarks(document, result.query, made.paths, problems, options);
   return result;
+}
+
+namespace {
+
+using document::Document;
+using document::NodeId;
+using exports::Effect;
+
+/// `many` has the number as %1.
+QString counted(int count, const QString& one, const QString& many) {
+  return count == 1 ? one : many.arg(count);
+}
+
+class Remarks {
+ public:
+  void add(Effect effect, const QString& text, NodeId node = document::kNoNode) {
+    m_remarks.push_back({.effect = effect, .text = text, .node = node});
+  }
+  void note(const QString& text, NodeId node = document::kNoNode) { add(Effect::Note, text, node); }
+
+  std::vector<ExportRemark> take() {
+    std::stable_sort(m_remarks.begin(), m_remarks.end(),
+                     [](const ExportRemark& a, const ExportRemark& b) { return a.effect < b.effect; });
+    return std::move(m_remarks);
+  }
+
+ private:
+  std::vector<ExportRemark> m_remarks;
+};
+
+void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
+  if (!options.target->has(exports::ExportOption::Endpoint)) return;
+  const QUrl url(QString::fromStdString(options.settings.endpoint), QUrl::StrictMode);
+  if (!url.isValid() || url.host().isEmpty() ||
+      (url.scheme() != QLatin1String("http") && url.scheme() != QLatin1String("https"))) {
+    remarks.add(Effect::Refused, tr("The endpoint is not an address that begins with http:// or https://."));
+  }
+}
+
+/// What a run here refuses, another server may take: it may have the file, or more room.
+void addRefusals(Remarks& remarks, const std::vector<Problem>& problems) {
+  for (const Problem& problem : problems) {
+    if (problem.severity == Severity::Error)
+      remarks.note(tr("Here it cannot be run: %1").arg(saidOf(problem)), problem.node);
+  }
+}
+
+void addTakenOut(Remarks& remarks, const Document& document) {
+  if (document.root() == document::kNoNode) return;
+  int muted = 0;
+  int frozen = 0;
+  NodeId firstMuted = document::kNoNode;
+  NodeId firstFrozen = document::kNoNode;
+  for (const NodeId id : document.subtree(document.root())) {
+    const document::DocumentNode& node = document.at(id);
+    if (node.muted && id != document.root() && muted++ == 0) firstMuted = id;
+    if (node.isFrozen() && frozen++ == 0) firstFrozen = id;
+  }
+  if (muted > 0) {
+    remarks.note(counted(muted, tr("A muted node is left out with everything under it."),
+                         tr("%1 muted nodes are left out with everything under them.")),
+                 firstMuted);
+  }
+  if (frozen > 0) {
+    remarks.note(counted(frozen, tr("A frozen node is sent as what it answered."),
+                         tr("%1 frozen nodes are sent as what they answered.")),
+                 firstFrozen);
+  }
+  const auto others = static_cast<int>(document.tops().size()) - 1;
+  if (others > 0) {
+    remarks.note(counted(others, tr("A tree beside the query is not part of it."),
+                         tr("%1 trees beside the query are not part of it.")));
+  }
+  remarks.note(tr("Layout, names, notes and run settings stay in the document."));
+}
+
+}  // namespace
+
+std::vector<ExportRemark> exportRemarks(const Document& document, const query::Node& query,
+                                        const document::NodePaths& paths,
+                                        const std::vector<Problem>& problems,
+                                        const QueryExportOptions& options) {
+  Remarks remarks;
+  for (const exports::TargetRemark& remark :
+       exports::exportRemarks(query, *options.target, options.settings)) {
+    remarks.add(remark.effect, QString::fromStdString(remark.text),
+                remark.places.empty() ? document::kNoNode : paths.nodeOf(remark.places.front()));
+  }
+  addEndpoint(remarks, options);
+  addRefusals(remarks, problems);
+  addTakenOut(remarks, document);
+  return remarks.take();
 }
 
 }  // namespace spanscope::ui

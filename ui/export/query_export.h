@@ -5,6 +5,7 @@
 #include "engine/export/export_target.h"
 #include "engine/query/query.h"
 #include "engine/workbench/document/document.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/document/problems.h"
 
 #include <QString>
@@ -44,5 +45,13 @@ struct QueryExport {
 /// Exports the query. Returns why there is none to write, in the words in which a run is refused.
 std::variant<QueryExport, QString> exportQuery(const document::Document& document,
                                                const QueryExportOptions& options = {});
+
+/// The remarks on exporting this query of the document, the most serious first: what the target does with the
+/// query, remarks on the endpoint, and what stays in the document. `query` has the parameters and models that
+/// will be sent. `paths` leads from its nodes to the document's nodes.
+std::vector<ExportRemark> exportRemarks(const document::Document& document, const query::Node& query,
+                                        const document::NodePaths& paths,
+                                        const std::vector<Problem>& problems,
+                                        const QueryExportOptions& options);
 
 }  // namespace spanscope::ui

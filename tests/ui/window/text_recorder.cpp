@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/window/text_recorder.h"
 
-#include "ui/export/text_paint_engine.h"
+#include "ui/export/view_picture.h"
 
 #include <QFontInfo>
 #include <QFontMetricsF>
