@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_course.h"
 
+#include "engine/lesson/check.h"
 #include "engine/query/surroundings.h"
 #include "engine/workbench/settings.h"
 #include "ui/words/tr.h"
 
+#include <QFileInfo>
+
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <utility>
 #include <variant>
 
 namespace spanscope::ui {
+
 namespace {
 
 using lesson::Action;
@@ -405,6 +411,27 @@ std::optional<std::size_t> LessonCourse::selectedBlock(const Selection& selectio
   const State& state = stateInView();
   if (state.runs == 0) return std::nullopt;
   return blockNumber(selection, m_facts[state.runs - 1]);
+}
+
+QString LessonFile::key() const {
+  const QFileInfo file(path);
+  const QFileInfo bundled(QString::fromStdString(lesson::bundledLessonDirectory().string()));
+  return file.absolutePath() == bundled.absoluteFilePath() ? file.fileName() : file.absoluteFilePath();
+}
+
+std::shared_ptr<const LessonFile> openLesson(const QString& path) {
+  const std::filesystem::path file(path.toStdString());
+  const std::string text = lesson::readLessonFile(file);
+  lesson::ReadLesson read = lesson::readLesson(text);
+  auto opened = std::make_shared<LessonFile>(LessonFile{.path = path,
+                                                        .lesson = std::move(read.lesson),
+                                                        .folder = lesson::LessonFolder(file.parent_path()),
+                                                        .diagnostics = {}});
+  std::vector<lesson::Fault> found = lesson::checkLesson(opened->lesson, opened->folder);
+  read.faults.insert(read.faults.end(), std::make_move_iterator(found.begin()),
+                     std::make_move_iterator(found.end()));
+  opened->diagnostics = lesson::diagnosticsOf(std::move(read.faults), text);
+  return opened;
 }
 
 }  // namespace spanscope::ui

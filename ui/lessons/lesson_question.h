@@ -2,11 +2,12 @@
 #pragma once
 
 #include "engine/lesson/filled.h"
-#include "ui/lessons/lesson_answers.h"
 #include "ui/lessons/lesson_course.h"
 
 #include <QFrame>
+#include <QString>
 
+#include <cstdint>
 #include <vector>
 
 class QLabel;
@@ -15,6 +16,29 @@ class QPushButton;
 class QRadioButton;
 
 namespace spanscope::ui {
+
+// What runs say of a learner's answers, and the texts of a lesson with the figures in them.
+
+enum class Verdict : std::uint8_t {
+  Unknown,  ///< the run that decides was made, and says nothing
+  Open,     ///< the run that decides was not made yet, or says nothing
+  Right,
+  Close,  ///< a number within a tenth
+  Wrong,
+  None,  ///< the question was passed over
+};
+
+/// `decided`: whether the run that answers has been made.
+Verdict judge(const lesson::FilledQuestion& question, const LessonAnswer& answer, bool decided);
+/// "✓ Right: 70." – a sign and a sentence.
+QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& answer, Verdict verdict);
+/// Whether a text can be a number that answers a question.
+bool isNumber(const QString& text);
+
+/// Markdown in which what figures say is plain text, whatever characters it has.
+QString markdownOf(const lesson::FilledProse& prose);
+/// The same without marks, for people who hear it.
+QString plainText(const QString& markdown);
 
 class LessonText;
 

@@ -5,7 +5,7 @@
 #include "engine/base/output_file.h"
 #include "engine/lesson/filled.h"
 #include "ui/export/view_export.h"
-#include "ui/lessons/lesson_file.h"
+#include "ui/lessons/lesson_course.h"
 #include "ui/theme/theme.h"
 #include "ui/views/view.h"
 #include "ui/window/canvas_picture.h"

@@ -5,7 +5,7 @@
 #include "engine/workbench/resource_paths.h"
 #include "ui/commands/command_handlers.h"
 #include "ui/document/document_file.h"
-#include "ui/lessons/lesson_file.h"
+#include "ui/lessons/lesson_course.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/lessons/recording_file.h"

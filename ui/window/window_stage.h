@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/lessons/lesson_stage.h"
+#include "ui/lessons/lesson_actions.h"
 #include "ui/window/window_parts.h"
 
 #include <QObject>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a run says of an answer, and what figures look like in a text.
 #include "tests/support/test_program.h"
-#include "ui/lessons/lesson_answers.h"
+#include "ui/lessons/lesson_question.h"
 
 #include <QObject>
 #include <QTest>

@@ -10,7 +10,7 @@
 #include "tests/ui/window/fresh_window.h"
 #include "ui/lessons/figure_picker.h"
 #include "ui/lessons/lesson_actions.h"
-#include "ui/lessons/lesson_file.h"
+#include "ui/lessons/lesson_course.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/lessons/recording_file.h"
