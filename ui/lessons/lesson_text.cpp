@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_text.h"
 
-#include "ui/manual/manual_style.h"
+#include "ui/manual/manual_browser.h"
 
 #include <QAbstractTextDocumentLayout>
 #include <QFocusEvent>

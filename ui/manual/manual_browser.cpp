@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/manual/manual_browser.h"
 
-#include "ui/manual/manual_style.h"
+#include "ui/manual/manual_pages.h"
 
 #include <QFileInfo>
 #include <QImage>
@@ -9,11 +9,19 @@
 #include <QScrollBar>
 #include <QSvgRenderer>
 #include <QTextBlock>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <QTextFrame>
+#include <QTextList>
+#include <QTextTable>
 
 #include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
 namespace spanscope::ui {
+
 namespace {
 
 constexpr int kPictureWidth = 760;  // pixels: what fits beside the contents in a window of usual width
@@ -120,6 +128,246 @@ QVariant ManualBrowser::loadResource(int type, const QUrl& name) {
   const QImage image(path);
   if (image.isNull()) return {};
   return image.scaled(fitted(image.size()), Qt::KeepAspectRatio, Qt::SmoothTransformation);
+}
+
+namespace {
+
+constexpr int kTextSize = 14;  // pixels: read at length, so a step larger than controls
+constexpr int kCodeSize = 11;  // of whole lines, so that those of a terminal fit
+constexpr int kInlineCodeSize = 12;
+constexpr double kLineHeight = 140;  // percent
+constexpr double kCodeLineHeight = 125;
+
+struct HeadingLook {
+  int size = kTextSize;
+  double above = 0;
+  double below = 0;
+};
+
+HeadingLook headingLook(int level) {
+  constexpr std::array<HeadingLook, 3> kLooks{{{24, 4, 12}, {18, 24, 8}, {15, 18, 6}}};
+  return kLooks[std::min<std::size_t>(static_cast<std::size_t>(level), kLooks.size()) - 1];
+}
+
+class Styler {
+ public:
+  Styler(QTextDocument& page, const Theme& theme, int larger)
+      : m_page(page), m_theme(theme), m_larger(larger) {}
+
+  void run() {
+    QFont text = m_theme.interfaceFont();
+    text.setPixelSize(kTextSize + m_larger);
+    m_page.setDefaultFont(text);
+    m_page.setDocumentMargin(6 * kSpace);
+    QTextCursor(&m_page).beginEditBlock();
+    for (QTextBlock block = m_page.begin(); block.isValid(); block = block.next()) styleBlock(block);
+    styleTables(*m_page.rootFrame());
+    frameCode();
+    QTextCursor(&m_page).endEditBlock();
+  }
+
+ private:
+  static bool isCode(const QTextBlock& block) {
+    return block.blockFormat().hasProperty(QTextFormat::BlockCodeFence);
+  }
+
+  static bool holdsPicture(const QTextBlock& block) {
+    for (auto at = block.begin(); !at.atEnd(); ++at) {
+      if (at.fragment().charFormat().isImageFormat()) return true;
+    }
+    return false;
+  }
+
+  void styleBlock(const QTextBlock& block) {
+    QTextCursor cursor(block);
+    QTextBlockFormat format = block.blockFormat();
+    const int level = format.headingLevel();
+    if (isCode(block)) {
+      styleCode(block);
+      return;
+    }
+    // A picture is a letter of its line: of a share of its height nothing but a gap would come.
+    const bool isPicture = holdsPicture(block);
+    if (!isPicture) format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
+    if (level > 0) {
+      const HeadingLook look = headingLook(level);
+      format.setTopMargin(block.blockNumber() == 0 ? 0 : look.above);
+      format.setBottomMargin(look.below);
+    } else if (cursor.currentTable() != nullptr) {
+      format.setTopMargin(0);
+      format.setBottomMargin(0);
+    } else if (block.textList() != nullptr) {
+      format.setTopMargin(2);
+      format.setBottomMargin(block.next().textList() == nullptr ? 10 : 2);
+    } else {
+      format.setTopMargin(isPicture ? 4 : 0);
+      format.setBottomMargin(isPicture ? 16 : 10);
+    }
+    cursor.setBlockFormat(format);
+    styleFragments(block);
+  }
+
+  void styleCode(const QTextBlock& block) {
+    QTextBlockFormat format = block.blockFormat();
+    format.setTopMargin(0);
+    format.setBottomMargin(0);
+    format.setLineHeight(kCodeLineHeight, QTextBlockFormat::ProportionalHeight);
+    format.setNonBreakableLines(true);
+    QTextCursor cursor(block);
+    cursor.setBlockFormat(format);
+    cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+    QTextCharFormat look;
+    look.setFont(codeFont());
+    look.setForeground(m_theme.color(Role::Text));
+    cursor.setCharFormat(look);
+    cursor.setBlockCharFormat(look);
+  }
+
+  QTextCharFormat headingFormat(const QTextBlock& block, int level) const {
+    QTextCharFormat format;
+    QFont font = m_theme.interfaceFont();
+    font.setPixelSize(headingLook(level).size + m_larger);
+    font.setWeight(QFont::DemiBold);
+    format.setFont(font);
+    format.setForeground(m_theme.color(Role::Text));
+    format.setAnchor(true);
+    format.setAnchorNames({headingAnchor(block.text())});
+    return format;
+  }
+
+  /// Headings, links and pieces of code in running text.
+  void styleFragments(const QTextBlock& block) {
+    struct Piece {
+      int start = 0;
+      int end = 0;
+      QTextCharFormat format;
+    };
+    const int level = block.blockFormat().headingLevel();
+    std::vector<Piece> pieces;
+    for (auto at = block.begin(); !at.atEnd(); ++at) {
+      const QTextFragment fragment = at.fragment();
+      QTextCharFormat format = fragment.charFormat();
+      if (format.isImageFormat()) continue;
+      const bool isCode = format.fontFixedPitch();
+      const bool isLink = format.isAnchor() && !format.anchorHref().isEmpty();
+      if (level > 0) {
+        // Qt's own size of headings goes by the default font and wins over any other.
+        format.clearProperty(QTextFormat::FontSizeAdjustment);
+        format.merge(headingFormat(block, level));
+      }
+      if (isCode) {
+        QFont code = codeFont();
+        code.setPixelSize((level > 0 ? headingLook(level).size - 1 : kInlineCodeSize) + m_larger);
+        format.setFont(code);
+        format.setBackground(m_theme.color(Role::Canvas));
+      }
+      if (isLink) {
+        format.setForeground(m_theme.color(Role::Accent));
+        format.setFontUnderline(true);
+        format.setUnderlineColor(m_theme.color(Role::Outline));
+      }
+      if (level > 0 || isCode || isLink)
+        pieces.push_back({fragment.position(), fragment.position() + fragment.length(), format});
+    }
+    for (const Piece& piece : pieces) {
+      QTextCursor cursor(&m_page);
+      cursor.setPosition(piece.start);
+      cursor.setPosition(piece.end, QTextCursor::KeepAnchor);
+      cursor.setCharFormat(piece.format);
+    }
+  }
+
+  void styleTables(const QTextFrame& parent) {
+    for (QTextFrame* frame : parent.childFrames()) {
+      auto* table = qobject_cast<QTextTable*>(frame);
+      if (table == nullptr) continue;
+      QTextTableFormat format = table->format();
+      format.setBorder(1);
+      format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+      format.setBorderBrush(m_theme.color(Role::Line));
+      format.setBorderCollapse(true);
+      format.setCellPadding(6);
+      format.setCellSpacing(0);
+      format.setTopMargin(4);
+      format.setBottomMargin(14);
+      table->setFormat(format);
+      for (int column = 0; column < table->columns(); ++column) {
+        QTextTableCell cell = table->cellAt(0, column);
+        QTextCharFormat head = cell.format();
+        head.setBackground(m_theme.color(Role::Canvas));
+        cell.setFormat(head);
+        QTextCursor text = cell.firstCursorPosition();
+        text.setPosition(cell.lastCursorPosition().position(), QTextCursor::KeepAnchor);
+        QTextCharFormat weight;
+        weight.setFontWeight(QFont::DemiBold);
+        weight.setForeground(m_theme.color(Role::TextSecond));
+        text.mergeCharFormat(weight);
+      }
+    }
+  }
+
+  /// Each run of code lines in a frame of its own, last first, so that positions before it stay.
+  void frameCode() {
+    struct Run {
+      int begin = 0;
+      int end = 0;
+      QString language;
+    };
+    std::vector<Run> runs;
+    bool inside = false;
+    for (QTextBlock block = m_page.begin(); block.isValid(); block = block.next()) {
+      const int end = block.position() + block.length() - 1;
+      const QString language = block.blockFormat().stringProperty(QTextFormat::BlockCodeLanguage);
+      if (!isCode(block))
+        inside = false;
+      else if (std::exchange(inside, true) && runs.back().language == language)
+        runs.back().end = end;
+      else
+        runs.push_back({block.position(), end, language});
+    }
+    QTextFrameFormat format;
+    format.setBackground(m_theme.color(Role::Canvas));
+    format.setBorder(1);
+    format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+    format.setBorderBrush(m_theme.color(Role::Line));
+    format.setPadding(8);
+    format.setTopMargin(2);
+    format.setBottomMargin(12);
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      QTextCursor cursor(&m_page);
+      cursor.setPosition(run->begin);
+      cursor.setPosition(run->end, QTextCursor::KeepAnchor);
+      const QTextFrame* frame = cursor.insertFrame(format);
+      // The block that was cut in two to put the frame there has lost its look, and its empty rest stands
+      // above the frame.
+      styleCode(m_page.findBlock(frame->firstPosition()));
+      hide(m_page.findBlock(frame->firstPosition() - 1));
+    }
+  }
+
+  /// Makes an empty block as low as it can be.
+  static void hide(const QTextBlock& block) {
+    if (block.length() > 1) return;
+    QTextBlockFormat format;
+    format.setLineHeight(1, QTextBlockFormat::FixedHeight);
+    QTextCursor(block).setBlockFormat(format);
+  }
+
+  QFont codeFont() const {
+    QFont font = m_theme.monoFont();
+    font.setPixelSize(kCodeSize + m_larger);
+    return font;
+  }
+
+  QTextDocument& m_page;
+  Theme m_theme;
+  int m_larger;
+};
+
+}  // namespace
+
+void styleManual(QTextDocument& page, const Theme& theme, int larger) {
+  Styler(page, theme, larger).run();
 }
 
 }  // namespace spanscope::ui

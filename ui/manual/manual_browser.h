@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/manual/manual_search.h"
+#include "ui/manual/manual_pages.h"
 #include "ui/theme/theme.h"
 
 #include <QTextBrowser>
+
+class QTextDocument;
 
 namespace spanscope::ui {
 
@@ -36,5 +38,9 @@ class ManualBrowser : public QTextBrowser {
   QStringList m_words;  ///< highlighted
   int m_zoom = 0;
 };
+
+/// Gives a page that Qt has read from Markdown the fonts, colours and distances of the theme, and gives each
+/// heading its anchor. Call it once for each page. `larger` makes every font that many pixels larger.
+void styleManual(QTextDocument& page, const Theme& theme, int larger = 0);
 
 }  // namespace spanscope::ui

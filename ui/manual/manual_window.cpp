@@ -25,6 +25,7 @@
 #include <utility>
 
 namespace spanscope::ui {
+
 namespace {
 
 constexpr QSize kSize(1180, 820);
@@ -390,6 +391,30 @@ bool ManualWindow::eventFilter(QObject* watched, QEvent* event) {
     return true;
   }
   return QWidget::eventFilter(watched, event);
+}
+
+void ManualHistory::open(const QString& page) {
+  m_places.resize(m_now);
+  m_places.push_back({.page = page, .scroll = 0});
+  m_now = m_places.size();
+}
+
+void ManualHistory::change(const QString& page) {
+  if (m_now > 0) m_places[m_now - 1] = {.page = page, .scroll = 0};
+}
+
+void ManualHistory::leaveAt(int scroll) {
+  if (m_now > 0) m_places[m_now - 1].scroll = scroll;
+}
+
+const ManualHistory::Place& ManualHistory::goBack() {
+  if (canGoBack()) --m_now;
+  return m_places[m_now - 1];
+}
+
+const ManualHistory::Place& ManualHistory::goForward() {
+  if (canGoForward()) ++m_now;
+  return m_places[m_now - 1];
 }
 
 }  // namespace spanscope::ui
