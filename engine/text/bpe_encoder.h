@@ -3,21 +3,152 @@
 // pair with the lowest rank; of equal pairs, the leftmost.
 #pragma once
 
+#include "engine/base/hash.h"
 #include "engine/base/ids.h"
 #include "engine/text/bpe_model.h"
 #include "engine/text/piece_table.h"
-#include "engine/text/rising_queue.h"
 #include "engine/text/stop.h"
-#include "engine/text/word_cache.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <string_view>
 #include <vector>
 
 namespace spanscope::text {
+
+// A queue that gives the least rank first, and of equal ranks the least place. It is quick where what is
+// pushed mostly ranks after what was popped: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan: Faster Algorithms
+// for the Shortest Path Problem, 1990). Unlike a binary heap it walks through its memory in order, which
+// counts where millions wait.
+
+class RisingQueue {
+ public:
+  struct Entry {
+    std::uint32_t rank = 0;
+    std::uint32_t place = 0;
+    auto operator<=>(const Entry&) const = default;
+  };
+
+  bool empty() const { return m_size == 0; }
+  /// Forgets what was popped. The queue must be empty.
+  void restart() {
+    m_base = 0;
+    m_hasPopped = false;
+  }
+
+  void push(Entry entry) {
+    ++m_size;
+    if (entry.rank > m_base || !m_hasPopped) {
+      m_buckets[bucketOf(entry.rank)].push_back(entry);
+    } else {
+      m_late.push_back(entry);
+      std::push_heap(m_late.begin(), m_late.end(), std::greater<>());
+    }
+  }
+
+  /// The queue must not be empty.
+  Entry pop() {
+    --m_size;
+    if (m_next == m_batch.size() && m_late.empty()) refill();
+    if (m_late.empty() || (m_next < m_batch.size() && m_batch[m_next] < m_late.front()))
+      return m_batch[m_next++];
+    std::pop_heap(m_late.begin(), m_late.end(), std::greater<>());
+    const Entry entry = m_late.back();
+    m_late.pop_back();
+    return entry;
+  }
+
+ private:
+  /// The highest bit in which a rank differs from that of the batch; 0 if it is the same. Those in a bucket
+  /// stay in it until it is the first: until then the batch differs from them in no higher bit.
+  std::size_t bucketOf(std::uint32_t rank) const {
+    return static_cast<std::size_t>(std::bit_width(rank ^ m_base));
+  }
+
+  /// Makes the entries of the least rank the batch. The others of their bucket are spread over the buckets
+  /// before it.
+  void refill() {
+    const auto bucket = std::find_if(m_buckets.begin(), m_buckets.end(),
+                                     [](const auto& entries) { return !entries.empty(); });
+    const std::uint32_t rank =
+        std::min_element(bucket->begin(), bucket->end(), [](const Entry& a, const Entry& b) {
+          return a.rank < b.rank;
+        })->rank;
+    m_spread.swap(*bucket);
+    m_base = rank;
+    m_hasPopped = true;
+    m_batch.clear();
+    m_next = 0;
+    for (const Entry& entry : m_spread)
+      (entry.rank == rank ? m_batch : m_buckets[bucketOf(entry.rank)]).push_back(entry);
+    m_spread.clear();
+    if (!std::is_sorted(m_batch.begin(), m_batch.end())) std::sort(m_batch.begin(), m_batch.end());
+  }
+
+  std::vector<Entry> m_batch;  ///< all of one rank, in order
+  std::size_t m_next = 0;      ///< first of the batch that was not popped
+  std::vector<Entry> m_late;   ///< a heap of those that came too late for the buckets
+  std::array<std::vector<Entry>, 33> m_buckets;
+  std::vector<Entry> m_spread;  ///< a bucket while it is spread
+  std::uint32_t m_base = 0;     ///< the rank of the batch; no rank in a bucket is less
+  bool m_hasPopped = false;
+  std::size_t m_size = 0;
+};
+
+// Remembers the ids of words of one text: most words of a text are a few that come again and again.
+
+/// Of a fixed size: a word takes the place of another one with the same hash.
+class WordCache {
+ public:
+  /// Longer words, and words of more ids, are not kept.
+  static constexpr std::size_t kMostBytes = 22;
+  static constexpr std::size_t kMostIds = 10;
+
+  /// `textBytes`: the length of the text; at most half a megabyte is used, and less for a short text.
+  explicit WordCache(std::size_t textBytes)
+      : m_entries(std::bit_ceil(std::clamp<std::size_t>(textBytes / kBytesPerEntry, 1, kMostEntries))) {}
+
+  /// A word of at most kMostBytes; empty if it is not known.
+  std::span<const TokenId> find(std::string_view word) const {
+    const Entry& entry = m_entries[placeOf(word)];
+    if (entry.bytes != word.size() || std::memcmp(entry.word.data(), word.data(), word.size()) != 0)
+      return {};
+    return {entry.ids.data(), entry.count};
+  }
+
+  void keep(std::string_view word, std::span<const TokenId> ids) {
+    if (word.size() > kMostBytes || ids.size() > kMostIds) return;
+    Entry& entry = m_entries[placeOf(word)];
+    entry.bytes = static_cast<std::uint8_t>(word.size());
+    entry.count = static_cast<std::uint8_t>(ids.size());
+    std::copy(word.begin(), word.end(), entry.word.begin());
+    std::copy(ids.begin(), ids.end(), entry.ids.begin());
+  }
+
+ private:
+  static constexpr std::size_t kBytesPerEntry = 16;
+  static constexpr std::size_t kMostEntries = 8192;
+
+  /// As large as a line of a processor's cache.
+  struct Entry {
+    std::uint8_t bytes = 0;  ///< 0: free
+    std::uint8_t count = 0;
+    std::array<char, kMostBytes> word{};
+    std::array<TokenId, kMostIds> ids{};
+  };
+  static_assert(sizeof(Entry) == 64);
+
+  std::size_t placeOf(std::string_view word) const { return hash64(word) & (m_entries.size() - 1); }
+
+  std::vector<Entry> m_entries;
+};
 
 class BpeEncoder {
  public:

@@ -4,11 +4,11 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/text/flat_map.h"
+#include "engine/text/bpe_encoder.h"
+#include "engine/text/bpe_model.h"
 #include "engine/text/piece_table.h"
 #include "engine/text/stop.h"
 #include "engine/text/unicode.h"
-#include "engine/text/word_cache.h"
 
 #include <sentencepiece_processor.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/text/byte_alphabet.h"
+#include "engine/text/bpe_tokenizer.h"
 
 #include <bit>
 #include <cstdint>
