@@ -13,7 +13,7 @@
 #include "engine/experiment/chart_svg.h"
 #include "engine/experiment/needle.h"
 #include "engine/policy/policies.h"
-#include "engine/trace/no_sink.h"
+#include "engine/trace/sink.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/setting_choices.h"
 

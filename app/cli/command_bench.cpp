@@ -12,7 +12,7 @@
 #include "engine/experiment/speed.h"
 #include "engine/model/weights.h"
 #include "engine/run/run_options.h"
-#include "engine/trace/no_sink.h"
+#include "engine/trace/sink.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -18,8 +18,8 @@
 #include "engine/remote/protocol.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
-#include "engine/trace/no_sink.h"
 #include "engine/trace/recorder.h"
+#include "engine/trace/sink.h"
 #include "engine/workbench/servers/server_requests.h"
 
 #include <CLI/CLI.hpp>

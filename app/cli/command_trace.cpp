@@ -9,7 +9,6 @@
 #include "engine/query/shown_text.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_codec.h"
-#include "engine/trace/event_json.h"
 #include "engine/trace/line_pieces.h"
 #include "engine/trace/prompt_parts.h"
 #include "engine/trace/report.h"

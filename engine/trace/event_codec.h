@@ -6,6 +6,8 @@
 #include "engine/trace/event.h"
 #include "engine/trace/replay.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -53,5 +55,16 @@ std::uint64_t schemaFingerprint(KeyframeForm form = KeyframeForm::WithReports);
 /// The form of keyframes in files with this fingerprint; none: they have fields that this program does not
 /// know. It knows its own, and those of a program that lacked its last events and had all others as they are.
 std::optional<KeyframeForm> readableSchema(std::uint64_t fingerprint);
+
+/// The event as an object: "sequence", "time" (nanoseconds), "session", "run", "request", "node", "event"
+/// (its name) and "data", the payload's fields under their names. Enumerations are words, block keys 32
+/// hexadecimal digits.
+nlohmann::ordered_json toJson(const Event& event);
+
+/// toJson on one line. Bytes that are not UTF-8 become U+FFFD.
+std::string jsonLine(const Event& event);
+
+/// A pool's state as an object.
+nlohmann::ordered_json toJson(const PoolState& pool);
 
 }  // namespace spanscope::trace

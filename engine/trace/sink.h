@@ -17,4 +17,13 @@ class Sink {
   virtual std::uint64_t send(RunId run, RequestId request, const NodePath& node, Payload payload) = 0;
 };
 
+/// Keeps nothing: for sessions that are only timed.
+class NoSink final : public Sink {
+ public:
+  std::uint64_t send(RunId, RequestId, const NodePath&, Payload) override { return ++m_sequence; }
+
+ private:
+  std::uint64_t m_sequence = 0;
+};
+
 }  // namespace spanscope::trace

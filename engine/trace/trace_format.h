@@ -14,6 +14,8 @@
 
 #include "engine/base/error.h"
 #include "engine/trace/binary_codec.h"
+#include "engine/trace/replay_fields.h"
+#include "engine/trace/trace_file.h"
 
 #include <array>
 #include <cstddef>
@@ -102,5 +104,11 @@ class RecordDecompressor {
   };
   std::unique_ptr<ZSTD_DCtx_s, Free> m_context;
 };
+
+template <class V, Is<TraceHeader> X>
+void fields(V&& v, X& x) {
+  v("program", x.program);
+  v("createdAt", x.createdAt);
+}
 
 }  // namespace spanscope::trace

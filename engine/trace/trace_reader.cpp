@@ -2,7 +2,6 @@
 
 #include "engine/base/counted.h"
 #include "engine/trace/event_codec.h"
-#include "engine/trace/trace_fields.h"
 #include "engine/trace/trace_file.h"
 #include "engine/trace/trace_format.h"
 

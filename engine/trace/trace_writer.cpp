@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/event_codec.h"
-#include "engine/trace/trace_fields.h"
 #include "engine/trace/trace_file.h"
 #include "engine/trace/trace_format.h"
 

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_options.h"
-#include "engine/trace/no_sink.h"
+#include "engine/trace/sink.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"

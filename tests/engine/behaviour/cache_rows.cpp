@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows that are known from other servers' caches. "tails" marks their form with partial tails cached.
-#include "engine/trace/no_sink.h"
 #include "engine/trace/pool_replay.h"
+#include "engine/trace/sink.h"
 #include "tests/engine/behaviour/table_row.h"
 
 namespace spanscope::behaviour {

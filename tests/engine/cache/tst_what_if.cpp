@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every change that is named is made, and the block is found then.
 #include "engine/cache/what_if.h"
-#include "engine/trace/no_sink.h"
+#include "engine/trace/sink.h"
 #include "tests/engine/cache/cache_script.h"
 #include "tests/support/test_program.h"
 

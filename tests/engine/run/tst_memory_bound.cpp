@@ -3,7 +3,7 @@
 #include "engine/cache/kv_cache.h"
 #include "engine/model/weights.h"
 #include "engine/run/run_options.h"
-#include "engine/trace/no_sink.h"
+#include "engine/trace/sink.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/backends.h"

@@ -4,7 +4,6 @@
 // accepted is replayed, described and summed up.
 #include "engine/metrics/stats_table.h"
 #include "engine/trace/event_codec.h"
-#include "engine/trace/event_json.h"
 #include "engine/trace/replay_fields.h"
 #include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"

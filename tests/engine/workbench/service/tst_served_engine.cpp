@@ -4,7 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/remote/server/server.h"
 #include "engine/run/session.h"
-#include "engine/trace/event_json.h"
+#include "engine/trace/event_codec.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"

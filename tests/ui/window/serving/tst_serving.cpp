@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a server: real requests over the loopback, answered by the bundled model, seen as runs.
 #include "engine/query/json/json.h"
-#include "engine/trace/event_json.h"
+#include "engine/trace/event_codec.h"
 #include "tests/engine/remote/server/http_client.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
