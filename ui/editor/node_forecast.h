@@ -5,7 +5,7 @@
 #include "engine/run/prediction.h"
 #include "engine/workbench/document/document.h"
 #include "ui/editor/node_status.h"
-#include "ui/session/forecast.h"
+#include "ui/session/forecaster.h"
 #include "ui/session/twin_asker.h"
 
 #include <QString>

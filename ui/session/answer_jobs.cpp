@@ -5,8 +5,8 @@
 #include "engine/jobs/attention_replay.h"
 #include "engine/jobs/fidelity.h"
 #include "ui/session/foretold_runs.h"
+#include "ui/session/run_history.h"
 #include "ui/session/run_list.h"
-#include "ui/session/run_record.h"
 #include "ui/session/view_input.h"
 #include "ui/words/tr.h"
 

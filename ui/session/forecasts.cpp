@@ -1,12 +1,44 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/forecasts.h"
 
-#include "ui/session/forecast_work.h"
+#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/workplace.h"
+#include "ui/session/forecaster.h"
 #include "ui/session/run_inputs.h"
 
+#include <memory>
+#include <stop_token>
 #include <utility>
 
 namespace spanscope::ui {
+
+/// Says what a run would find.
+class ForecastWork final : public workbench::Work {
+ public:
+  /// `forecaster`: not null.
+  ForecastWork(std::shared_ptr<Forecaster> forecaster, ForecastRequest request);
+
+  workbench::Begun begin(workbench::Workplace& place, const std::stop_token& stop) override;
+
+  /// The forecast, once the work has ended; null where it was stopped.
+  const std::shared_ptr<const Forecast>& forecast() const { return m_forecast; }
+
+ private:
+  std::shared_ptr<Forecaster> m_forecaster;
+  ForecastRequest m_request;
+  std::shared_ptr<const Forecast> m_forecast;
+};
+
+ForecastWork::ForecastWork(std::shared_ptr<Forecaster> forecaster, ForecastRequest request)
+    : m_forecaster(std::move(forecaster)), m_request(std::move(request)) {}
+
+workbench::Begun ForecastWork::begin(workbench::Workplace& place, const std::stop_token& stop) {
+  std::optional<Forecast> made =
+      m_forecaster->forecast(m_request, place.openSessionFor(m_request.settings), place.model().get(), stop);
+  if (made) m_forecast = std::make_shared<const Forecast>(std::move(*made));
+  return workbench::Begun::Done;
+}
+
 namespace {
 
 constexpr int kPause = 250;  // milliseconds after which a person who edits has paused

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "ui/session/engine_host.h"
-#include "ui/session/forecast.h"
 #include "ui/session/forecaster.h"
 
 #include <QObject>

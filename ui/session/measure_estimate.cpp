@@ -3,7 +3,7 @@
 
 #include "engine/experiment/experiment_amount.h"
 #include "ui/session/experiment_estimate.h"
-#include "ui/session/forecast.h"
+#include "ui/session/forecaster.h"
 #include "ui/session/policy_comparison.h"
 #include "ui/words/tr.h"
 

@@ -6,7 +6,6 @@
 #include "engine/workbench/service/request_retrieval.h"
 #include "ui/document/document_model.h"
 #include "ui/session/selection.h"
-#include "ui/session/selection_history.h"
 #include "ui/session/trace_source.h"
 #include "ui/session/view_input.h"
 

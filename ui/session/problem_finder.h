@@ -5,7 +5,7 @@
 
 #include "engine/text/tokenizer.h"
 #include "ui/document/problems.h"
-#include "ui/session/forecast.h"
+#include "ui/session/forecaster.h"
 #include "ui/session/token_counts.h"
 
 #include <QDateTime>

@@ -3,7 +3,7 @@
 // file with settings and results. A list of runs can be shown from the small files alone.
 #pragma once
 
-#include "ui/session/run_record.h"
+#include "ui/session/run_history.h"
 #include "ui/session/task_thread.h"
 
 #include <QByteArray>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ui/session/reported_facts.h"
-#include "ui/session/run_record.h"
+#include "ui/session/run_history.h"
 #include "ui/session/trace_store.h"
 
 #include <QString>

@@ -9,7 +9,7 @@
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/forecasts.h"
-#include "ui/session/model_search.h"
+#include "ui/session/model_choices.h"
 #include "ui/session/open_document.h"
 #include "ui/session/problem_finder.h"
 #include "ui/session/run_inputs.h"

@@ -2,7 +2,7 @@
 // Back and forward through what was selected.
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
-#include "ui/session/selection_history.h"
+#include "ui/session/selection.h"
 
 #include <QObject>
 #include <QTest>

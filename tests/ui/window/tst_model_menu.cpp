@@ -2,7 +2,7 @@
 // The button with the model's name lists what other programs keep on this machine.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
-#include "ui/session/model_search.h"
+#include "ui/session/model_choices.h"
 #include "ui/window/workspace.h"
 
 #include <QAction>

@@ -3,7 +3,7 @@
 // pass.
 #pragma once
 
-#include "ui/session/forecast.h"
+#include "ui/session/forecaster.h"
 #include "ui/theme/theme.h"
 #include "ui/views/plan/tree_pair_model.h"
 

@@ -5,7 +5,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/operators/operator_table.h"
-#include "ui/session/forecast.h"
+#include "ui/session/forecaster.h"
 #include "ui/views/add/add_view.h"
 #include "ui/views/add/operator_list_model.h"
 #include "ui/views/problems/problem_list_model.h"

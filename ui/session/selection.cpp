@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/session/selection_history.h"
+#include "ui/session/selection.h"
 
 #include <algorithm>
 
 namespace spanscope::ui {
+
 namespace {
 
 constexpr std::size_t kMostKept = 200;
