@@ -4,7 +4,7 @@
 #include "engine/query/node_parts.h"
 #include "ui/export/export_settings.h"
 #include "ui/export/view_export.h"
-#include "ui/views/json/json_highlighter.h"
+#include "ui/views/json/json_editor.h"
 #include "ui/words/tr.h"
 
 #include <QClipboard>

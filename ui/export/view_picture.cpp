@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/view_picture.h"
 
-#include "ui/views/common/late_view.h"
+#include "ui/views/view.h"
 
 #include <QCoreApplication>
 #include <QFontInfo>

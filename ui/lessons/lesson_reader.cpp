@@ -5,7 +5,7 @@
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_question.h"
 #include "ui/lessons/lesson_text.h"
-#include "ui/views/common/elided_combo.h"
+#include "ui/views/common/elided_text.h"
 
 #include <QAccessible>
 #include <QDesktopServices>

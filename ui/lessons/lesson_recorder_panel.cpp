@@ -4,7 +4,7 @@
 #include "engine/lesson/lesson.h"
 #include "ui/lessons/figure_picker.h"
 #include "ui/lessons/lesson_recorder.h"
-#include "ui/views/common/elided_combo.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/common/text_tools.h"
 
 #include <QAccessible>

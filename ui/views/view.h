@@ -9,6 +9,7 @@
 #include "ui/session/selection.h"
 #include "ui/session/view_input.h"
 
+#include <QRect>
 #include <QString>
 #include <QWidget>
 
@@ -17,6 +18,8 @@
 #include <optional>
 #include <utility>
 #include <vector>
+
+class QWidget;
 
 namespace spanscope::workbench {
 struct ToldForecast;
@@ -126,5 +129,32 @@ View* makeViewOf(QWidget* parent) {
 }
 /// All views, in the order of the menu. The row of a view is beside its code.
 const std::vector<ViewInfo>& viewTable();
+
+// Where a view draws what can be selected, so that a lesson can point at it.
+
+/// Implemented by views that draw blocks or tokens one by one.
+class DrawnParts {
+ public:
+  virtual ~DrawnParts() = default;
+
+  /// The widget in which the places below are; what is outside of it is out of sight.
+  virtual const QWidget& placesIn() const = 0;
+  /// The rectangles of the selected block or token, in pixels of that widget, out of sight or not; a block of
+  /// tokens in several rows has one for each. None: the view does not draw it.
+  virtual std::vector<QRect> placesOf(const Selection& part) const = 0;
+  /// Scrolls so far that it is in sight.
+  virtual void bringIntoSight(const Selection& part) = 0;
+};
+
+// Views that compute a part of what they show on a thread of their own.
+
+/// Implemented by such views, for pictures and tables: these are made once, and must have all of it.
+class LateView {
+ public:
+  virtual ~LateView() = default;
+
+  /// Waits for what the view is computing, within bounds, and shows it.
+  virtual void finish() = 0;
+};
 
 }  // namespace spanscope::ui

@@ -2,7 +2,7 @@
 #include "ui/window/dock.h"
 
 #include "ui/theme/theme.h"
-#include "ui/views/common/elided_label.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/window/view_scroll.h"
 
 #include <QEvent>

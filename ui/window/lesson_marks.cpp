@@ -3,7 +3,7 @@
 
 #include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
-#include "ui/views/common/drawn_parts.h"
+#include "ui/views/view.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/page_area.h"
 #include "ui/window/window_stage.h"

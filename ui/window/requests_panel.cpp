@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/requests_panel.h"
 
-#include "ui/views/common/elided_label.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/common/number_text.h"
-#include "ui/views/common/table_head.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/metric_words.h"

@@ -2,8 +2,8 @@
 #include "ui/window/status_line.h"
 
 #include "ui/document/unread_text.h"
-#include "ui/views/common/elided_label.h"
-#include "ui/views/problems/problem_list_model.h"
+#include "ui/views/common/elided_text.h"
+#include "ui/views/problems/problems_view.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/page_area.h"
 #include "ui/window/run_hint.h"

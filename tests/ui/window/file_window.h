@@ -7,7 +7,7 @@
 #include "ui/document/document_file.h"
 #include "ui/document/unread_text.h"
 #include "ui/views/json/json_editor.h"
-#include "ui/views/problems/problem_list_model.h"
+#include "ui/views/problems/problems_view.h"
 #include "ui/window/main_window.h"
 #include "ui/window/notice_bar.h"
 

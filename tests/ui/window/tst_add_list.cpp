@@ -3,7 +3,6 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/text_recorder.h"
 #include "ui/views/add/add_view.h"
-#include "ui/views/add/operator_list_model.h"
 
 #include <QApplication>
 #include <QListView>

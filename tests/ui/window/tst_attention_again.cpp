@@ -5,7 +5,6 @@
 #include "tests/ui/window/answering_window.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
-#include "ui/views/attention/replay_offer.h"
 #include "ui/views/attention/replay_strip.h"
 
 #include <QAction>

@@ -7,7 +7,6 @@
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 #include "ui/views/policies/policies_view.h"
-#include "ui/views/policies/policy_menu.h"
 
 #include <QAction>
 #include <QDir>

@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
 #include "ui/export/view_export_dialog.h"
-#include "ui/views/common/elided_label.h"
+#include "ui/views/common/elided_text.h"
 
 #include <QClipboard>
 #include <QGuiApplication>

@@ -2,7 +2,7 @@
 // What is around the docks: tabs that stay readable, docks that take the whole window or leave it, fonts.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
-#include "ui/views/common/elided_label.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/common/plot_library.h"
 #include "ui/views/scrubber/scrubber_track.h"
 #include "ui/window/document_tabs.h"

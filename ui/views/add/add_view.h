@@ -4,6 +4,8 @@
 
 #include "ui/views/common/input_view.h"
 
+#include <QAbstractListModel>
+
 class QLabel;
 class QLineEdit;
 class QListView;
@@ -34,6 +36,26 @@ class AddView : public InputView {
   QWidget* m_rule;
   QLabel* m_exampleTitle;
   QListWidget* m_examples;
+};
+
+// The operators as a list from which a person can drag.
+
+class OperatorListModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  enum OperatorRole {
+    NameRole = Qt::UserRole,  ///< "g"
+    HintRole,                 ///< "ask a model"
+    SearchRole,               ///< all words by which a person may search for the operator
+  };
+
+  using QAbstractListModel::QAbstractListModel;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+  QStringList mimeTypes() const override;
+  QMimeData* mimeData(const QModelIndexList& indexes) const override;
 };
 
 }  // namespace spanscope::ui

@@ -3,8 +3,8 @@
 
 #include "ui/theme/pattern_painting.h"
 #include "ui/views/attention/attention_plot.h"
-#include "ui/views/common/hue_painting.h"
-#include "ui/views/common/short_names.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/views/common/text_painting.h"
 
 #include <QFontMetrics>
 

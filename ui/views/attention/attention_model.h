@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ui/session/view_input.h"
-#include "ui/views/attention/prompt_by_part.h"
+#include "ui/views/attention/attention_rows.h"
 
 #include <QString>
 

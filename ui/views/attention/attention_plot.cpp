@@ -2,7 +2,7 @@
 #include "ui/views/attention/attention_plot.h"
 
 #include "ui/views/attention/attention_layers.h"
-#include "ui/views/common/short_names.h"
+#include "ui/views/common/segment_names.h"
 #include "ui/words/part_text.h"
 
 #include <QApplication>

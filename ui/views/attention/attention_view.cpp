@@ -5,7 +5,7 @@
 #include "ui/views/attention/attention_legend.h"
 #include "ui/views/attention/attention_marks.h"
 #include "ui/views/attention/attention_plot.h"
-#include "ui/views/attention/head_grid_area.h"
+#include "ui/views/attention/head_grid.h"
 #include "ui/views/attention/replay_strip.h"
 #include "ui/views/attention/share_bars.h"
 #include "ui/views/common/plot_painting.h"

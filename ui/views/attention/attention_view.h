@@ -4,9 +4,9 @@
 
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_shares.h"
-#include "ui/views/common/drawn_parts.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
-#include "ui/views/common/run_view.h"
+#include "ui/views/view.h"
 
 #include <QRectF>
 

@@ -6,13 +6,19 @@
 #include "ui/words/part_text.h"
 #include "ui/words/tr.h"
 
+#include <QImage>
+#include <QKeyEvent>
+#include <QPainter>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
 #include <variant>
 
 namespace spanscope::ui {
+
 namespace {
 
 using trace::PartAttention;
@@ -113,6 +119,157 @@ QString headGridTitle(const HeadGrid& grid) {
   if (grid.isEmpty()) return tr("What single heads read was not recorded.");
   return grid.selected ? tr("Heads that found %1, the best first").arg(grid.names[*grid.selected])
                        : tr("Heads by layer. Select a document to see which of them found it.");
+}
+
+namespace {
+
+constexpr int kTitle = 20;      ///< height of the title of the whole grid
+constexpr int kMapWidth = 104;  ///< least width of a map
+constexpr int kMapHeight = 44;
+constexpr int kCaption = 16;
+constexpr int kGap = 2 * kSpace;
+
+QImage imageOf(const HeadGrid& grid, const HeadMap& map) {
+  const auto width = static_cast<int>(grid.sources.size());
+  QImage image(width, std::max(1, static_cast<int>(grid.tokens)), QImage::Format_RGB32);
+  for (int row = 0; row < image.height(); ++row) {
+    for (int column = 0; column < width; ++column) {
+      const auto at = static_cast<std::size_t>(row) * grid.sources.size() + static_cast<std::size_t>(column);
+      image.setPixelColor(column, row, Theme::heat(static_cast<double>(map.mass[at])));
+    }
+  }
+  return image;
+}
+
+}  // namespace
+
+HeadGridArea::HeadGridArea(QWidget* parent) : PaintedScroll(parent) {
+  setAccessibleName(tr("What each head read"));
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+}
+
+void HeadGridArea::showGrid(const HeadGrid& grid, std::optional<std::pair<std::int32_t, std::int32_t>> chosen,
+                            const Theme& newTheme) {
+  if (grid == m_grid && chosen == m_chosen && newTheme == theme()) return;
+  m_grid = grid;
+  m_chosen = chosen;
+  m_current = std::min(m_current, m_grid.maps.empty() ? 0 : m_grid.maps.size() - 1);
+  setTheme(newTheme);
+  setAccessibleDescription(headGridTitle(m_grid));
+  contentChanged();
+}
+
+int HeadGridArea::columns() const {
+  return std::max(1, (viewport()->width() - kGap) / (kMapWidth + kGap));
+}
+
+QRect HeadGridArea::mapRect(std::size_t map) const {
+  const auto count = static_cast<std::size_t>(columns());
+  const int width = (viewport()->width() - kGap) / columns() - kGap;
+  const auto row = static_cast<int>(map / count);
+  const auto column = static_cast<int>(map % count);
+  return {kGap + column * (width + kGap), kTitle + row * (kMapHeight + kCaption + kGap), width,
+          kMapHeight + kCaption};
+}
+
+QSize HeadGridArea::contentSize() const {
+  const int bottom = m_grid.isEmpty() ? kTitle : mapRect(m_grid.maps.size() - 1).bottom() + kGap;
+  return {viewport()->width(), bottom};
+}
+
+void HeadGridArea::paintContent(QPainter& painter, const QRect& visible) {
+  const QRect title(kGap, 0, viewport()->width() - 2 * kGap, kTitle);
+  painter.setFont(theme().titleFont());
+  painter.setPen(theme().color(Role::Text));
+  painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(headGridTitle(m_grid), Qt::ElideRight, title.width()));
+  for (std::size_t map = 0; map < m_grid.maps.size(); ++map) {
+    if (mapRect(map).intersects(visible)) paintMap(painter, map);
+  }
+}
+
+void HeadGridArea::paintMap(QPainter& painter, std::size_t index) const {
+  const HeadMap& map = m_grid.maps[index];
+  const QRect whole = mapRect(index);
+  const QRect picture(whole.left(), whole.top() + kCaption, whole.width(), kMapHeight);
+  painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
+  painter.drawImage(picture, imageOf(m_grid, map));
+  painter.setFont(theme().smallFont());
+  const QRect caption(whole.left(), whole.top(), whole.width(), kCaption);
+  painter.setPen(theme().color(Role::Text));
+  painter.drawText(caption, Qt::AlignLeft | Qt::AlignVCenter, tr("L%1 H%2").arg(map.layer).arg(map.head));
+  painter.setPen(theme().color(Role::TextSecond));
+  painter.drawText(caption, Qt::AlignRight | Qt::AlignVCenter, partText(map.share));
+  const double cell = static_cast<double>(picture.width()) / static_cast<double>(m_grid.sources.size());
+  if (m_grid.selected) {
+    const int left =
+        picture.left() + static_cast<int>(std::lround(cell * static_cast<double>(*m_grid.selected)));
+    painter.fillRect(QRect(left, picture.bottom() + 1, std::max(2, static_cast<int>(cell)), 3),
+                     theme().color(Role::Accent));
+  }
+  painter.setBrush(Qt::NoBrush);
+  if (m_chosen == std::pair(map.layer, map.head)) {
+    painter.setPen(QPen(theme().color(Role::Accent), 2));
+    painter.drawRect(picture.adjusted(-1, -1, 0, 0));
+  } else if (hasFocus() && index == m_current) {
+    painter.setPen(QPen(theme().color(Role::Accent), 1, Qt::DotLine));
+    painter.drawRect(picture.adjusted(-1, -1, 0, 0));
+  }
+}
+
+std::optional<std::size_t> HeadGridArea::mapAt(const QPoint& place) const {
+  for (std::size_t map = 0; map < m_grid.maps.size(); ++map) {
+    if (mapRect(map).contains(place)) return map;
+  }
+  return std::nullopt;
+}
+
+void HeadGridArea::pressed(const QPoint& place) {
+  const std::optional<std::size_t> map = mapAt(place);
+  if (!map) return;
+  m_current = *map;
+  Q_EMIT chosen(m_grid.maps[*map].layer, m_grid.maps[*map].head);
+}
+
+QString HeadGridArea::tipAt(const QPoint& place) const {
+  const std::optional<std::size_t> map = mapAt(place);
+  return map ? headText(m_grid, *map) : QString();
+}
+
+void HeadGridArea::keyPressEvent(QKeyEvent* event) {
+  const auto count = static_cast<std::size_t>(columns());
+  std::size_t next = m_current;
+  switch (event->key()) {
+    case Qt::Key_Left:
+      next -= next > 0 ? 1 : 0;
+      break;
+    case Qt::Key_Right:
+      ++next;
+      break;
+    case Qt::Key_Up:
+      next -= next >= count ? count : 0;
+      break;
+    case Qt::Key_Down:
+      next += count;
+      break;
+    case Qt::Key_Space:
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      if (m_current < m_grid.maps.size())
+        Q_EMIT chosen(m_grid.maps[m_current].layer, m_grid.maps[m_current].head);
+      return;
+    case Qt::Key_Escape:
+      Q_EMIT closed();
+      return;
+    default:
+      PaintedScroll::keyPressEvent(event);
+      return;
+  }
+  if (next >= m_grid.maps.size()) return;
+  m_current = next;
+  setAccessibleDescription(headText(m_grid, next));
+  makeVisible(mapRect(next));
+  viewport()->update();
 }
 
 }  // namespace spanscope::ui

@@ -2,7 +2,6 @@
 #include "ui/views/attention_entropy/attention_entropy_view.h"
 
 #include "ui/session/job_results.h"
-#include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/text_painting.h"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/jobs/attention_entropy.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/common/plot_library.h"
-#include "ui/views/common/run_view.h"
 
 #include <memory>
 

@@ -2,9 +2,15 @@
 // The page for repeated measurements of the document: what to measure, the progress, and the results.
 #pragma once
 
+#include "ui/theme/theme.h"
 #include "ui/views/benchmark/benchmark_model.h"
 #include "ui/views/common/measure_page.h"
+#include "ui/views/common/plot_library.h"
 #include "ui/views/common/table_painting.h"
+
+#include <QWidget>
+
+#include <optional>
 
 class QBoxLayout;
 class QComboBox;
@@ -44,6 +50,35 @@ class BenchmarkView : public MeasurePage {
   QSpinBox* m_repeats = nullptr;
   BenchmarkPlot* m_plot = nullptr;
   QBoxLayout* m_results = nullptr;  ///< texts and table, with the plot below or beside them
+};
+
+/// Plots medians on a logarithmic scale, with whiskers from the least to the most. For a query the cases
+/// stand side by side, with every sample. For lengths there are lines over the length of documents.
+class BenchmarkPlot : public QWidget {
+  Q_OBJECT
+ public:
+  explicit BenchmarkPlot(QWidget* parent = nullptr);
+
+  void setContent(const BenchmarkModel& model, const Theme& theme);
+  void paint(QPainter& painter, const QRect& area);
+  /// The point nearest to a place of the plot; nullptr if none is within reach of the pointer.
+  const MeasuredPoint* pointAt(const QPointF& place) const;
+  QCustomPlot& plot() { return *m_plot; }
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void rebuild();
+  void addSeries(const MeasuredSeries& series);
+  void addSamples(const MeasuredSeries& series);
+  void setAxes();
+  void placeLegend(bool isWanted);
+
+  std::vector<MeasuredSeries> m_series;
+  BenchmarkKind m_kind = BenchmarkKind::Query;
+  std::optional<Theme> m_theme;
+  QCustomPlot* m_plot;
 };
 
 }  // namespace spanscope::ui

@@ -4,10 +4,10 @@
 #include "ui/session/foretold_runs.h"
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
-#include "ui/views/common/csv_line.h"
 #include "ui/views/common/layout_marks.h"
+#include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/views/pool/store_model.h"
+#include "ui/views/pool/store_list.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 

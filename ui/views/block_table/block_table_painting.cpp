@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of BlockTableArea that paints.
 #include "ui/views/block_table/block_table_area.h"
-#include "ui/views/common/hue_painting.h"
-#include "ui/views/common/motion_painting.h"
-#include "ui/views/common/short_names.h"
+#include "ui/views/common/moving_view.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/views/common/text_painting.h"
 
 #include <QFontMetrics>
 #include <QPainter>

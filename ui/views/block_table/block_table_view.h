@@ -5,9 +5,9 @@
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/block_table/block_table_motion.h"
 #include "ui/views/common/block_history.h"
-#include "ui/views/common/drawn_parts.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
+#include "ui/views/view.h"
 
 #include <QPointer>
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ui/session/view_input.h"
-#include "ui/views/common/request_names.h"
 #include "ui/views/common/segment_names.h"
 
 #include <QString>

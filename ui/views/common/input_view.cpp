@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/input_view.h"
 
+#include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 
 #include <QElapsedTimer>
 #include <QHBoxLayout>
+#include <QPainter>
 
 #include <algorithm>
 
 namespace spanscope::ui {
+
 namespace {
 
 /// A refresh that takes longer would use more than its fair part of a frame.
@@ -144,6 +147,20 @@ void InputView::wantNode(document::NodeId node) {
   Selection wanted;
   wanted.nodes = {node};
   Q_EMIT selectionWanted(wanted);
+}
+
+bool RunView::paintIfEmpty(QPainter& painter, const QSize& size) const {
+  const QString text = emptyText();
+  if (text.isEmpty()) return false;
+  const QRect area(QPoint(), size);
+  painter.fillRect(area, theme().color(Role::Surface));
+  paintEmptyText(painter, area, text, theme());
+  return true;
+}
+
+void RunView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  if (!paintIfEmpty(painter, size())) painter.fillRect(rect(), theme().color(Role::Surface));
 }
 
 }  // namespace spanscope::ui

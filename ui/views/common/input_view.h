@@ -99,4 +99,22 @@ class InputView : public View {
   std::unique_ptr<QWidget> m_titleControls;
 };
 
+// A view of runs. While there are none, a sentence in its middle says what the view will show.
+
+class RunView : public InputView {
+  Q_OBJECT
+ public:
+  /// `more` are the parts of the input that it reads besides documents and traces.
+  explicit RunView(QWidget* parent, InputParts more = {}, Pace pace = Pace::MayWait)
+      : InputView(kRunParts | more, pace, parent) {}
+
+ protected:
+  /// The sentence to show while there is nothing else; empty: there is something to show.
+  virtual QString emptyText() const = 0;
+  /// If there is an emptyText(), paints it into a rectangle of this size and returns true.
+  bool paintIfEmpty(QPainter& painter, const QSize& size) const;
+
+  void paintEvent(QPaintEvent* event) override;
+};
+
 }  // namespace spanscope::ui

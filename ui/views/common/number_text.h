@@ -5,6 +5,7 @@
 #include "ui/words/part_text.h"
 
 #include <QString>
+#include <QStringList>
 
 namespace spanscope::ui {
 
@@ -18,5 +19,8 @@ QString changeText(double now, double before);
 
 /// A number with up to nine significant digits and a decimal point in every language.
 QString csvNumber(double value);
+
+/// One line of comma-separated values with its line end. Fields are quoted where RFC 4180 requires it.
+QString csvLine(const QStringList& fields);
 
 }  // namespace spanscope::ui

@@ -2,11 +2,13 @@
 #include "ui/views/common/painted_scroll.h"
 
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QScrollBar>
 #include <QToolTip>
+#include <QWheelEvent>
 
 #include <algorithm>
 
@@ -128,6 +130,32 @@ void PaintedScroll::focusInEvent(QFocusEvent* event) {
 void PaintedScroll::focusOutEvent(QFocusEvent* event) {
   QAbstractScrollArea::focusOutEvent(event);
   viewport()->update();
+}
+
+void ZoomedScroll::wheelEvent(QWheelEvent* event) {
+  if (!event->modifiers().testFlag(Qt::ControlModifier)) {
+    PaintedScroll::wheelEvent(event);
+    return;
+  }
+  if (event->angleDelta().y() != 0) zoom(event->angleDelta().y() > 0 ? 1 : -1);
+  event->accept();
+}
+
+void ZoomedScroll::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+      zoom(1);
+      break;
+    case Qt::Key_Minus:
+      zoom(-1);
+      break;
+    case Qt::Key_0:
+      zoomToFit();
+      break;
+    default:
+      PaintedScroll::keyPressEvent(event);
+  }
 }
 
 }  // namespace spanscope::ui

@@ -7,12 +7,16 @@
 #include "engine/layout/span_table.h"
 #include "engine/trace/event.h"
 #include "ui/session/prompt_parts.h"
+#include "ui/session/step_names.h"
 #include "ui/session/view_input.h"
 
+#include <QCoreApplication>
+#include <QFontMetrics>
 #include <QString>
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace spanscope::ui {
@@ -63,5 +67,40 @@ QString requestDetail(const trace::Replay& state, RequestId request);
 
 /// "run 2". If the run has several requests, requestDetail() follows: "run 2, step 1, copy 2".
 QString requestName(const trace::Replay& state, RequestId request);
+
+// The names that views of runs give to the steps of a plan.
+
+/// Names steps by the rules of stepNames(). An object makes the names of a run only once, so it must not
+/// outlive the state that it reads.
+class StepNames {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::StepNames)
+ public:
+  StepNames(const ViewInput& input, const trace::Progress& progress) : m_input(input), m_progress(progress) {}
+
+  QString of(RunId run, StepIndex step);
+  QString of(const trace::RequestState& request) { return of(request.run, request.step); }
+
+ private:
+  const ViewInput& m_input;
+  const trace::Progress& m_progress;
+  std::map<RunId, std::map<StepIndex, QString>> m_names;
+};
+
+// Shortens names where there is little room. A name is cut in the middle, so that the number at its end
+// stays. Names that differ only in that number are all cut in the same way, so that they stay distinct.
+
+struct NameRoom {
+  QString name;
+  double room = 0;  ///< pixels
+};
+
+/// Returns one text for each name, in the same order. Names that differ only in a number at their end
+/// ("document 1", "document 2") form a family. The names of a family are all whole, or all cut in the middle
+/// ("doc…12"), or all reduced to their numbers. Any other name is cut by itself, down to its first letters. A
+/// text is empty if not even that fits.
+std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontMetrics& metrics);
+
+/// Shortens a single name.
+QString shortName(const QString& name, double room, const QFontMetrics& metrics);
 
 }  // namespace spanscope::ui

@@ -3,6 +3,8 @@
 
 #include <QFontMetrics>
 #include <QHeaderView>
+#include <QStyle>
+#include <QStyleOptionHeader>
 #include <QTableView>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <numeric>
 
 namespace spanscope::ui {
+
 namespace {
 
 constexpr int kPad = 2 * kSpace;
@@ -183,6 +186,23 @@ void showWholeRows(QTableView& table, int rowHeight) {
   rows->setDefaultSectionSize(rowHeight);
   table.horizontalHeader()->setHighlightSections(false);
   table.horizontalHeader()->setStretchLastSection(true);
+}
+
+TableHead::TableHead(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {
+  setTextElideMode(Qt::ElideRight);
+  setSectionsClickable(true);
+  setHighlightSections(false);
+  setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+}
+
+void TableHead::initStyleOptionForIndex(QStyleOptionHeader* option, int section) const {
+  QHeaderView::initStyleOptionForIndex(option, section);
+  // The option gets its place later.
+  QStyleOptionHeaderV2 placed;
+  if (const auto* own = qstyleoption_cast<const QStyleOptionHeaderV2*>(option)) placed = *own;
+  placed.rect = QRect(0, 0, sectionSize(section), viewport()->height());
+  const int room = style()->subElementRect(QStyle::SE_HeaderLabel, &placed, this).width();
+  option->text = option->fontMetrics.elidedText(option->text, textElideMode(), std::max(0, room));
 }
 
 }  // namespace spanscope::ui

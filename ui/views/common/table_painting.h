@@ -4,6 +4,7 @@
 
 #include "ui/theme/theme.h"
 
+#include <QHeaderView>
 #include <QPainter>
 #include <QString>
 
@@ -37,5 +38,17 @@ QString tableStyle(const Theme& theme);
 /// Lets a person select one whole row at a time, makes rows `rowHeight` pixels high, and gives the last
 /// column the rest of the width.
 void showWholeRows(QTableView& table, int rowHeight);
+
+/// The head of a table whose titles may have less room than they need. QHeaderView leaves a title the width
+/// of its section less the margin of the style, and the style sheet's padding takes more: the rest would be
+/// cut without an ellipsis.
+class TableHead : public QHeaderView {
+  Q_OBJECT
+ public:
+  explicit TableHead(QWidget* parent = nullptr);
+
+ protected:
+  void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override;
+};
 
 }  // namespace spanscope::ui

@@ -6,7 +6,6 @@
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
 #include "ui/views/compare/text_diff.h"
-#include "ui/views/compare/tree_diff.h"
 
 #include <QString>
 #include <QStringList>

@@ -7,6 +7,7 @@
 #include <QString>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace spanscope::ui {
@@ -28,5 +29,21 @@ struct DiffPiece {
 };
 /// Compares two texts word by word. Spaces belong to the word before them.
 std::vector<DiffPiece> textDiff(const QString& left, const QString& right);
+
+// Compares two queries and lays them beside each other, one node in a line.
+
+/// A row of the two trees. A side without a node in this row is empty.
+struct TreeDiffRow {
+  DiffKind kind = DiffKind::Same;
+  int leftDepth = 0;
+  int rightDepth = 0;
+  QString left;
+  QString right;
+  bool operator==(const TreeDiffRow&) const = default;
+};
+
+/// Compares two queries in canonical JSON. Rows are in prompt order, parents first. A node that stands on
+/// both sides at different places is Moved at both. Empty if one of the queries cannot be read.
+std::vector<TreeDiffRow> treeDiff(const std::string& left, const std::string& right);
 
 }  // namespace spanscope::ui

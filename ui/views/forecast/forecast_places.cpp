@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/forecast/forecast_places.h"
 
-#include "ui/views/common/request_names.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/words/tr.h"
 

@@ -3,8 +3,7 @@
 
 #include "engine/policy/choice.h"
 #include "engine/trace/miss_reasons.h"
-#include "ui/views/common/csv_line.h"
-#include "ui/views/common/request_names.h"
+#include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/forecast/forecast_places.h"
 #include "ui/words/metric_words.h"

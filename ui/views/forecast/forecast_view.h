@@ -2,10 +2,10 @@
 // Shows what the next run will find in the cache, while a person is still changing the query.
 #pragma once
 
-#include "ui/views/common/late_view.h"
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/forecast/forecast_model.h"
 #include "ui/views/forecast/layout_page.h"
+#include "ui/views/view.h"
 
 #include <QPointer>
 

@@ -1,17 +1,44 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
-#include "ui/views/forecast/layout_table.h"
+#include "ui/views/common/table_painting.h"
 
+#include <QString>
+#include <QStringList>
 #include <QWidget>
 
 #include <optional>
+#include <vector>
 
 class QLabel;
 class QTableWidget;
 
 namespace spanscope::ui {
+
+// Compares the layouts for the document's next run: what each layout does to the prompts, and what that
+// costs.
+
+struct LayoutTableRow {
+  QStringList cells;      ///< one for each column
+  bool isChosen = false;  ///< the document's settings have this layout and block size
+  QString problem;        ///< why this layout cannot run; then the other cells are empty
+  bool operator==(const LayoutTableRow&) const = default;
+};
+
+struct LayoutTable {
+  QString gap;  ///< why there is nothing to show; empty: there is something
+  QStringList columns;
+  QStringList tips;  ///< tool tips of the columns
+  std::vector<LayoutTableRow> rows;
+  QString note;  ///< what the figures belong to
+  bool operator==(const LayoutTable&) const = default;
+};
+
+LayoutTable layoutTable(const ViewInput& input);
+QString layoutTableCsv(const LayoutTable& table);
+PaintedTable paintedLayouts(const LayoutTable& table);
 
 /// Shows the layouts side by side in a table. A note above it says what the figures belong to.
 class LayoutPage : public QWidget {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "ui/session/view_input.h"
+#include "ui/theme/theme.h"
 
+#include <QAbstractTableModel>
 #include <QString>
 
 #include <cstdint>
@@ -46,5 +48,34 @@ FragmentsContent fragmentsContent(const ViewInput& input);
 
 /// "5 in the prompt · 18 documents · hybrid". Empty if there is nothing.
 QString fragmentsSummary(const FragmentsContent& content);
+
+/// The fragments of an augment as a table.
+class FragmentListModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { State, Rank, Score, Text, Source, Found, ColumnCount };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  void setContent(FragmentsContent content);
+  const FragmentsContent& content() const { return m_content; }
+  void setTheme(const Theme& theme);
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  /// What the run did with a fragment, or what the next run will do: "in the prompt", "pinned", "dropped,
+  /// next run", …
+  static QString stateText(const FragmentRow& row);
+  static Role stateInk(const FragmentRow& row);
+
+ private:
+  QString text(const FragmentRow& row, int column) const;
+
+  FragmentsContent m_content;
+  Theme m_theme;
+};
 
 }  // namespace spanscope::ui

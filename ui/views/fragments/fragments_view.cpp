@@ -3,8 +3,8 @@
 
 #include "engine/retrieve/resolve_augments.h"
 #include "engine/workbench/document/edits.h"
-#include "ui/views/common/csv_line.h"
-#include "ui/views/common/empty_text.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/tr.h"
 

@@ -2,9 +2,9 @@
 // Shows what the selected augment found, with scores. A person can pin and drop fragments for the next run.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/common/table_painting.h"
-#include "ui/views/fragments/fragment_list_model.h"
+#include "ui/views/fragments/fragments_content.h"
 
 #include <QPointer>
 

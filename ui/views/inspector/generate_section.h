@@ -2,7 +2,9 @@
 // The fields of nodes that generate: count, model, most tokens, temperature, and frozen answers.
 #pragma once
 
+#include "engine/query/query.h"
 #include "engine/workbench/document/document.h"
+#include "ui/theme/theme.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/inspector/form_rows.h"
 
@@ -11,6 +13,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 class QComboBox;
@@ -69,6 +72,67 @@ class GenerateSection : public QWidget {
   TextSection* m_frozen;
   document::NodeId m_node = document::kNoNode;
   std::vector<std::string> m_replies;  ///< frozen answers; none: the node is run
+};
+
+/// The fields of an augment: the document to search, and the model that searches.
+class AugmentSection : public QWidget {
+  Q_OBJECT
+ public:
+  AugmentSection(EditOwn edit, const DocumentUndo::ModelOf& model, QWidget* parent);
+
+  void setNode(const document::DocumentNode& node);
+  void setTheme(const Theme& theme);
+  void focusFirst();
+
+ private:
+  EditOwn m_edit;
+  FormRows* m_rows;
+  QLineEdit* m_embedding;
+  QLineEdit* m_name;
+  QLabel* m_bytes;
+  QLabel* m_bytesLabel;
+  TextSection* m_content;
+};
+
+// A field for a number of the query language that may also be left out, null or a parameter.
+
+class CheckedField;
+
+/// A float and an int of 32 bits both fit into the double without loss.
+using NumberValue = std::variant<query::Absent, query::Null, double, query::Parameter>;
+
+class NumberField : public QWidget {
+  Q_OBJECT
+ public:
+  enum class Kind {
+    Count,        ///< 0 … 255, or a parameter
+    MaxTokens,    ///< an int of 32 bits, null, left out, or a parameter
+    Temperature,  ///< a finite float, null, left out, or a parameter
+  };
+  /// `parameter` is the name that the field suggests for a parameter.
+  NumberField(Kind kind, const QString& accessibleName, const QString& parameter, QWidget* parent);
+
+  void setValue(const NumberValue& value);
+  const NumberValue& value() const { return m_value; }
+  QString reason() const;
+  void setTheme(const Theme& theme);
+  QComboBox* modes() const { return m_modes; }
+  CheckedField* field() const { return m_field; }
+
+ Q_SIGNALS:
+  void edited();  ///< the person has entered another valid value
+
+ private:
+  QString apply(const QString& text);
+  void chooseMode(int index);
+  void show();
+
+  Kind m_kind;
+  QString m_parameter;
+  NumberValue m_value;
+  double m_lastNumber;
+  QComboBox* m_modes;
+  CheckedField* m_field;
 };
 
 }  // namespace spanscope::ui

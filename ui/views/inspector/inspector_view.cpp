@@ -4,7 +4,6 @@
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/operators/operator_table.h"
-#include "ui/views/inspector/augment_section.h"
 #include "ui/views/inspector/form_rows.h"
 #include "ui/views/inspector/generate_section.h"
 #include "ui/views/inspector/inspector_model.h"

@@ -6,6 +6,7 @@
 #include "ui/theme/theme.h"
 
 #include <QPlainTextEdit>
+#include <QSyntaxHighlighter>
 
 #include <optional>
 #include <string>
@@ -50,6 +51,22 @@ class JsonEditor : public QPlainTextEdit {
   std::optional<query::SourceRange> m_highlight;
   std::vector<query::SourceRange> m_muted;
   std::vector<std::size_t> m_errors;
+};
+
+/// Colours JSON: keys in the text colour, values paler, numbers and words in the accent colour, brackets
+/// palest.
+class JsonHighlighter : public QSyntaxHighlighter {
+  Q_OBJECT
+ public:
+  using QSyntaxHighlighter::QSyntaxHighlighter;
+
+  void setTheme(const Theme& theme);
+
+ protected:
+  void highlightBlock(const QString& text) override;
+
+ private:
+  Theme m_theme;
 };
 
 }  // namespace spanscope::ui

@@ -3,8 +3,8 @@
 
 #include "engine/trace/report.h"
 #include "ui/session/foretold_runs.h"
-#include "ui/views/common/csv_line.h"
-#include "ui/views/common/request_names.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/common/segment_names.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 

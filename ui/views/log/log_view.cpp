@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/log/log_view.h"
 
-#include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
+#include "ui/views/common/text_painting.h"
 #include "ui/words/tr.h"
 
 #include <QCheckBox>

@@ -2,7 +2,7 @@
 // The log as a table.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/log/log_model.h"
 
 #include <QPointer>

@@ -2,8 +2,8 @@
 #include "ui/views/mask/mask_area.h"
 
 #include "ui/theme/pattern_painting.h"
-#include "ui/views/common/hue_painting.h"
-#include "ui/views/common/short_names.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/views/common/text_painting.h"
 
 #include <QFontMetrics>
 #include <QKeyEvent>

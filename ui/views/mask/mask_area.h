@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ui/views/common/block_painter.h"
-#include "ui/views/common/zoomed_scroll.h"
+#include "ui/views/common/painted_scroll.h"
 #include "ui/views/mask/mask_model.h"
 
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include "engine/layout/span_table.h"
 #include "engine/policy/choice.h"
-#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/words/tr.h"

@@ -2,11 +2,16 @@
 // Shows who sees whom in the prompt of the shown request, and what of it this run computed.
 #pragma once
 
-#include "ui/views/common/drawn_parts.h"
-#include "ui/views/common/run_view.h"
+#include "ui/theme/theme.h"
+#include "ui/views/common/block_painter.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/mask/mask_model.h"
+#include "ui/views/view.h"
 
 #include <QPointer>
+#include <QWidget>
+
+#include <vector>
 
 class QComboBox;
 class QLabel;
@@ -58,6 +63,40 @@ class MaskView : public RunView, public DrawnParts {
   MaskLegend* m_legend;
   QLabel* m_words;
   QPointer<QComboBox> m_which;
+};
+
+/// Explains the patterns of a mask, and says what it leaves out.
+class MaskLegend : public QWidget {
+  Q_OBJECT
+ public:
+  explicit MaskLegend(QWidget* parent = nullptr);
+
+  /// `isBrief` shortens the words, for a low dock.
+  void setContent(const MaskModel& model, MaskShown shown, const Theme& theme, bool isBrief = false);
+  QSize sizeHint() const override { return {200, heightForWidth(std::max(width(), 200))}; }
+  QSize minimumSizeHint() const override { return {0, 0}; }
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override;
+  void paint(QPainter& painter, const QRect& area) const;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  enum class Sign { None, Seen, Reused, Unseen, OnlyFull, State };
+  struct Sample {
+    Sign sign = Sign::None;
+    QString text;
+    BlockRole state = BlockRole::Free;  ///< of the rows that State stands for
+    bool operator==(const Sample&) const = default;
+  };
+  void paintSign(QPainter& painter, const QRect& box, const Sample& sample) const;
+  /// Lays out the samples, and paints them if `painter` is not null. Returns their height.
+  int flow(QPainter* painter, const QRect& area) const;
+
+  std::vector<Sample> m_samples;
+  std::size_t m_hue = 0;
+  BlockPainter m_painter;
 };
 
 }  // namespace spanscope::ui

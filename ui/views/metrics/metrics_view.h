@@ -2,7 +2,7 @@
 // Shows small plots over runs.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/metrics/metric_card.h"
 #include "ui/views/metrics/metrics_model.h"
 

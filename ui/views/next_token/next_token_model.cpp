@@ -2,7 +2,6 @@
 #include "ui/views/next_token/next_token_model.h"
 
 #include "ui/session/job_results.h"
-#include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/words/tr.h"

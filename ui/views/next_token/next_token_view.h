@@ -2,10 +2,14 @@
 // Shows the alternatives of each token of an answer under two policies, side by side.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/theme/theme.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/next_token/next_token_model.h"
 
 #include <QPointer>
+#include <QWidget>
+
+#include <optional>
 
 class QComboBox;
 class QLabel;
@@ -50,6 +54,40 @@ class NextTokenView : public RunView {
   NextTokenBars* m_bars;
   QLabel* m_sentence;
   QPointer<QComboBox> m_against;
+};
+
+/// Draws the divergence at each token of an answer, and below it the alternatives at one of them, with a bar
+/// for either side.
+class NextTokenBars : public QWidget {
+  Q_OBJECT
+ public:
+  explicit NextTokenBars(QWidget* parent = nullptr);
+
+  void setContent(const NextTokenModel& model, const Theme& theme);
+  void paint(QPainter& painter, const QRect& area) const;
+  QSize sizeHint() const override { return {420, 300}; }
+  QSize minimumSizeHint() const override { return {220, 140}; }
+  /// The place at a point of an area that paint() fills.
+  std::optional<std::size_t> placeAt(const QPoint& point, const QRect& area) const;
+
+ Q_SIGNALS:
+  void placeChosen(std::size_t place);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+ private:
+  QRect strip(const QRect& area) const;
+  void paintStrip(QPainter& painter, const QRect& area) const;
+  void paintAlternatives(QPainter& painter, const QRect& area) const;
+
+  NextTokenModel m_model;
+  Theme m_theme;
 };
 
 }  // namespace spanscope::ui

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/answer_card.h"
 
-#include "ui/views/common/elided_label.h"
-#include "ui/views/common/measure_widgets.h"
+#include "ui/views/common/elided_text.h"
+#include "ui/views/common/measure_page.h"
 #include "ui/words/glossary.h"
 #include "ui/words/metric_words.h"
 

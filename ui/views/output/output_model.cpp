@@ -9,9 +9,8 @@
 #include "ui/session/run_history.h"
 #include "ui/session/token_account.h"
 #include "ui/session/trace_source.h"
-#include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
-#include "ui/views/common/request_names.h"
+#include "ui/views/common/segment_names.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 

@@ -2,7 +2,7 @@
 // Shows the answers, the newest first.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/output/output_model.h"
 
 #include <QPointer>

@@ -2,8 +2,8 @@
 #include "ui/views/plan/plan_view.h"
 
 #include "ui/session/twin_asker.h"
-#include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
+#include "ui/views/common/text_painting.h"
 #include "ui/views/plan/pass_view.h"
 #include "ui/words/glossary.h"
 #include "ui/words/metric_words.h"

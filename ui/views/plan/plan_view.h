@@ -3,7 +3,7 @@
 // plan with the planner's own explanation.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/plan/plan_model.h"
 
 #include <QPointer>

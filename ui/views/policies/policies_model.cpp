@@ -4,7 +4,6 @@
 #include "engine/policy/choice.h"
 #include "ui/session/measure_estimate.h"
 #include "ui/session/token_account.h"
-#include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/glossary.h"
 #include "ui/words/metric_words.h"

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/policies/policies_view.h"
 
+#include "engine/policy/policies.h"
+#include "engine/workbench/setting_choices.h"
 #include "ui/session/measure_estimate.h"
-#include "ui/views/common/empty_text.h"
+#include "ui/session/policy_comparison.h"
+#include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
-#include "ui/views/policies/policy_answers.h"
-#include "ui/views/policies/policy_menu.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
+#include <QAction>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QMenu>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QTableWidget>
+#include <QTextCharFormat>
+#include <QTextCursor>
 #include <QTextDocument>
 #include <QVBoxLayout>
 
@@ -18,6 +26,7 @@
 #include <utility>
 
 namespace spanscope::ui {
+
 namespace {
 
 constexpr int kGap = 2 * kSpace;
@@ -158,6 +167,199 @@ ViewInfo policiesRow() {
           .help = tr("The query under several reuse policies: answers, times and fidelity"),
           .make = makeViewOf<PoliciesView>,
           .places = {{LayoutId::Measure, Room::Low, Room::Large, 0, 0, 2, 0}}};
+}
+
+PolicyMenu::PolicyMenu(QWidget* parent) : QToolButton(parent), m_menu(new QMenu(this)) {
+  setPopupMode(QToolButton::InstantPopup);
+  setToolTip(tr("Which policies are compared; remembered"));
+  setMenu(m_menu);
+  m_menu->installEventFilter(this);
+  for (const policy::Policy* policy : policy::policies()) {
+    QAction* action = m_menu->addAction(QString(), this, &PolicyMenu::tellChosen);
+    action->setData(QString::fromUtf8(policy->name));
+    action->setCheckable(true);
+  }
+}
+
+void PolicyMenu::setChosen(const std::string& own, const std::vector<std::string>& wanted) {
+  m_own = own;
+  m_wanted = wanted;
+  const policy::Choice first = workbench::policyOf(own);
+  for (QAction* action : m_menu->actions()) {
+    const policy::Policy& policy = *policy::findPolicy(action->data().toString().toStdString());
+    const bool isOwn = &policy == &first.policy();
+    const QString name = QString::fromStdString(isOwn ? first.name() : policy::Choice(policy).name());
+    const QString brief = isOwn ? tr("the document's own") : policyWord(policy.brief);
+    action->setText(tr("%1: %2").arg(name, brief));
+    action->setChecked(isOwn ||
+                       std::find(wanted.begin(), wanted.end(), std::string(policy.name)) != wanted.end());
+    action->setEnabled(!isOwn);
+  }
+  setText(tr("%1 policies ▾").arg(comparedPolicies(own, wanted).size()));
+}
+
+void PolicyMenu::tellChosen() {
+  const std::string own = workbench::policyOf(m_own).policy().name;
+  QStringList names;
+  for (const QAction* action : m_menu->actions()) {
+    const std::string name = action->data().toString().toStdString();
+    // The own policy is checked whether it was wanted or not; another document has another one.
+    const bool wasWanted = std::find(m_wanted.begin(), m_wanted.end(), name) != m_wanted.end();
+    if (name == own ? wasWanted : action->isChecked()) names += action->data().toString();
+  }
+  Q_EMIT chosen(names);
+}
+
+/// Checking one leaves the menu open for the next.
+bool PolicyMenu::eventFilter(QObject* watched, QEvent* event) {
+  QAction* action = nullptr;
+  if (event->type() == QEvent::MouseButtonRelease)
+    action = m_menu->actionAt(static_cast<QMouseEvent*>(event)->position().toPoint());
+  else if (event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space)
+    action = m_menu->activeAction();
+  if (action == nullptr || !action->isEnabled()) return QToolButton::eventFilter(watched, event);
+  action->trigger();
+  return true;
+}
+
+namespace {
+
+QTextCharFormat inked(const QFont& font, const QColor& ink) {
+  QTextCharFormat format;
+  format.setFont(font);
+  format.setForeground(ink);
+  return format;
+}
+
+bool isBlank(QChar letter) {
+  return letter.isSpace();
+}
+
+}  // namespace
+
+std::vector<std::pair<int, QString>> writeAnswers(QTextDocument& document,
+                                                  const std::vector<PolicyAnswer>& answers,
+                                                  const Theme& theme) {
+  QFont bold = theme.interfaceFont();
+  bold.setWeight(QFont::DemiBold);
+  const QTextCharFormat name = inked(bold, theme.color(Role::Text));
+  const QTextCharFormat facts = inked(theme.smallFont(), theme.color(Role::TextSecond));
+  const QTextCharFormat plain = inked(theme.interfaceFont(), theme.color(Role::Text));
+  QTextCharFormat other = inked(bold, theme.color(Role::Accent));
+  other.setUnderlineStyle(QTextCharFormat::SingleUnderline);
+  other.setUnderlineColor(theme.color(Role::Accent));
+
+  std::vector<std::pair<int, QString>> tokens;
+  document.clear();
+  document.setDocumentMargin(0);
+  QTextCursor cursor(&document);
+  cursor.beginEditBlock();
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const PolicyAnswer& answer = answers[i];
+    QTextBlockFormat heading;
+    heading.setTopMargin(i == 0 ? 0 : 2 * kSpace);
+    if (i == 0)
+      cursor.setBlockFormat(heading);
+    else
+      cursor.insertBlock(heading);
+    cursor.insertText(answer.name, name);
+    if (!answer.facts.isEmpty()) cursor.insertText(QStringLiteral("   ") + answer.facts, facts);
+    cursor.insertBlock(QTextBlockFormat());
+    for (const AnswerToken& token : answer.tokens) {
+      QTextCharFormat format = token.differs ? other : plain;
+      format.setToolTip(token.help);
+      tokens.emplace_back(cursor.position(), token.help);
+      // Blanks before a word need no line, but where a token is nothing else, a sign stands for it.
+      const qsizetype word =
+          std::find_if_not(token.text.begin(), token.text.end(), isBlank) - token.text.begin();
+      QTextCharFormat before = plain;
+      before.setToolTip(token.help);
+      cursor.insertText(token.text.left(word), before);
+      const bool isNothingElse = token.differs && word == token.text.size();
+      cursor.insertText(isNothingElse ? QStringLiteral("␣") : token.text.mid(word), format);
+    }
+  }
+  cursor.endEditBlock();
+  return tokens;
+}
+
+PolicyAnswers::PolicyAnswers(QWidget* parent) : QTextBrowser(parent) {
+  setAccessibleName(tr("Answers, token by token"));
+  setFrameShape(QFrame::NoFrame);
+  setTabChangesFocus(true);
+  setOpenLinks(false);
+  setUndoRedoEnabled(false);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  setFocusPolicy(Qt::StrongFocus);
+  viewport()->setAutoFillBackground(false);
+  connect(this, &QTextEdit::cursorPositionChanged, this, &PolicyAnswers::tellToken);
+}
+
+void PolicyAnswers::setContent(const std::vector<PolicyAnswer>& answers, const Theme& theme) {
+  if (answers == m_answers && theme == m_theme) return;
+  m_answers = answers;
+  m_theme = theme;
+  const int position = textCursor().position();
+  setSheet(*this, QStringLiteral("QTextBrowser { background: transparent; padding: 0; border: none; }"));
+  m_tokens = writeAnswers(*document(), answers, theme);
+  QTextCursor cursor = textCursor();
+  cursor.setPosition(std::clamp(position, 0, document()->characterCount() - 1));
+  setTextCursor(cursor);
+  fitHeight();
+  tellToken();
+}
+
+void PolicyAnswers::fitHeight() {
+  document()->setTextWidth(viewport()->width());
+  setFixedHeight(static_cast<int>(document()->size().height()) + 2);
+}
+
+void PolicyAnswers::resizeEvent(QResizeEvent* event) {
+  QTextBrowser::resizeEvent(event);
+  fitHeight();
+}
+
+void PolicyAnswers::keyPressEvent(QKeyEvent* event) {
+  const bool isPlain = event->modifiers() == Qt::NoModifier;
+  if (isPlain && (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right))
+    goToToken(event->key() == Qt::Key_Right ? 1 : -1);
+  else
+    QTextBrowser::keyPressEvent(event);
+}
+
+void PolicyAnswers::focusInEvent(QFocusEvent* event) {
+  QTextBrowser::focusInEvent(event);
+  tellToken();
+}
+
+/// Selects a token, counted from the one in which the cursor stands.
+void PolicyAnswers::goToToken(int steps) {
+  if (m_tokens.empty()) return;
+  const int at = textCursor().hasSelection() ? textCursor().selectionStart() : textCursor().position();
+  const auto after = std::upper_bound(m_tokens.begin(), m_tokens.end(), at,
+                                      [](int place, const auto& token) { return place < token.first; });
+  const auto now = std::distance(m_tokens.begin(), after) - 1;
+  const auto last = static_cast<std::ptrdiff_t>(m_tokens.size()) - 1;
+  const auto wanted = std::clamp<std::ptrdiff_t>(now + steps, 0, last);
+  QTextCursor cursor = textCursor();
+  cursor.setPosition(m_tokens[static_cast<std::size_t>(wanted)].first);
+  const int begin = cursor.position();
+  const auto next = static_cast<std::size_t>(wanted) + 1;
+  cursor.movePosition(QTextCursor::EndOfBlock);
+  const int end =
+      next < m_tokens.size() ? std::min(cursor.position(), m_tokens[next].first) : cursor.position();
+  cursor.setPosition(end);
+  cursor.setPosition(begin, QTextCursor::KeepAnchor);
+  setTextCursor(cursor);
+}
+
+void PolicyAnswers::tellToken() {
+  const int at = textCursor().hasSelection() ? textCursor().selectionStart() : textCursor().position();
+  const auto after = std::upper_bound(m_tokens.begin(), m_tokens.end(), at,
+                                      [](int place, const auto& token) { return place < token.first; });
+  Q_EMIT tokenReached(after == m_tokens.begin() ? QString() : std::prev(after)->second);
 }
 
 }  // namespace spanscope::ui

@@ -2,11 +2,23 @@
 // The page for comparing reuse policies: which ones, the progress, the table, and the answers.
 #pragma once
 
+#include "ui/theme/theme.h"
 #include "ui/views/common/measure_page.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/policies/policies_model.h"
 
+#include <QRectF>
+#include <QStringList>
+#include <QTextBrowser>
+#include <QToolButton>
+
+#include <string>
+#include <vector>
+
 class QLabel;
+class QMenu;
+class QPainter;
+class QTextDocument;
 
 namespace spanscope::ui {
 
@@ -40,5 +52,66 @@ class PoliciesView : public MeasurePage {
   PolicyAnswers* m_answers = nullptr;
   QLabel* m_token = nullptr;  ///< what is known of the token at the cursor
 };
+
+// A button with a menu in which a person checks the policies to compare.
+
+class PolicyMenu : public QToolButton {
+  Q_OBJECT
+ public:
+  explicit PolicyMenu(QWidget* parent = nullptr);
+
+  /// `own`: the document's policy as documents write it, which is always compared. `wanted`: names of those
+  /// beside it.
+  void setChosen(const std::string& own, const std::vector<std::string>& wanted);
+
+ Q_SIGNALS:
+  /// The names of all checked policies but the document's own, unless that was checked before.
+  void chosen(const QStringList& names);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void tellChosen();
+
+  QMenu* m_menu;
+  std::string m_own;
+  std::vector<std::string> m_wanted;
+};
+
+// Answers under several policies, token by token.
+
+/// A text to read: the arrow keys go from token to token. Tokens that a full prefill would not have chosen
+/// are underlined in the accent colour. The widget is as high as its text.
+class PolicyAnswers : public QTextBrowser {
+  Q_OBJECT
+ public:
+  explicit PolicyAnswers(QWidget* parent = nullptr);
+
+  void setContent(const std::vector<PolicyAnswer>& answers, const Theme& theme);
+
+ Q_SIGNALS:
+  /// The cursor stands at another token; `help` says what is known of it, or is empty.
+  void tokenReached(const QString& help);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+
+ private:
+  void fitHeight();
+  void goToToken(int steps);
+  void tellToken();
+
+  std::vector<PolicyAnswer> m_answers;
+  Theme m_theme;
+  std::vector<std::pair<int, QString>> m_tokens;  ///< where each begins in the text, ascending, and its help
+};
+
+/// Writes the answers into a document. Returns where each token begins, ascending, and what is said of it.
+std::vector<std::pair<int, QString>> writeAnswers(QTextDocument& document,
+                                                  const std::vector<PolicyAnswer>& answers,
+                                                  const Theme& theme);
 
 }  // namespace spanscope::ui

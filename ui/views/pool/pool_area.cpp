@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/pool/pool_area.h"
 
-#include "ui/views/common/motion_painting.h"
+#include "ui/views/common/moving_view.h"
 
 #include <QKeyEvent>
 #include <QPainter>
@@ -10,8 +10,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <variant>
 
 namespace spanscope::ui {
+
 namespace {
 
 constexpr int kMargin = 3 * kSpace;
@@ -269,6 +271,24 @@ void PoolArea::keyPressEvent(QKeyEvent* event) {
   next = std::clamp(next, std::min(1, count() - 1), count() - 1);
   reveal(next);
   if (next != m_current) Q_EMIT chosen(next);
+}
+
+PoolMotion poolMotion(const ViewInput& input, const Moment& moment, const BlockHistory& history) {
+  ViewInput earlier = input;
+  earlier.position = moment.first;
+  PoolMotion motion{.before = poolTable(earlier, history, PoolShade::State), .lost = {}};
+  for (std::size_t i = moment.first; i < moment.last; ++i) {
+    const trace::Payload& payload = input.trace->event(i).payload;
+    if (const auto* removed = std::get_if<trace::BlockRemoved>(&payload)) {
+      if (removed->reason != trace::RemovalReason::Grown) motion.lost.insert(removed->block);
+    } else if (std::holds_alternative<trace::CacheCleared>(payload)) {
+      for (std::size_t id = 0; id < motion.before.blocks.size(); ++id) {
+        if (motion.before.blocks[id].state == PoolBlockState::Cached)
+          motion.lost.insert(static_cast<BlockId>(id));
+      }
+    }
+  }
+  return motion;
 }
 
 }  // namespace spanscope::ui

@@ -2,15 +2,27 @@
 // Paints the blocks of the pool as a grid.
 #pragma once
 
+#include "ui/session/moment.h"
 #include "ui/views/common/block_painter.h"
-#include "ui/views/common/zoomed_scroll.h"
+#include "ui/views/common/painted_scroll.h"
 #include "ui/views/pool/pool_model.h"
-#include "ui/views/pool/pool_motion.h"
 
 #include <functional>
 #include <optional>
+#include <set>
 
 namespace spanscope::ui {
+
+// What changes in the pool between two events.
+
+struct PoolMotion {
+  PoolTable before;        ///< the pool when what is underway began
+  std::set<BlockId> lost;  ///< blocks whose content is evicted or cleared
+};
+
+/// What is underway at this moment, which is one of the input's position. `history` must have followed the
+/// input's trace.
+PoolMotion poolMotion(const ViewInput& input, const Moment& moment, const BlockHistory& history);
 
 class PoolArea : public ZoomedScroll {
   Q_OBJECT

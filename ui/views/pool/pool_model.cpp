@@ -2,10 +2,10 @@
 #include "ui/views/pool/pool_model.h"
 
 #include "ui/session/foretold_runs.h"
-#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/views/pool/store_model.h"
+#include "ui/views/pool/store_list.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

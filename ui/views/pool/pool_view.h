@@ -4,17 +4,19 @@
 #pragma once
 
 #include "ui/views/common/block_history.h"
-#include "ui/views/common/drawn_parts.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
-#include "ui/views/pool/pool_levels.h"
+#include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_model.h"
-#include "ui/views/pool/pool_motion.h"
+#include "ui/views/pool/pool_plot.h"
+#include "ui/views/view.h"
 
 #include <QPointer>
+#include <QWidget>
 
 #include <optional>
 
+class QComboBox;
 class QLabel;
 
 namespace spanscope::ui {
@@ -79,6 +81,30 @@ class PoolView : public InputView, public MovingView, public DrawnParts {
   StoreCostStrip* m_cost;
   QLabel* m_detailLabel;
   QPointer<PoolControls> m_controls;
+};
+
+// The controls in the title bar of the pool: a legend of its colours, and the choice between state, age and
+// the pool over time.
+
+class AgeScale;
+
+class PoolControls : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PoolControls(QWidget* parent = nullptr);
+
+  void showShade(PoolShade shade, double oldest, bool anyLoaded, const Theme& theme);
+  /// The plot has a legend of its own.
+  void showOverTime();
+
+ Q_SIGNALS:
+  void shadeWanted(spanscope::ui::PoolShade shade);
+  void overTimeWanted();
+
+ private:
+  BlockLegend* m_legend;
+  AgeScale* m_scale;
+  QComboBox* m_choice;
 };
 
 }  // namespace spanscope::ui

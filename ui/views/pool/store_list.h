@@ -1,12 +1,53 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
-#include "ui/views/pool/store_model.h"
 
+#include <QString>
 #include <QTableWidget>
+#include <QWidget>
+
+#include <vector>
+
+class QLabel;
+class QPushButton;
 
 namespace spanscope::ui {
+
+// What the span store holds, by the trace's last report: blocks that have left the pool, or that outlive the
+// program.
+
+/// The name of a tier: "host memory", "disk".
+QString tierName(trace::StoreTier tier);
+/// The place from which something was loaded: "the disk".
+QString tierPlace(trace::StoreTier tier);
+
+struct StoreRow {
+  bool isTier = false;  ///< the row is a whole tier; else a part of one
+  trace::StoreTier tier = trace::StoreTier::Host;
+  QString name;             ///< name of the tier, or of the model of the part
+  QString text;             ///< a few words of what stands in the part; empty: not known, or a tier
+  QString blocks;           ///< how many
+  QString tokens;           ///< how many
+  QString size;             ///< bytes; for a tier also its limit
+  QString stored;           ///< how long ago it was stored; empty for a tier
+  QString used;             ///< how long ago it was last used; empty for a tier
+  bool ofThisModel = true;  ///< lookups of the session can find it
+  bool operator==(const StoreRow&) const = default;
+};
+
+struct StoreTable {
+  std::vector<StoreRow> rows;  ///< each tier comes before its parts; empty: no tier is in use
+  QString summary;             ///< "disk 110 blocks, 2.1 MiB"
+  bool operator==(const StoreTable&) const = default;
+};
+
+StoreTable storeTable(const ViewInput& input);
+
+/// Lines to append to poolCsv(). Each has the name of a part, its tier in place of a state, and what it
+/// holds.
+QString storeCsv(const ViewInput& input);
 
 /// Lists the tiers of the span store and what lies in them, below the blocks of the pool. It is hidden if no
 /// tier is in use. It is as high as its rows, but at most half as high as `room`.
@@ -27,6 +68,38 @@ class StoreList : public QTableWidget {
   StoreTable m_shown;
   Theme m_theme;
   bool m_isStyled = false;
+};
+
+// Says whether the tiers of the span store are worth it: loading compared with computing, as measured on this
+// machine.
+
+struct StoreCost {
+  bool isMeasured = false;
+  QString text;     ///< a sentence
+  QString details;  ///< one line for each measured length; empty if nothing was measured
+  bool operator==(const StoreCost&) const = default;
+};
+
+/// The cost for the document's model.
+StoreCost storeCost(const ViewInput& input);
+
+/// Shows a StoreCost, with a button that measures it.
+class StoreCostStrip : public QWidget {
+  Q_OBJECT
+ public:
+  explicit StoreCostStrip(QWidget* parent = nullptr);
+
+  void showCost(const StoreCost& cost, const Theme& theme);
+  const StoreCost& cost() const { return m_cost; }
+  QPushButton& button() { return *m_measure; }
+
+ Q_SIGNALS:
+  void measureWanted();
+
+ private:
+  StoreCost m_cost;
+  QLabel* m_text;
+  QPushButton* m_measure;
 };
 
 }  // namespace spanscope::ui

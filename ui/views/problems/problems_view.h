@@ -2,10 +2,12 @@
 // Lists the problems of the query, each with its node.
 #pragma once
 
+#include "ui/document/problems.h"
 #include "ui/document/unread_text.h"
 #include "ui/session/problem_finder.h"
 #include "ui/views/common/input_view.h"
 
+#include <QAbstractListModel>
 #include <QPointer>
 #include <QTimer>
 
@@ -64,6 +66,37 @@ class ProblemsView : public InputView {
   QPointer<UnreadText> m_unread;                 ///< of the document; null: none is open
   QTimer m_later;                                ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;
+};
+
+/// One problem in the list.
+struct ProblemRow {
+  Problem problem;
+  QString node;  ///< name of the node; empty: the document as a whole
+  bool operator==(const ProblemRow&) const = default;
+};
+
+/// The problems that the window lists. That a document without nodes is empty is not among them: it was just
+/// created, and the list says how to begin instead.
+std::vector<Problem> listedProblems(const document::Document& document, std::vector<Problem> problems);
+/// The rows of listedProblems().
+std::vector<ProblemRow> problemRows(const document::Document& document, std::vector<Problem> problems);
+/// "none", "2 errors, 1 warning".
+QString problemSummary(const std::vector<ProblemRow>& rows);
+QString severityWord(Severity severity);
+
+class ProblemListModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  using QAbstractListModel::QAbstractListModel;
+
+  void setRows(std::vector<ProblemRow> rows);
+  const std::vector<ProblemRow>& rows() const { return m_rows; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+
+ private:
+  std::vector<ProblemRow> m_rows;
 };
 
 }  // namespace spanscope::ui

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/scrubber/scrubber.h"
 
-#include "ui/views/common/csv_line.h"
-#include "ui/views/common/elided_combo.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/scrubber/scrubber_track.h"

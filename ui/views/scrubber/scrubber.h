@@ -2,7 +2,7 @@
 // Lets a person step and play through the events of a trace.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/scrubber/player.h"
 #include "ui/views/scrubber/scrubber_model.h"
 

@@ -2,19 +2,23 @@
 #include "ui/views/settings/setting_field.h"
 
 #include "engine/base/error.h"
+#include "engine/policy/policies.h"
 #include "engine/remote/server_address.h"
 #include "ui/views/common/checked_field.h"
-#include "ui/views/common/elided_combo.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/common/text_tools.h"
-#include "ui/views/settings/policy_field.h"
-#include "ui/views/settings/settings_rows.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSpinBox>
 #include <QStringList>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <string>
@@ -22,6 +26,7 @@
 #include <variant>
 
 namespace spanscope::ui {
+
 namespace {
 
 using workbench::RunSettings;
@@ -250,6 +255,152 @@ std::optional<std::vector<std::int32_t>> readLayers(const QString& text) {
   std::sort(layers.begin(), layers.end());
   layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
   return layers;
+}
+
+namespace {
+
+/// The label of the values: "tokens of each document", or for several parameters "share, layer, by".
+QString labelOf(const policy::Policy& policy) {
+  if (policy.parameters.size() == 1) return policyWord(policy.parameters.front().label);
+  QStringList names;
+  for (const policy::Parameter& parameter : policy.parameters) names += QString::fromUtf8(parameter.name);
+  return names.join(QStringLiteral(", "));
+}
+
+QString helpOf(const policy::Policy& policy) {
+  QStringList lines;
+  for (const policy::Parameter& parameter : policy.parameters)
+    lines += QStringLiteral("%1: %2").arg(QString::fromUtf8(parameter.name), policyWord(parameter.help));
+  return lines.join(QLatin1Char('\n'));
+}
+
+}  // namespace
+
+PolicyField::PolicyField(Take take, QWidget* parent)
+    : QWidget(parent), m_take(std::move(take)), m_combo(new QComboBox(this)), m_label(new QLabel(this)) {
+  for (const policy::Policy* policy : policy::policies()) {
+    m_combo->addItem(QString::fromUtf8(policy->name));
+    m_combo->setItemData(m_combo->count() - 1, policyWord(policy->help), Qt::ToolTipRole);
+  }
+  m_combo->setAccessibleName(tr("Reuse policy"));
+  ignoreWheelWithoutFocus(m_combo);
+  connect(m_combo, &QComboBox::activated, this, &PolicyField::choose);
+  m_values = new CheckedField(
+      tr("Values of the policy"), [this](const QString& text) { return takeValues(text); }, this);
+  m_values->setObjectName(QStringLiteral("policyValues"));
+  m_label->setBuddy(m_values->line());
+
+  auto* const rows = new QVBoxLayout(this);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->addWidget(m_combo);
+  auto* const row = new QHBoxLayout;
+  row->addWidget(m_values, 1);
+  row->addWidget(m_label, 1);
+  rows->addLayout(row);
+  setFocusProxy(m_combo);
+}
+
+void PolicyField::show(const std::string& policy, const Theme& theme) {
+  m_shown = policy::findChoice(policy).value_or(policy::Choice());
+  const policy::Policy& chosen = m_shown.policy();
+  m_combo->setCurrentText(QString::fromUtf8(chosen.name));
+  m_combo->setToolTip(policyWord(chosen.help));
+  m_values->setVisible(!chosen.parameters.empty());
+  m_label->setVisible(!chosen.parameters.empty());
+  m_values->setTheme(theme);
+  if (chosen.parameters.empty()) return;
+  m_label->setText(labelOf(chosen));
+  m_label->setToolTip(helpOf(chosen));
+  m_values->line()->setToolTip(helpOf(chosen));
+  m_values->setText(QString::fromStdString(policy::valuesText(m_shown)));
+}
+
+void PolicyField::choose(int index) {
+  const policy::Policy& chosen = *policy::policies()[static_cast<std::size_t>(index)];
+  if (&chosen != &m_shown.policy()) m_take(chosen);
+}
+
+/// Takes the values. Returns what is wrong with them, and then does not take them.
+QString PolicyField::takeValues(const QString& text) {
+  const auto read = policy::readValues(m_shown.policy(), text.trimmed().toStdString());
+  if (const auto* problem = std::get_if<policy::ChoiceProblem>(&read))
+    return tr("Expected %1").arg(QString::fromStdString(problem->expected));
+  m_take(std::get<policy::Choice>(read));
+  return {};
+}
+
+namespace {
+
+constexpr int kFieldWidth = 96;
+
+}  // namespace
+
+SettingsRows::SettingsRows(QWidget& owner, QGridLayout& grid, ModelOf model)
+    : m_owner(owner), m_grid(grid), m_model(std::move(model)) {}
+
+QLabel* SettingsRows::addHeader(const QString& title) {
+  auto* label = new QLabel(title, &m_owner);
+  label->setContentsMargins(0, m_headers.empty() ? 0 : kSpace, 0, 0);
+  m_grid.addWidget(label, m_grid.rowCount(), 0, 1, 2);
+  m_headers.push_back(label);
+  return label;
+}
+
+QLabel* SettingsRows::addRow(const QString& label, QWidget* field) {
+  const int row = m_grid.rowCount();
+  // Without this the field would be as wide as its largest number.
+  field->setMinimumWidth(kFieldWidth);
+  if (label.isEmpty()) {
+    m_grid.addWidget(field, row, 0, 1, 2);
+    return nullptr;
+  }
+  auto* text = new QLabel(label, &m_owner);
+  text->setBuddy(field);
+  // In a narrow dock the fields have the room.
+  text->setWordWrap(true);
+  text->setContentsMargins(0, kSpace, 0, 0);
+  m_grid.addWidget(text, row, 0, Qt::AlignTop);
+  m_labels.push_back(text);
+  if (field->accessibleName().isEmpty()) field->setAccessibleName(label);
+  m_grid.addWidget(field, row, 1);
+  return text;
+}
+
+QLabel* SettingsRows::addHint() {
+  auto* label = new QLabel(&m_owner);
+  label->setWordWrap(true);
+  m_grid.addWidget(label, m_grid.rowCount(), 1);
+  m_hints.push_back(label);
+  return label;
+}
+
+QLabel* SettingsRows::addNote(const QString& text) {
+  auto* label = new QLabel(text, &m_owner);
+  label->setWordWrap(true);
+  m_grid.addWidget(label, m_grid.rowCount(), 0, 1, 2);
+  m_hints.push_back(label);
+  return label;
+}
+
+void SettingsRows::change(const QString& name, const QString& key, const Change& change) {
+  DocumentModel* const model = m_model();
+  if (model == nullptr || m_isShowing) return;
+  model->change(
+      name, [&change](document::Document& document) { change(document.settings); },
+      key.isEmpty() ? QString() : QStringLiteral("settings:") + key);
+}
+
+void SettingsRows::endMerge() {
+  if (DocumentModel* const model = m_model()) model->endMerge();
+}
+
+void SettingsRows::setTheme(const Theme& theme) {
+  for (QLabel* header : m_headers) header->setFont(theme.titleFont());
+  for (QLabel* label : m_labels) colorLabel(*label, theme, Role::TextSecond);
+  for (QLabel* hint : m_hints) {
+    hint->setFont(theme.smallFont());
+    colorLabel(*hint, theme, Role::TextThird);
+  }
 }
 
 }  // namespace spanscope::ui

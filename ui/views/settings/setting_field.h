@@ -2,16 +2,24 @@
 // Makes the field of one setting from the setting's description.
 #pragma once
 
+#include "engine/policy/choice.h"
 #include "engine/workbench/settings.h"
+#include "ui/document/document_model.h"
 #include "ui/theme/theme.h"
 
+#include <QObject>
 #include <QString>
+#include <QWidget>
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
+class QComboBox;
+class QGridLayout;
+class QLabel;
 class QWidget;
 
 namespace spanscope::ui {
@@ -33,5 +41,87 @@ SettingField makeSettingField(const workbench::Setting& setting, SettingsRows& r
 QString layersText(const std::vector<std::int32_t>& layers);
 /// Reads the layers from such a text. Returns nothing if it is none.
 std::optional<std::vector<std::int32_t>> readLayers(const QString& text);
+
+// A field in which a person chooses a reuse policy from the list of all, and enters the values of its
+// parameters, if it has some.
+
+class CheckedField;
+
+class PolicyField : public QWidget {
+  Q_OBJECT
+ public:
+  /// `take` gets what the person has chosen or typed.
+  using Take = std::function<void(const policy::Choice&)>;
+
+  PolicyField(Take take, QWidget* parent);
+
+  /// Shows a policy, given as documents write it.
+  void show(const std::string& policy, const Theme& theme);
+
+  QComboBox* combo() const { return m_combo; }
+  CheckedField* values() const { return m_values; }
+
+ private:
+  void choose(int index);
+  QString takeValues(const QString& text);
+
+  Take m_take;
+  policy::Choice m_shown;
+  QComboBox* m_combo;
+  QLabel* m_label;  ///< label of the values
+  CheckedField* m_values;
+};
+
+// The rows of a form whose fields are settings of the document.
+
+class SettingsRows : public QObject {
+  Q_OBJECT
+ public:
+  using ModelOf = std::function<DocumentModel*()>;
+  using Change = std::function<void(document::RunSettings&)>;
+
+  /// The fields are children of `owner`, which holds the grid. This object may be destroyed before the
+  /// fields.
+  SettingsRows(QWidget& owner, QGridLayout& grid, ModelOf model);
+
+  QWidget* owner() const { return &m_owner; }
+
+  QLabel* addHeader(const QString& title);
+  /// Adds a row and returns its label. Returns nullptr if `label` is empty: the field itself says what it is
+  /// for.
+  QLabel* addRow(const QString& label, QWidget* field);
+  /// Adds a text below a field.
+  QLabel* addHint();
+  /// Adds a text over the whole width.
+  QLabel* addNote(const QString& text);
+
+  /// Changes the document in an undo step with this name. Changes with the same non-empty key are one undo
+  /// step until endMerge(). Does nothing while a Showing exists.
+  void change(const QString& name, const QString& key, const Change& change);
+  void endMerge();
+
+  void setTheme(const Theme& theme);
+  /// While an object of this class exists, the values in the fields come from the document and not from the
+  /// person.
+  class Showing {
+   public:
+    explicit Showing(SettingsRows& rows) : m_rows(rows) { m_rows.m_isShowing = true; }
+    ~Showing() { m_rows.m_isShowing = false; }
+    Showing(const Showing&) = delete;
+    Showing& operator=(const Showing&) = delete;
+
+   private:
+    SettingsRows& m_rows;
+  };
+
+ private:
+  QWidget& m_owner;
+  QGridLayout& m_grid;
+  ModelOf m_model;
+  std::vector<QLabel*> m_headers;
+  std::vector<QLabel*> m_labels;
+  std::vector<QLabel*> m_hints;
+  bool m_isShowing = false;
+};
 
 }  // namespace spanscope::ui

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/settings/settings_view.h"
 
+#include "engine/compute/backends.h"
+#include "engine/policy/policies.h"
+#include "engine/workbench/setting_choices.h"
+#include "engine/workbench/settings.h"
 #include "ui/session/device_choices.h"
 #include "ui/session/model_choices.h"
-#include "ui/views/common/elided_combo.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/common/model_dialogs.h"
 #include "ui/views/common/text_tools.h"
-#include "ui/views/settings/setting_hints.h"
-#include "ui/views/settings/settings_rows.h"
+#include "ui/views/settings/setting_field.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
@@ -15,18 +18,98 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
+#include <QLocale>
 #include <QScrollArea>
 #include <QSignalBlocker>
+#include <QString>
+#include <QStringList>
 #include <QVBoxLayout>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace spanscope::ui {
+
+// The hints below settings: what a setting means together with others.
+
+/// What hints are made from: the settings, and the devices of this machine (null: not known yet).
+struct HintInput {
+  const workbench::RunSettings& settings;
+  const std::vector<compute::Device>* devices = nullptr;
+};
+using SettingHint = QString (*)(const HintInput&);
+
+/// The function that makes the hint of the setting with this key; nullptr if the setting never has one. The
+/// function returns an empty text if there is nothing to say.
+SettingHint hintOf(std::string_view key);
+
 namespace {
 
 using workbench::RunSettings;
+
+QString exactness(const HintInput& input) {
+  const RunSettings& settings = input.settings;
+  const std::optional<policy::Choice> policy = policy::findChoice(settings.policy);
+  const compute::DeviceKind* kind = compute::deviceKindOf(settings.device);
+  const bool isEqual =
+      settings.exact || settings.device == compute::kAutoDevice || (kind != nullptr && kind->rowsAreBitEqual);
+  const layout::Layout layout = workbench::layoutOf(settings.layout);
+  return policy ? QString::fromStdString(layout::exactnessOver(policy::exactnessOn(*policy, isEqual), layout))
+                : QString();
+}
+
+QString devicesThere(const HintInput& input) {
+  if (input.devices == nullptr) return {};
+  QStringList lines;
+  for (const compute::Device& device : *input.devices) lines.append(deviceText(device));
+  return lines.join(QLatin1Char('\n'));
+}
+
+QString capacity(const HintInput& input) {
+  const RunSettings& settings = input.settings;
+  const std::int64_t tokens = std::int64_t{settings.blockCount - 1} * settings.blockSize;
+  return tr("Room for %1 tokens; one block is never handed out")
+      .arg(QLocale::c().toString(qlonglong(tokens)));
+}
+
+QString overlapThatCounts(const HintInput& input) {
+  const RunSettings& settings = input.settings;
+  const int most = settings.chunk / 4;
+  return settings.overlap > most ? tr("A quarter of the chunk counts: %1 tokens").arg(most) : QString();
+}
+
+QString whatIsSent(const HintInput& input) {
+  const RunSettings& settings = input.settings;
+  if (!settings.asksServer()) return {};
+  return settings.embeddingsUrl.empty() || settings.embeddingsModel.empty()
+             ? tr("A run that ranks by vectors needs the address and the name of a model.")
+             : tr("Texts of documents and questions are sent there, with the key in "
+                  "SPANSCOPE_EMBEDDINGS_KEY if there is one.");
+}
+
+constexpr std::array<std::pair<std::string_view, SettingHint>, 5> kHints = {
+    {{"policy", exactness},
+     {"device", devicesThere},
+     {"blocks", capacity},
+     {"overlap", overlapThatCounts},
+     {"embeddings_model", whatIsSent}}};
+
+}  // namespace
+
+SettingHint hintOf(std::string_view key) {
+  for (const auto& [owner, hint] : kHints) {
+    if (owner == key) return hint;
+  }
+  return nullptr;
+}
+
+namespace {
+
 using workbench::Setting;
 using workbench::SettingGroup;
 

@@ -6,8 +6,10 @@
 #include "ui/views/timeline/timeline_model.h"
 
 #include <QAbstractScrollArea>
+#include <QString>
 
 #include <optional>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -81,5 +83,12 @@ class TimelineCanvas : public QAbstractScrollArea {
   bool m_dragged = false;
   double m_beginAtPress = 0;
 };
+
+/// At most `most` + 1 round numbers within a range, ascending. Their distance is 1, 2 or 5 times a power of
+/// ten.
+std::vector<double> axisTicks(double begin, double end, int most);
+
+/// The text of a tick on an axis of milliseconds: in seconds if the ticks are a second or more apart.
+QString axisTickText(double milliseconds, double step);
 
 }  // namespace spanscope::ui

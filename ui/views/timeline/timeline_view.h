@@ -2,10 +2,14 @@
 // Shows one row for each request: when it waited, was loaded, computed and decoded.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/theme/theme.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/timeline/timeline_model.h"
 
 #include <QPointer>
+#include <QWidget>
+
+#include <vector>
 
 class QComboBox;
 
@@ -38,6 +42,32 @@ class TimelineView : public RunView {
   TimelineCanvas* m_canvas;
   QPointer<StateLegend> m_legend;
   QPointer<QComboBox> m_scope;
+};
+
+/// A legend for the title bar of a dock: colour swatches with words, in one line. In a narrow title bar the
+/// words are shorter, but every entry is there.
+class StateLegend : public QWidget {
+  Q_OBJECT
+ public:
+  struct Swatch {
+    BlockRole role = BlockRole::Free;
+    QString text;
+    QString brief;  ///< a shorter text
+  };
+  explicit StateLegend(std::vector<Swatch> entries, QWidget* parent = nullptr);
+
+  void setTheme(const Theme& theme);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  QSize sizeWith(bool isBrief) const;
+
+  std::vector<Swatch> m_entries;
+  Theme m_theme;
 };
 
 }  // namespace spanscope::ui

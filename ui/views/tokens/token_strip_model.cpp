@@ -3,7 +3,6 @@
 
 #include "ui/session/answer_shares.h"
 #include "ui/session/token_account.h"
-#include "ui/views/common/csv_line.h"
 #include "ui/views/common/layout_marks.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"

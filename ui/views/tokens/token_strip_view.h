@@ -2,13 +2,17 @@
 // Shows the tokens of the shown request, wrapped, with the blocks that they fill.
 #pragma once
 
-#include "ui/views/common/drawn_parts.h"
+#include "ui/theme/theme.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
+#include "ui/views/common/segment_names.h"
 #include "ui/views/tokens/token_strip_model.h"
 #include "ui/views/tokens/token_strip_motion.h"
+#include "ui/views/view.h"
 
 #include <QPointer>
+#include <QRect>
+#include <QWidget>
 
 #include <cstddef>
 #include <optional>
@@ -48,6 +52,33 @@ class TokenStripView : public InputView, public MovingView, public DrawnParts {
   Selection m_shown;                    ///< the selection that was last moved into sight
   TokenStripArea* m_area;
   QPointer<SegmentChips> m_chips;
+};
+
+// Shows the names of a prompt's segments in a title bar, each on the tint of its segment.
+
+class SegmentChips : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SegmentChips(QWidget* parent = nullptr);
+
+  void showNames(std::vector<SegmentName> names, const Theme& theme);
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ Q_SIGNALS:
+  void chosen(std::size_t chip);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+
+ private:
+  /// The places of the chips that fit into the width. The number of the others is shown after them.
+  std::vector<QRect> places(int width) const;
+
+  std::vector<SegmentName> m_names;
+  Theme m_theme;
 };
 
 }  // namespace spanscope::ui

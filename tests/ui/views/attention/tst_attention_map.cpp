@@ -7,7 +7,6 @@
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/head_grid.h"
-#include "ui/views/attention/head_grid_area.h"
 #include "ui/views/attention/share_bars.h"
 #include "ui/views/common/request_blocks.h"
 

@@ -7,7 +7,7 @@
 #include "ui/views/attention/attention_shares.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/share_bars.h"
-#include "ui/views/common/short_names.h"
+#include "ui/views/common/segment_names.h"
 #include "ui/views/tokens/token_strip_model.h"
 #include "ui/words/part_text.h"
 

@@ -4,7 +4,6 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/sample_benchmarks.h"
-#include "ui/views/benchmark/benchmark_plot.h"
 #include "ui/views/benchmark/benchmark_view.h"
 
 #include <QApplication>

@@ -2,7 +2,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/views/common/block_history.h"
-#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
 
 #include <QTest>
 

@@ -7,8 +7,6 @@
 #include "ui/operators/operator_table.h"
 #include "ui/session/forecaster.h"
 #include "ui/views/add/add_view.h"
-#include "ui/views/add/operator_list_model.h"
-#include "ui/views/problems/problem_list_model.h"
 #include "ui/views/problems/problems_view.h"
 
 #include <QAbstractItemModelTester>

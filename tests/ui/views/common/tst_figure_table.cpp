@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
-#include "ui/views/common/measure_widgets.h"
+#include "ui/views/common/measure_page.h"
 
 #include <QHeaderView>
 #include <QScrollBar>

@@ -6,7 +6,7 @@
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/block_table/block_table_motion.h"
 #include "ui/views/common/moving_view.h"
-#include "ui/views/pool/pool_motion.h"
+#include "ui/views/pool/pool_area.h"
 #include "ui/views/scrubber/player.h"
 #include "ui/views/scrubber/scrubber.h"
 #include "ui/views/scrubber/scrubber_track.h"

@@ -4,7 +4,7 @@
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
-#include "ui/views/common/elided_combo.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/common/event_names.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/views/log/log_view.h"

@@ -4,7 +4,6 @@
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/run_history.h"
 #include "ui/views/block_table/block_table_model.h"
-#include "ui/views/compare/compare_pages.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/views/metrics/metrics_view.h"
 #include "ui/views/output/answer_card.h"

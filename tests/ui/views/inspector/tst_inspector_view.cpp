@@ -7,11 +7,11 @@
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/operators/operator_table.h"
 #include "ui/views/common/checked_field.h"
+#include "ui/views/inspector/generate_section.h"
 #include "ui/views/inspector/inspector_model.h"
 #include "ui/views/inspector/inspector_view.h"
-#include "ui/views/inspector/map_inputs_model.h"
-#include "ui/views/inspector/number_field.h"
-#include "ui/views/inspector/parameter_rows.h"
+#include "ui/views/inspector/map_inputs_editor.h"
+#include "ui/views/inspector/parameter_section.h"
 
 #include <QAbstractButton>
 #include <QAbstractItemModelTester>

@@ -8,7 +8,6 @@
 #include "ui/document/unread_text.h"
 #include "ui/session/problem_finder.h"
 #include "ui/views/json/json_editor.h"
-#include "ui/views/json/json_sync.h"
 #include "ui/views/json/json_view.h"
 
 #include <QApplication>

@@ -2,7 +2,6 @@
 // The alternatives of the next token: computed by the engine, shown side by side.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
-#include "ui/views/next_token/next_token_bars.h"
 #include "ui/views/next_token/next_token_view.h"
 
 #include <QApplication>

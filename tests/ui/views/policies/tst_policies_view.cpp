@@ -5,8 +5,6 @@
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/sample_policies.h"
 #include "ui/views/policies/policies_view.h"
-#include "ui/views/policies/policy_answers.h"
-#include "ui/views/policies/policy_menu.h"
 #include "ui/words/metric_words.h"
 
 #include <QAction>

@@ -4,10 +4,8 @@
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/session/load_comparison.h"
 #include "ui/views/pool/pool_area.h"
-#include "ui/views/pool/pool_levels.h"
 #include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/pool_view.h"
-#include "ui/views/pool/store_cost.h"
 #include "ui/views/pool/store_list.h"
 
 #include <QComboBox>

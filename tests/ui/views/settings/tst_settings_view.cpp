@@ -5,7 +5,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/views/common/checked_field.h"
-#include "ui/views/common/elided_combo.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/settings/settings_view.h"
 
 #include <QApplication>

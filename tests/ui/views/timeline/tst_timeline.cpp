@@ -2,7 +2,6 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/views/common/block_painter.h"
-#include "ui/views/timeline/state_legend.h"
 #include "ui/views/timeline/timeline_canvas.h"
 #include "ui/views/timeline/timeline_model.h"
 #include "ui/views/timeline/timeline_view.h"

@@ -8,7 +8,6 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/common/request_blocks.h"
-#include "ui/views/turn/turn_drawing.h"
 #include "ui/views/turn/turn_view.h"
 
 #include <QApplication>
