@@ -5,13 +5,14 @@
 
 #include <QDockWidget>
 #include <QLabel>
+#include <QScrollArea>
 #include <QToolButton>
 
 #include <functional>
 
+class QFrame;
 class QHBoxLayout;
 class QVBoxLayout;
-class QFrame;
 
 namespace spanscope::ui {
 
@@ -85,6 +86,27 @@ class Dock : public QDockWidget {
   bool m_isStrip = false;
   bool m_isPressed = false;   ///< the mouse button is down on the dock
   bool m_wasDragged = false;  ///< the mouse dragged the dock out of the window to its place
+};
+
+/// Gives a view the room that there is. If this is less than the view needs at least, the view can be
+/// scrolled, so that no view keeps the window larger than the screen, and none is cut.
+class ViewScroll : public QScrollArea {
+ public:
+  /// Takes ownership of the view.
+  explicit ViewScroll(QWidget* view, QWidget* parent = nullptr);
+
+  QSize minimumSizeHint() const override;
+  QSize sizeHint() const override;
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void fit();
+
+  QSize m_least;  ///< what the view needed when it was fitted last
+  QSize m_room;   ///< the room that it had then
 };
 
 }  // namespace spanscope::ui

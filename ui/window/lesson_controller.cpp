@@ -7,7 +7,7 @@
 #include "ui/window/canvas_places.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/lesson_marks.h"
-#include "ui/window/lesson_page_job.h"
+#include "ui/window/lesson_page_writer.h"
 #include "ui/window/lesson_recording.h"
 #include "ui/window/page_area.h"
 #include "ui/window/status_line.h"

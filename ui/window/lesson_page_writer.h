@@ -9,7 +9,9 @@
 #include "ui/window/window_stage.h"
 
 #include <QObject>
+#include <QProcess>
 #include <QString>
+#include <QTemporaryDir>
 
 #include <cstddef>
 #include <map>
@@ -53,6 +55,37 @@ class LessonPageWriter : public QObject {
   std::unique_ptr<LessonCourse> m_course;
   std::size_t m_drawn = 0;  ///< steps whose pictures are made
   std::map<std::size_t, std::vector<lesson::PagePicture>> m_pictures;
+};
+
+// Has the page of a lesson written by a second process of the program, so that the lesson's runs touch
+// nothing of the session that a person has open.
+
+/// One page, once. Destroyed before its end, it ends the process and writes nothing.
+class LessonPageJob : public QObject {
+  Q_OBJECT
+ public:
+  /// `program`: the window's program. `lesson`: the lesson's file. `page`: the file that is to hold the page;
+  /// it is replaced when the whole page is there.
+  LessonPageJob(QString program, QString lesson, QString page, QObject* parent = nullptr);
+  ~LessonPageJob() override;
+
+  void start();
+  const QString& page() const { return m_page; }
+
+ Q_SIGNALS:
+  /// `problem` is empty if the page is there; else why it is not, in words.
+  void finished(const QString& problem);
+
+ private:
+  void end(const QString& problem);
+  void take();  ///< the page that the process has written
+
+  QString m_program;
+  QString m_lesson;
+  QString m_page;
+  QTemporaryDir m_folder;
+  QProcess m_process;
+  bool m_hasEnded = false;
 };
 
 }  // namespace spanscope::ui

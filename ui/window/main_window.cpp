@@ -19,7 +19,6 @@
 #include "ui/views/common/moving_view.h"
 #include "ui/views/view.h"
 #include "ui/window/about_box.h"
-#include "ui/window/canvas_picture.h"
 #include "ui/window/canvas_places.h"
 #include "ui/window/document_controller.h"
 #include "ui/window/engine_jobs.h"

@@ -2,9 +2,11 @@
 #include "ui/window/notice_bar.h"
 
 #include "ui/theme/theme.h"
+#include "ui/words/tr.h"
 
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QToolButton>
 
 namespace spanscope::ui {
 
@@ -44,6 +46,41 @@ void NoticeBar::setNotice(const FileNotice& notice) {
     m_buttons->addWidget(button);
   }
   setVisible(!notice.text.isEmpty());
+}
+
+QString runHintText(const StatusModel& status) {
+  if (status.run == 0 || status.outcome != trace::RunOutcome::Finished) return {};
+  if (status.events > 0 || status.promptTokens <= 0) return {};
+  const QString all = QString::number(status.promptTokens);
+  if (status.cachedTokens <= 0) return tr("All %1 prompt tokens were computed: see how").arg(all);
+  return tr("%1 of %2 prompt tokens came from the cache: see why")
+      .arg(QString::number(status.cachedTokens), all);
+}
+
+RunHint::RunHint(QWidget* parent)
+    : QWidget(parent), m_link(new QToolButton(this)), m_close(new QToolButton(this)) {
+  m_link->setAutoRaise(true);
+  m_link->setFocusPolicy(Qt::TabFocus);
+  m_link->setToolTip(tr("Opens Explain, which shows block by block what the run found and computed"));
+  m_close->setAutoRaise(true);
+  m_close->setFocusPolicy(Qt::TabFocus);
+  m_close->setText(QStringLiteral("✕"));
+  m_close->setToolTip(tr("Do not show this again"));
+  m_close->setAccessibleName(m_close->toolTip());
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  row->addWidget(m_link);
+  row->addWidget(m_close);
+  connect(m_link, &QToolButton::clicked, this, &RunHint::wanted);
+  connect(m_close, &QToolButton::clicked, this, &RunHint::dismissed);
+  hide();
+}
+
+void RunHint::setText(const QString& text) {
+  m_link->setText(text);
+  m_link->setAccessibleName(text);
+  setVisible(!text.isEmpty());
 }
 
 }  // namespace spanscope::ui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/window_picture.h"
 
+#include "ui/document/document_model.h"
+#include "ui/editor/canvas.h"
 #include "ui/window/main_window.h"
 #include "ui/words/tr.h"
 
@@ -29,6 +31,23 @@ ExportItem windowItem(MainWindow& window) {
               },
           .csv = {},
           .isWindow = true};
+}
+
+ExportItem canvasItem(const ViewInput& input, const QSize& size) {
+  return {.id = QStringLiteral("canvas"),
+          .title = tr("Canvas"),
+          .size = size,
+          .paint =
+              [input](QPainter& painter, const QSize& wanted, const Theme& theme) {
+                DocumentModel model(*input.document);
+                Canvas canvas;
+                ViewInput shown = input;
+                shown.theme = theme;
+                canvas.setModel(&model);
+                canvas.setInput(shown);
+                canvas.paintTo(painter, wanted);
+              },
+          .csv = {}};
 }
 
 }  // namespace spanscope::ui

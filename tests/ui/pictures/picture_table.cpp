@@ -7,7 +7,7 @@
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/export/view_picture.h"
 #include "ui/views/view.h"
-#include "ui/window/canvas_picture.h"
+#include "ui/window/window_picture.h"
 
 #include <memory>
 

@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/export/view_export_dialog.h"
-#include "ui/window/canvas_picture.h"
+#include "ui/window/window_picture.h"
 
 #include <QApplication>
 #include <QImage>

@@ -4,7 +4,7 @@
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/run_history.h"
 #include "ui/window/lesson_controller.h"
-#include "ui/window/lesson_page_job.h"
+#include "ui/window/lesson_page_writer.h"
 #include "ui/window/workspace.h"
 
 #include <QApplication>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
-#include "ui/window/run_hint.h"
+#include "ui/window/notice_bar.h"
 
 #include <QSignalSpy>
 #include <QTest>

@@ -3,7 +3,6 @@
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/window/about_box.h"
-#include "ui/window/example_card.h"
 #include "ui/window/welcome_page.h"
 
 #include <QCoreApplication>
