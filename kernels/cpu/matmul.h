@@ -2,7 +2,7 @@
 // Products of activations and packed weights.
 //
 // In f32 arithmetic, every element of the result is one chain of multiply-adds over k = 0 … K − 1; then the
-// bias is added, then the old value of the element. (For the others see fast/fast_kernels.h and
+// bias is added, then the old value of the element. (For the others see
 // fast/fast_kernels.h.) Vectors run across output features. A chain is never split: if
 // work is cut along k, the sum so far is stored and later continued. So the bits of a row do not depend on
 // other rows, on tiles or on threads.
