@@ -2,7 +2,6 @@
 #include "ui/window/main_window.h"
 
 #include "engine/base/error.h"
-#include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
@@ -10,10 +9,7 @@
 #include "ui/export/view_export_dialog.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/manual/manual_window.h"
-#include "ui/session/benchmark.h"
-#include "ui/session/experiment_run.h"
 #include "ui/session/load_comparison.h"
-#include "ui/session/policy_comparison.h"
 #include "ui/theme/desktop_settings.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/common/moving_view.h"
@@ -27,11 +23,10 @@
 #include "ui/window/motion_setting.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/requests_panel.h"
-#include "ui/window/servers_dialog.h"
+#include "ui/window/run_controller.h"
 #include "ui/window/serving_controller.h"
 #include "ui/window/session_keeper.h"
 #include "ui/window/status_line.h"
-#include "ui/window/template_dialog.h"
 #include "ui/window/trace_controller.h"
 #include "ui/window/window_picture.h"
 
@@ -40,13 +35,9 @@
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QGuiApplication>
-#include <QHBoxLayout>
-#include <QInputDialog>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QMessageBox>
 #include <QMimeData>
-#include <QPushButton>
 #include <QScreen>
 #include <QSplitter>
 #include <QStyle>
@@ -60,10 +51,8 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr QSize kQuestionSize(440, 200);
 constexpr int kKeepArrangement = 1000;  // milliseconds after which the places of docks are written down
 constexpr const char* kLoads = "measured/loads";
-constexpr const char* kComparedPolicies = "measured/policies";  ///< names
 
 /// The page on the dock that holds the widget; the contents where none does.
 QString pageFor(const QWidget* widget) {
@@ -157,7 +146,6 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_palette = new CommandPalette(this);
   connect(m_palette, &CommandPalette::chosen, this, &MainWindow::perform);
 
-  m_workspace.setServerConsent([this](const QString& endpoint) { return consentTo(endpoint); });
   connect(&m_workspace, &Workspace::inputChanged, this, &MainWindow::showInput);
   connect(&m_workspace, &Workspace::currentChanged, this, &MainWindow::showCurrent);
   connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::refresh);
@@ -195,9 +183,6 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   useKeys();
   followSystemScheme();
   m_workspace.setLoads(readLoads(m_settings.value(QString::fromLatin1(kLoads)).toStringList()));
-  const QVariant compared = m_settings.value(QString::fromLatin1(kComparedPolicies));
-  m_workspace.setPoliciesWanted(compared.isValid() ? knownPolicies(compared.toStringList())
-                                                   : usualPolicies());
   m_traces->restore();
   m_workspace.engine().prepare({});
   m_workspace.engine().findDevices();
@@ -228,6 +213,7 @@ MainWindow::~MainWindow() {
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(nullptr);
   }
+  m_runs.reset();
   m_lessons.reset();
   m_session.reset();
   m_documents.reset();
@@ -345,6 +331,9 @@ void MainWindow::makeRoles() {
   connect(m_lessons.get(), &LessonController::changed, this, &MainWindow::refresh);
   connect(m_lessons.get(), &LessonController::documentOpened, this,
           [this](OpenDocument& document) { m_documents->watch(document); });
+  m_runs = std::make_unique<RunController>(parts(), m_lessons->recording());
+  m_runs->addCommands(m_commands);
+  connect(m_runs.get(), &RunController::changed, this, &MainWindow::refresh);
   m_serving = std::make_unique<ServingController>(parts());
   m_serving->addCommands(m_commands);
   connect(m_serving.get(), &ServingController::commandWanted, this, &MainWindow::perform);
@@ -561,102 +550,6 @@ void MainWindow::complain(const QString& text) {
   m_status->complain(text);
 }
 
-void MainWindow::run(bool selectedOnly) {
-  OpenDocument* current = m_workspace.current();
-  if (current == nullptr) return;
-  current->model->endMerge();
-  const document::NodeId top = selectedOnly ? current->selection.currentNode() : document::kNoNode;
-  if (selectedOnly && top == document::kNoNode) {
-    say(tr("Select the node whose subtree should run."));
-    return;
-  }
-  m_status->clearMessage();
-  m_lessons->recording().noteStart(selectedOnly);
-  const QString problem =
-      m_workspace.run(top, [this](const QString& question) { return answerTo(question); });
-  if (problem.isEmpty()) {
-    m_docks->offer(QStringLiteral("output"));
-    return;
-  }
-  complain(problem);
-  current->failure = problem;
-  m_docks->reveal(QStringLiteral("problems"));
-}
-
-void MainWindow::experiment(const QString& wish) {
-  if (const QString asked = askedEstimate(wish); !asked.isNull()) {
-    estimateExperiment(m_workspace, asked);
-    return;
-  }
-  m_docks->reveal(QStringLiteral("experiments"));
-  const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
-  if (!wanted) {
-    // Where the command was chosen gives the focus back when it closes.
-    View* page = m_docks->dock(QStringLiteral("experiments"))->openView();
-    QMetaObject::invokeMethod(
-        page, [page] { page->setFocus(Qt::OtherFocusReason); }, Qt::QueuedConnection);
-    return;
-  }
-  // Wherever it was asked for, the page shows what runs.
-  try {
-    m_docks->dock(QStringLiteral("experiments"))
-        ->openView()
-        ->perform(QStringLiteral("run.experiment:") + wish);
-    if (LessonRecorder* recorder = m_lessons->recording().recorder())
-      recorder->noteExperiment(QString::fromStdString(wanted->experiment));
-  } catch (const Failure&) {
-    // Said below.
-  }
-  m_status->clearMessage();
-  m_workspace.current()->model->endMerge();
-  const QString problem =
-      startExperiment(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
-  if (!problem.isEmpty()) complain(problem);
-}
-
-void MainWindow::benchmark(const QString& wish) {
-  m_docks->reveal(QStringLiteral("benchmark"));
-  m_docks->dock(QStringLiteral("benchmark"))->openView()->setFocus(Qt::OtherFocusReason);
-  const std::optional<BenchmarkWish> wanted = readBenchmarkWish(wish);
-  if (!wanted) return;
-  m_workspace.current()->model->endMerge();
-  m_status->clearMessage();
-  const QString problem =
-      startBenchmark(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
-  if (!problem.isEmpty()) complain(problem);
-}
-
-void MainWindow::chooseTemplate() {
-  const document::RunSettings& settings = m_workspace.model()->document().settings;
-  TemplateDialog dialog(m_workspace.runsOn(*m_workspace.current()),
-                        QString::fromStdString(workbench::modelNameOf(settings)), settings.chatTemplate,
-                        m_workspace.input().theme, this);
-  if (dialog.exec() != QDialog::Accepted) return;
-  m_workspace.model()->change(tr("Chat template"), [chosen = dialog.chosen()](document::Document& document) {
-    document.settings.chatTemplate = chosen;
-  });
-}
-
-void MainWindow::comparePolicies(const QString& wish) {
-  const PolicyWish wanted = readPolicyWish(wish);
-  if (wanted.names) {
-    m_settings.setValue(QString::fromLatin1(kComparedPolicies), *wanted.names);
-    m_workspace.setPoliciesWanted(knownPolicies(*wanted.names));
-    return;
-  }
-  m_docks->reveal(QStringLiteral("policies"));
-  m_docks->dock(QStringLiteral("policies"))->openView()->setFocus(Qt::OtherFocusReason);
-  if (!wanted.starts) return;
-  m_workspace.current()->model->endMerge();
-  m_status->clearMessage();
-  const QString problem =
-      startPolicyComparison(m_workspace,
-                            comparedPolicies(m_workspace.current()->model->document().settings.policy,
-                                             m_workspace.input().policiesWanted),
-                            [this](const QString& question) { return answerTo(question); });
-  if (!problem.isEmpty()) complain(problem);
-}
-
 void MainWindow::exportView(const QString& id) {
   // The picture carries the query.
   if (!m_documents->saver().settleTyped(*m_workspace.current(), tr("Export"))) return;
@@ -714,52 +607,6 @@ void MainWindow::openManual(const QString& page) {
   m_manual->show();
   m_manual->raise();
   m_manual->activateWindow();
-}
-
-std::optional<QString> MainWindow::answerTo(const QString& question) {
-  QInputDialog dialog(this);
-  dialog.setWindowTitle(tr("The query asks"));
-  dialog.setOption(QInputDialog::UsePlainTextEditForTextInput);
-  dialog.setLabelText(question);
-  dialog.setTextValue(m_answers.value(question));
-  dialog.setOkButtonText(tr("Answer"));
-  dialog.resize(kQuestionSize);
-  if (dialog.exec() != QDialog::Accepted) return std::nullopt;
-  const QString answer = dialog.textValue();
-  m_answers.insert(question, answer);
-  return answer;
-}
-
-void MainWindow::openServers() {
-  const DocumentModel* model = m_workspace.model();
-  ServersDialog dialog(m_workspace.serverRuns().servers(), m_workspace.serverRuns().serverFacts(),
-                       model == nullptr ? std::string() : model->document().settings.server,
-                       m_workspace.input().theme, this);
-  connect(&dialog, &ServersDialog::answered, this,
-          [this](const std::string& name, const remote::ServerFacts& facts) {
-            m_workspace.serverRuns().noteServerFacts(name, facts);
-          });
-  dialog.exec();
-  m_workspace.serverRuns().readServers();
-  refresh();
-}
-
-bool MainWindow::consentTo(const QString& endpoint) {
-  const QString key = QStringLiteral("retrieval/servers");
-  QStringList known = m_settings.value(key).toStringList();
-  if (known.contains(endpoint)) return true;
-  QMessageBox box(QMessageBox::Question, tr("Embeddings from a server"),
-                  tr("Send texts to %1?").arg(endpoint), QMessageBox::Cancel, this);
-  box.setInformativeText(
-      tr("This document takes vectors from there: the texts of the documents that the query searches, and "
-         "its questions, are sent, with the key in SPANSCOPE_EMBEDDINGS_KEY if there is one. You are asked "
-         "once."));
-  const QPushButton* send = box.addButton(tr("Send"), QMessageBox::AcceptRole);
-  box.setDefaultButton(QMessageBox::Cancel);
-  box.exec();
-  if (box.clickedButton() != send) return false;
-  m_settings.setValue(key, known << endpoint);
-  return true;
 }
 
 }  // namespace spanscope::ui

@@ -14,7 +14,6 @@
 #include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
 
-#include <QHash>
 #include <QMainWindow>
 #include <QSettings>
 #include <QTimer>
@@ -30,6 +29,7 @@ class DocumentController;
 class LessonController;
 class ManualWindow;
 class NoticeBar;
+class RunController;
 class ServingController;
 class SessionKeeper;
 class StatusLine;
@@ -129,25 +129,6 @@ class MainWindow : public QMainWindow {
   void showAbout();
   /// Opens the manual at a page. If `page` is empty, at the page about the dock that has the focus.
   void openManual(const QString& page);
-  void run(bool selectedOnly);
-  /// Runs a benchmark. `wish` is a text of benchmarkWish(); if it is empty, shows the page where a person
-  /// sets up a benchmark.
-  void benchmark(const QString& wish);
-  /// Compares policies, or chooses which. `wish` is a text of policyWish(); if it is empty, shows the page
-  /// where a person chooses them.
-  void comparePolicies(const QString& wish);
-  /// Shows the model's chat template and lets the person choose another.
-  void chooseTemplate();
-  /// The servers that queries can run on.
-  void openServers();
-  /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
-  void experiment(const QString& wish);
-  /// Asks the person a question, and offers the person's last answer to the same question. Returns nothing if
-  /// the person declines.
-  std::optional<QString> answerTo(const QString& question);
-  /// Asks whether texts may be sent to a server. A person who has agreed is not asked again.
-  bool consentTo(const QString& endpoint);
-  void step(int events);
 
   QSettings& m_settings;
   QString m_autosaveDirectory;
@@ -164,6 +145,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<DocumentController> m_documents;
   std::unique_ptr<SessionKeeper> m_session;
   std::unique_ptr<LessonController> m_lessons;
+  std::unique_ptr<RunController> m_runs;
   std::unique_ptr<ServingController> m_serving;
   std::unique_ptr<TraceController> m_traces;
   WelcomePage* m_welcome = nullptr;
@@ -175,7 +157,6 @@ class MainWindow : public QMainWindow {
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QString m_lastFolder;
   QTimer m_keepArrangement;
-  QHash<QString, QString> m_answers;  ///< last answers to the questions of queries
 };
 
 /// The size of the window at the first start of the program, on a screen with this much room for it.

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window's own commands do, and when they can: a row a command, under its id in the command table.
-#include "engine/jobs/fidelity.h"
 #include "ui/commands/command_palette.h"
 #include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
 #include "ui/lessons/lesson_list.h"
-#include "ui/session/answer_jobs.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/view.h"
 #include "ui/window/document_controller.h"
-#include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
 #include "ui/window/main_window.h"
@@ -33,13 +30,6 @@ QString inMenu(QString text) {
 
 void MainWindow::addCommands() {
   CommandHandlers& rows = m_commands;
-  const auto tab = [this] {
-    return m_workspace.current() == nullptr ? EngineJob::kProgram : m_workspace.current()->id;
-  };
-  const auto complainIf = [this](const QString& problem) {
-    if (!problem.isEmpty()) complain(problem);
-  };
-  const auto isIdle = [this, tab] { return !m_workspace.engine().isBusy(tab()); };
   const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
   const auto settingsStack = [this]() -> QUndoStack& { return m_workspace.model()->settingsUndoStack(); };
 
@@ -82,23 +72,6 @@ void MainWindow::addCommands() {
       [undoStack, settingsStack] { return undoStack().count() > 0 || settingsStack().count() > 0; },
       [this] { m_documents->showUndoHistory(); });
 
-  rows.add("run.run", isIdle, [this] { run(false); });
-  rows.add("run.run-selected", isIdle, [this] { run(true); });
-  const auto canStop = [this, tab] {
-    const EngineHost& engine = m_workspace.engine();
-    return engine.isBusy(tab()) || engine.isMeasuring(tab()) || engine.isMeasuring(EngineJob::kProgram);
-  };
-  rows.addWithArgument("run.stop", canStop, [this, tab](const QString& what) {
-    EngineHost& engine = m_workspace.engine();
-    if (what == QLatin1String("experiment"))
-      engine.stopMeasuring(EngineJob::kProgram);
-    else if (what == QLatin1String("measurement"))
-      engine.stopMeasuring(tab());
-    else if (engine.isBusy(tab()))
-      engine.stop(tab());
-    else
-      engine.stopMeasuring(engine.isMeasuring(tab()) ? tab() : EngineJob::kProgram);
-  });
   for (const ViewInfo& info : viewTable()) {
     // nullptr: the view has not been made yet.
     const auto view = [this, &info] {
@@ -112,44 +85,7 @@ void MainWindow::addCommands() {
           [view, command] { view()->perform(command); });
     }
   }
-  rows.addWithArgument(
-      "run.fidelity", [this, isIdle] { return isIdle() && m_workspace.shownRun() != 0; },
-      [this, complainIf](const QString& request) {
-        // Of one answer, or of all that the run in view gave.
-        const std::vector<RequestId> wanted =
-            request.isEmpty() ? measurableRequests(m_workspace.input(), m_workspace.shownRun())
-                              : std::vector<RequestId>{request.toUInt()};
-        complainIf(startJob(m_workspace, jobs::callOf<jobs::FidelityJob>({wanted})));
-      });
-  rows.addWithArgument(
-      "run.benchmark", [this] { return m_workspace.current() != nullptr; },
-      [this](const QString& wish) { benchmark(wish); });
-  rows.addWithArgument(
-      "run.policies", [this] { return m_workspace.current() != nullptr; },
-      [this](const QString& wish) { comparePolicies(wish); });
-  rows.addWithArgument(
-      "run.experiment", [this] { return m_workspace.current() != nullptr; },
-      [this](const QString& wish) { experiment(wish); });
   rows.add("run.choose-model", [this] { m_topBar->showModels(); });
-  rows.add(
-      "run.use-adapter", [this] { return !m_workspace.offeredAdapter().empty(); },
-      [this] { chooseAdapter(*m_workspace.model(), m_workspace.offeredAdapter()); });
-  rows.add(
-      "run.choose-template", [this] { return m_workspace.model() != nullptr; }, [this] { chooseTemplate(); });
-  rows.add("run.servers", [this] { openServers(); });
-  rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
-  rows.add("run.step-back", [this] { step(-1); });
-  rows.add("run.step-forward", [this] { step(1); });
-  rows.addWithArgument(
-      "run.show", [this] { return m_workspace.current() != nullptr; },
-      [this](const QString& run) { m_workspace.showRun(run.toUInt()); });
-  rows.add(
-      "run.remove-foretold", [this] { return m_workspace.traces().isForetold(m_workspace.shownRun()); },
-      [this] { m_workspace.traces().removeForetold(m_workspace.shownRun()); });
-  rows.add("run.older", [this] { m_workspace.showRun(m_workspace.runBeside(-1)); });
-  rows.add("run.newer", [this] { m_workspace.showRun(m_workspace.runBeside(1)); });
-  rows.add("run.to-end", [this] { m_workspace.setPosition(m_workspace.input().trace->size()); });
-
   rows.add("view.author", [this] { m_docks->setLayout(LayoutId::Author); });
   rows.add("view.explain", [this] { m_docks->setLayout(LayoutId::Explain); });
   rows.add("view.measure", [this] { m_docks->setLayout(LayoutId::Measure); });
@@ -307,14 +243,6 @@ void MainWindow::openPalette() {
     entries.push_back({.info = std::move(info), .enabled = m_commands.find(lesson)->when(), .byWords = true});
   }
   m_palette->open(std::move(entries));
-}
-
-void MainWindow::step(int events) {
-  const ViewInput& input = m_workspace.input();
-  const auto size = static_cast<std::ptrdiff_t>(input.trace->size());
-  const auto wanted =
-      std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(input.position) + events, 0, size);
-  m_workspace.setPosition(static_cast<std::size_t>(wanted));
 }
 
 }  // namespace spanscope::ui

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/run_controller.h"
+
+#include "engine/base/error.h"
+#include "engine/jobs/fidelity.h"
+#include "engine/workbench/model_names.h"
+#include "ui/lessons/lesson_recorder.h"
+#include "ui/session/answer_jobs.h"
+#include "ui/session/benchmark.h"
+#include "ui/session/experiment_run.h"
+#include "ui/session/model_choices.h"
+#include "ui/session/policy_comparison.h"
+#include "ui/views/view.h"
+#include "ui/window/dock_host.h"
+#include "ui/window/engine_jobs.h"
+#include "ui/window/lesson_recording.h"
+#include "ui/window/servers_dialog.h"
+#include "ui/window/status_line.h"
+#include "ui/window/template_dialog.h"
+#include "ui/window/workspace.h"
+
+#include <QInputDialog>
+#include <QMainWindow>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSettings>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr QSize kQuestionSize(440, 200);
+constexpr const char* kComparedPolicies = "measured/policies";  ///< names
+
+}  // namespace
+
+RunController::RunController(const WindowParts& parts, LessonRecording& recording)
+    : m_window(parts.window),
+      m_settings(parts.settings),
+      m_workspace(parts.workspace),
+      m_docks(parts.docks),
+      m_status(parts.status),
+      m_recording(recording) {
+  m_workspace.setServerConsent([this](const QString& endpoint) { return consentTo(endpoint); });
+  const QVariant compared = m_settings.value(QString::fromLatin1(kComparedPolicies));
+  m_workspace.setPoliciesWanted(compared.isValid() ? knownPolicies(compared.toStringList())
+                                                   : usualPolicies());
+}
+
+RunController::~RunController() {
+  m_workspace.setServerConsent({});
+}
+
+void RunController::addCommands(CommandHandlers& rows) {
+  const auto tab = [this] {
+    return m_workspace.current() == nullptr ? EngineJob::kProgram : m_workspace.current()->id;
+  };
+  const auto complainIf = [this](const QString& problem) {
+    if (!problem.isEmpty()) m_status.complain(problem);
+  };
+  const auto isIdle = [this, tab] { return !m_workspace.engine().isBusy(tab()); };
+  rows.add("run.run", isIdle, [this] { run(false); });
+  rows.add("run.run-selected", isIdle, [this] { run(true); });
+  const auto canStop = [this, tab] {
+    const EngineHost& engine = m_workspace.engine();
+    return engine.isBusy(tab()) || engine.isMeasuring(tab()) || engine.isMeasuring(EngineJob::kProgram);
+  };
+  rows.addWithArgument("run.stop", canStop, [this, tab](const QString& what) {
+    EngineHost& engine = m_workspace.engine();
+    if (what == QLatin1String("experiment"))
+      engine.stopMeasuring(EngineJob::kProgram);
+    else if (what == QLatin1String("measurement"))
+      engine.stopMeasuring(tab());
+    else if (engine.isBusy(tab()))
+      engine.stop(tab());
+    else
+      engine.stopMeasuring(engine.isMeasuring(tab()) ? tab() : EngineJob::kProgram);
+  });
+  rows.addWithArgument(
+      "run.fidelity", [this, isIdle] { return isIdle() && m_workspace.shownRun() != 0; },
+      [this, complainIf](const QString& request) {
+        // Of one answer, or of all that the run in view gave.
+        const std::vector<RequestId> wanted =
+            request.isEmpty() ? measurableRequests(m_workspace.input(), m_workspace.shownRun())
+                              : std::vector<RequestId>{request.toUInt()};
+        complainIf(startJob(m_workspace, jobs::callOf<jobs::FidelityJob>({wanted})));
+      });
+  rows.addWithArgument(
+      "run.benchmark", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& wish) { benchmark(wish); });
+  rows.addWithArgument(
+      "run.policies", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& wish) { comparePolicies(wish); });
+  rows.addWithArgument(
+      "run.experiment", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& wish) { experiment(wish); });
+  rows.add(
+      "run.use-adapter", [this] { return !m_workspace.offeredAdapter().empty(); },
+      [this] { chooseAdapter(*m_workspace.model(), m_workspace.offeredAdapter()); });
+  rows.add(
+      "run.choose-template", [this] { return m_workspace.model() != nullptr; }, [this] { chooseTemplate(); });
+  rows.add("run.servers", [this] { openServers(); });
+  rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
+  rows.add("run.step-back", [this] { step(-1); });
+  rows.add("run.step-forward", [this] { step(1); });
+  rows.addWithArgument(
+      "run.show", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& run) { m_workspace.showRun(run.toUInt()); });
+  rows.add(
+      "run.remove-foretold", [this] { return m_workspace.traces().isForetold(m_workspace.shownRun()); },
+      [this] { m_workspace.traces().removeForetold(m_workspace.shownRun()); });
+  rows.add("run.older", [this] { m_workspace.showRun(m_workspace.runBeside(-1)); });
+  rows.add("run.newer", [this] { m_workspace.showRun(m_workspace.runBeside(1)); });
+  rows.add("run.to-end", [this] { m_workspace.setPosition(m_workspace.input().trace->size()); });
+}
+
+void RunController::run(bool selectedOnly) {
+  OpenDocument* current = m_workspace.current();
+  if (current == nullptr) return;
+  current->model->endMerge();
+  const document::NodeId top = selectedOnly ? current->selection.currentNode() : document::kNoNode;
+  if (selectedOnly && top == document::kNoNode) {
+    m_status.say(tr("Select the node whose subtree should run."));
+    return;
+  }
+  m_status.clearMessage();
+  m_recording.noteStart(selectedOnly);
+  const QString problem =
+      m_workspace.run(top, [this](const QString& question) { return answerTo(question); });
+  if (problem.isEmpty()) {
+    m_docks.offer(QStringLiteral("output"));
+    return;
+  }
+  m_status.complain(problem);
+  current->failure = problem;
+  m_docks.reveal(QStringLiteral("problems"));
+}
+
+void RunController::experiment(const QString& wish) {
+  if (const QString asked = askedEstimate(wish); !asked.isNull()) {
+    estimateExperiment(m_workspace, asked);
+    return;
+  }
+  m_docks.reveal(QStringLiteral("experiments"));
+  const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
+  if (!wanted) {
+    // Where the command was chosen gives the focus back when it closes.
+    View* page = m_docks.dock(QStringLiteral("experiments"))->openView();
+    QMetaObject::invokeMethod(
+        page, [page] { page->setFocus(Qt::OtherFocusReason); }, Qt::QueuedConnection);
+    return;
+  }
+  // Wherever it was asked for, the page shows what runs.
+  try {
+    m_docks.dock(QStringLiteral("experiments"))
+        ->openView()
+        ->perform(QStringLiteral("run.experiment:") + wish);
+    if (LessonRecorder* recorder = m_recording.recorder())
+      recorder->noteExperiment(QString::fromStdString(wanted->experiment));
+  } catch (const Failure&) {
+    // Said below.
+  }
+  m_status.clearMessage();
+  m_workspace.current()->model->endMerge();
+  const QString problem =
+      startExperiment(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
+  if (!problem.isEmpty()) m_status.complain(problem);
+}
+
+void RunController::benchmark(const QString& wish) {
+  m_docks.reveal(QStringLiteral("benchmark"));
+  m_docks.dock(QStringLiteral("benchmark"))->openView()->setFocus(Qt::OtherFocusReason);
+  const std::optional<BenchmarkWish> wanted = readBenchmarkWish(wish);
+  if (!wanted) return;
+  m_workspace.current()->model->endMerge();
+  m_status.clearMessage();
+  const QString problem =
+      startBenchmark(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
+  if (!problem.isEmpty()) m_status.complain(problem);
+}
+
+void RunController::chooseTemplate() {
+  const document::RunSettings& settings = m_workspace.model()->document().settings;
+  TemplateDialog dialog(m_workspace.runsOn(*m_workspace.current()),
+                        QString::fromStdString(workbench::modelNameOf(settings)), settings.chatTemplate,
+                        m_workspace.input().theme, &m_window);
+  if (dialog.exec() != QDialog::Accepted) return;
+  m_workspace.model()->change(tr("Chat template"), [chosen = dialog.chosen()](document::Document& document) {
+    document.settings.chatTemplate = chosen;
+  });
+}
+
+void RunController::comparePolicies(const QString& wish) {
+  const PolicyWish wanted = readPolicyWish(wish);
+  if (wanted.names) {
+    m_settings.setValue(QString::fromLatin1(kComparedPolicies), *wanted.names);
+    m_workspace.setPoliciesWanted(knownPolicies(*wanted.names));
+    return;
+  }
+  m_docks.reveal(QStringLiteral("policies"));
+  m_docks.dock(QStringLiteral("policies"))->openView()->setFocus(Qt::OtherFocusReason);
+  if (!wanted.starts) return;
+  m_workspace.current()->model->endMerge();
+  m_status.clearMessage();
+  const QString problem =
+      startPolicyComparison(m_workspace,
+                            comparedPolicies(m_workspace.current()->model->document().settings.policy,
+                                             m_workspace.input().policiesWanted),
+                            [this](const QString& question) { return answerTo(question); });
+  if (!problem.isEmpty()) m_status.complain(problem);
+}
+
+std::optional<QString> RunController::answerTo(const QString& question) {
+  QInputDialog dialog(&m_window);
+  dialog.setWindowTitle(tr("The query asks"));
+  dialog.setOption(QInputDialog::UsePlainTextEditForTextInput);
+  dialog.setLabelText(question);
+  dialog.setTextValue(m_answers.value(question));
+  dialog.setOkButtonText(tr("Answer"));
+  dialog.resize(kQuestionSize);
+  if (dialog.exec() != QDialog::Accepted) return std::nullopt;
+  const QString answer = dialog.textValue();
+  m_answers.insert(question, answer);
+  return answer;
+}
+
+void RunController::openServers() {
+  const DocumentModel* model = m_workspace.model();
+  ServersDialog dialog(m_workspace.serverRuns().servers(), m_workspace.serverRuns().serverFacts(),
+                       model == nullptr ? std::string() : model->document().settings.server,
+                       m_workspace.input().theme, &m_window);
+  connect(&dialog, &ServersDialog::answered, this,
+          [this](const std::string& name, const remote::ServerFacts& facts) {
+            m_workspace.serverRuns().noteServerFacts(name, facts);
+          });
+  dialog.exec();
+  m_workspace.serverRuns().readServers();
+  Q_EMIT changed();
+}
+
+bool RunController::consentTo(const QString& endpoint) {
+  const QString key = QStringLiteral("retrieval/servers");
+  QStringList known = m_settings.value(key).toStringList();
+  if (known.contains(endpoint)) return true;
+  QMessageBox box(QMessageBox::Question, tr("Embeddings from a server"),
+                  tr("Send texts to %1?").arg(endpoint), QMessageBox::Cancel, &m_window);
+  box.setInformativeText(
+      tr("This document takes vectors from there: the texts of the documents that the query searches, and "
+         "its questions, are sent, with the key in SPANSCOPE_EMBEDDINGS_KEY if there is one. You are asked "
+         "once."));
+  const QPushButton* send = box.addButton(tr("Send"), QMessageBox::AcceptRole);
+  box.setDefaultButton(QMessageBox::Cancel);
+  box.exec();
+  if (box.clickedButton() != send) return false;
+  m_settings.setValue(key, known << endpoint);
+  return true;
+}
+
+void RunController::step(int events) {
+  const ViewInput& input = m_workspace.input();
+  const auto size = static_cast<std::ptrdiff_t>(input.trace->size());
+  const auto wanted =
+      std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(input.position) + events, 0, size);
+  m_workspace.setPosition(static_cast<std::size_t>(wanted));
+}
+
+}  // namespace spanscope::ui

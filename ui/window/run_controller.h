@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/commands/command_handlers.h"
+#include "ui/window/window_parts.h"
+
+#include <QHash>
+#include <QObject>
+#include <QString>
+
+#include <optional>
+
+namespace spanscope::ui {
+
+class LessonRecording;
+
+/// Starts runs, measurements and experiments, steps through their events, and asks the user what they need:
+/// answers to the questions of a query, a chat template, servers.
+class RunController : public QObject {
+  Q_OBJECT
+ public:
+  RunController(const WindowParts& parts, LessonRecording& recording);
+  ~RunController() override;
+
+  /// Adds the commands of runs.
+  void addCommands(CommandHandlers& rows);
+
+ Q_SIGNALS:
+  void changed();  ///< what the window shows of itself
+
+ private:
+  void run(bool selectedOnly);
+  /// Runs a benchmark. `wish` is a text of benchmarkWish(); if it is empty, shows the page where the user
+  /// sets up a benchmark.
+  void benchmark(const QString& wish);
+  /// Compares policies, or chooses which. `wish` is a text of policyWish(); if it is empty, shows the page
+  /// where the user chooses them.
+  void comparePolicies(const QString& wish);
+  /// Shows the model's chat template and lets the user choose another.
+  void chooseTemplate();
+  /// The servers that queries can run on.
+  void openServers();
+  /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
+  void experiment(const QString& wish);
+  /// Asks the user a question, and offers the last answer to the same question. Returns nothing if
+  /// the user declines.
+  std::optional<QString> answerTo(const QString& question);
+  /// Asks whether texts may be sent to a server. A user who has agreed is not asked again.
+  bool consentTo(const QString& endpoint);
+  void step(int events);
+
+  QMainWindow& m_window;
+  QSettings& m_settings;
+  Workspace& m_workspace;
+  DockHost& m_docks;
+  StatusLine& m_status;
+  LessonRecording& m_recording;
+  QHash<QString, QString> m_answers;  ///< last answers to the questions of queries
+};
+
+}  // namespace spanscope::ui
