@@ -331,7 +331,7 @@ const std::vector<Metric>& table() {
        .better = Better::Less,
        .meaning = forTranslation(
            "Metrics",
-           "from the moment a step could start to its first token; of a run the median over its steps"),
+           "from the possible start of a step to its first token; in a run the median"),
        .events = "step_metrics",
        .scopes = kCompared,
        .isPlotted = true,
