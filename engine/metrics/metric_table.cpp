@@ -329,9 +329,8 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "TTFT"),
        .unit = Unit::Seconds,
        .better = Better::Less,
-       .meaning = forTranslation(
-           "Metrics",
-           "from the possible start of a step to its first token; in a run the median"),
+       .meaning = forTranslation("Metrics",
+                                 "from the possible start of a step to its first token; in a run the median"),
        .events = "step_metrics",
        .scopes = kCompared,
        .isPlotted = true,

@@ -168,7 +168,8 @@ class TestManualWindow : public QObject {
     QTest::keyClick(field, Qt::Key_Down);
     QTRY_VERIFY(found->hasFocus());
     QCOMPARE(found->currentRow(), 0);
-    for (int row = 0; row < found->count(); ++row) {
+    QVERIFY(found->count() > 8);
+    for (int row = 0; row < 8; ++row) {
       QCOMPARE(found->currentRow(), row);
       const QTextCursor place = browser(window).textCursor();
       QVERIFY2(
