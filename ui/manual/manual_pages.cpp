@@ -158,7 +158,9 @@ QString shownLine(const QString& markdown) {
 
 std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const QString& typed) {
   const QStringList words = searchWords(typed);
+  const QString phrase = words.join(QLatin1Char(' '));
   std::vector<ManualHit> headings;
+  std::vector<ManualHit> phrases;
   std::vector<ManualHit> others;
   if (words.isEmpty()) return headings;
   for (std::size_t page = 0; page < pages.size(); ++page) {
@@ -167,10 +169,13 @@ std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const 
       const QString shown = text.kind == Kind::Code ? text.markdown.trimmed() : shownLine(text.markdown);
       if (text.kind == Kind::Heading) heading = shown;
       if (shown.isEmpty() || !holdsAll(shown, words)) continue;
-      auto& list = text.kind == Kind::Heading ? headings : others;
+      auto& list = text.kind == Kind::Heading                    ? headings
+                   : shown.contains(phrase, Qt::CaseInsensitive) ? phrases
+                                                                 : others;
       list.push_back({.page = page, .heading = heading, .text = shown});
     }
   }
+  headings.insert(headings.end(), phrases.begin(), phrases.end());
   headings.insert(headings.end(), others.begin(), others.end());
   return headings;
 }

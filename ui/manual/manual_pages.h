@@ -46,8 +46,9 @@ struct ManualHit {
 /// The words that the user typed, separated by spaces.
 QStringList searchWords(const QString& typed);
 
-/// Every text that contains all words, in any case. Headings come first; otherwise hits keep the order of the
-/// pages. A sentence that continues on the next line of the file is one text.
+/// Every text that contains all words, in any case. Headings come first, then texts with the words in this
+/// order, then others. Each group keeps the order of the pages. A sentence that continues on the next line of
+/// the file is one text.
 std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const QString& typed);
 
 /// Markdown without its markup, as the page shows it. Two spaces separate the cells of a table.

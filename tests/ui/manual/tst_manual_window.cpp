@@ -222,6 +222,13 @@ class TestManualWindow : public QObject {
              (QStringList{QStringLiteral("B two/B two"), QStringLiteral("A/One two three four."),
                           QStringLiteral("B two/one  two")}));
     QCOMPARE(texts("one three"), QStringList{QStringLiteral("A/One two three four.")});
+    QCOMPARE(texts("two one"),
+             (QStringList{QStringLiteral("A/One two three four."), QStringLiteral("B two/one  two")}));
+    const ManualPage other{.path = QStringLiteral("b.md"),
+                           .title = QStringLiteral("B"),
+                           .section = {},
+                           .lines = {QStringLiteral("two, then one"), QString(), QStringLiteral("two one")}};
+    QCOMPARE(searchManual({page, other}, QStringLiteral("two one")).front().text, QStringLiteral("two one"));
     QCOMPARE(excerptOf(QStringLiteral("aaaa bbbb cccc dddd eeee ffff"), {QStringLiteral("dddd")}, 12),
              QStringLiteral("…dddd eeee ff…"));
     QCOMPARE(withBoldWords(QStringLiteral("a<B>b"), {QStringLiteral("b")}),
