@@ -39,7 +39,7 @@ class ManualBrowser : public QTextBrowser {
   int m_zoom = 0;
 };
 
-/// Gives a page that Qt has read from Markdown the fonts, colours and distances of the theme, and gives each
+/// Applies the fonts, colours and distances of the theme to a page that Qt has read from Markdown. Gives each
 /// heading its anchor. Call it once for each page. `larger` makes every font that many pixels larger.
 void styleManual(QTextDocument& page, const Theme& theme, int larger = 0);
 

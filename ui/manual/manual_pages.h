@@ -17,7 +17,7 @@ inline constexpr const char* kManualIndex = "index.md";
 struct ManualPage {
   QString path;       ///< path below the folder of the manual: "docks/pool.md"
   QString title;      ///< as the index names it
-  QString section;    ///< heading in the index under which it stands; empty: above the first heading
+  QString section;    ///< the index lists the page under this heading; empty: above the first heading
   QStringList lines;  ///< lines of its Markdown
 };
 

@@ -19,12 +19,12 @@ class QUrl;
 
 namespace spanscope::ui {
 
-/// The pages that a person has read, to go back and forward.
+/// The pages that the user has read, to go back and forward.
 class ManualHistory {
  public:
   struct Place {
     QString page;
-    int scroll = 0;  ///< pixels from the top when the person left the page
+    int scroll = 0;  ///< pixels from the top when the user left the page
   };
 
   /// Adds a page after the present one, and forgets the pages ahead.
@@ -46,10 +46,10 @@ class ManualHistory {
 
 class ManualBrowser;
 
-/// The window of the manual: on the left the contents or the hits of a search, on the right the page.
+/// The window of the manual. The left side has the contents or the hits of a search, the right side the page.
 ///
-/// Keys of the search: Ctrl+F goes to the field, Down and Up walk the hits and show the page of each, Return
-/// goes on to the page, F3 and Shift+F3 show the next and the previous hit from anywhere, Escape ends it.
+/// Ctrl+F goes to the search field. Down and Up walk the hits and show the page of each. Return goes on to
+/// the page. F3 and Shift+F3 show the next and the previous hit from anywhere. Escape ends the search.
 class ManualWindow : public QWidget {
   Q_OBJECT
  public:
@@ -64,7 +64,7 @@ class ManualWindow : public QWidget {
   const std::vector<ManualPage>& pages() const { return m_pages; }
 
  Q_SIGNALS:
-  /// A link asks for a dock or a command by its id, or for an example by the name of its file.
+  /// A link names a dock or a command by its id, or an example by its file name.
   void dockWanted(const QString& id);
   void commandWanted(const QString& id);
   void exampleWanted(const QString& fileName);
