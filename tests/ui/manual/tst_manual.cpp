@@ -208,6 +208,28 @@ class TestManual : public QObject {
     }
   }
 
+  /// "**Run, Servers…**" without a link names a menu and a command of it, too.
+  void menusAreCalledByTheirNames_data() { addTexts(); }
+  void menusAreCalledByTheirNames() {
+    QFETCH(QString, path);
+    // Menus within menus, and what a command is called in another state.
+    QStringList names{QStringLiteral("View, Docks"), QStringLiteral("View, Canvas"),
+                      QStringLiteral("Run, Stop recording")};
+    QStringList menus;
+    for (const CommandInfo& info : commandTable()) {
+      names += categoryTitle(info.category) + QStringLiteral(", ") + info.text;
+      menus += QRegularExpression::escape(categoryTitle(info.category));
+    }
+    menus.removeDuplicates();
+    const QRegularExpression bold(
+        QStringLiteral("\\*\\*((%1), [^*]+)\\*\\*").arg(menus.join(QLatin1Char('|'))));
+    const QString text = proseOf(path).join(QLatin1Char(' '));
+    for (auto found = bold.globalMatch(text); found.hasNext();) {
+      const QString name = found.next().captured(1).simplified();
+      QVERIFY2(names.contains(name), qPrintable(name));
+    }
+  }
+
   /// "the [Why dock](docks/why.md)" has the title of the dock.
   void docksAreCalledByTheirNames_data() { addTexts(); }
   void docksAreCalledByTheirNames() {
