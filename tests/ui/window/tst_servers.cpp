@@ -3,6 +3,7 @@
 // engine.
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
+#include "engine/remote/protocol.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
@@ -542,6 +543,8 @@ class TestServers : public QObject {
     auto* protocol = childOf<QComboBox>(dialog, "serverProtocol");
     const auto* help = childOf<QLabel>(dialog, "protocolHelp");
     QCOMPARE(protocol->currentData().toString(), QString());
+    for (const remote::Protocol* each : remote::protocols())
+      QVERIFY(protocol->findData(QString::fromUtf8(each->name)) > 0);
     QVERIFY2(help->text().startsWith(QStringLiteral("By chat completions.")), qPrintable(help->text()));
     protocol->setCurrentIndex(protocol->findData(QStringLiteral("spnl")));
     QCOMPARE(help->text(), QStringLiteral("This server does not take it."));
