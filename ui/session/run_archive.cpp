@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/trace/trace_file.h"
+#include "ui/session/run_history.h"
 #include "ui/session/run_part.h"
 
 #include <QCoreApplication>
@@ -21,6 +22,7 @@
 #include <future>
 #include <limits>
 #include <map>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -28,12 +30,15 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
+constexpr int kOldVersion = 1;            ///< had the figures as JSON
 constexpr qint64 kMostText = 64LL << 20;  ///< bytes of a small file; more is none of ours
 
 const QLatin1String kSmall(".run");
 const QLatin1String kTrace(".trace");
-const QLatin1String kNumbers("numbers");  ///< file of the largest numbers that were taken
+const QLatin1String kForm("spanscopeRun");  ///< the version of a small file
+const QLatin1String kFigures("figures");    ///< the small trace, in base 64
+const QLatin1String kNumbers("numbers");    ///< file of the largest numbers that were taken
 const QLatin1String kNumbersLock("numbers.lock");
 const QLatin1String kRunNumber("run");
 const QLatin1String kRequestNumber("request");
@@ -114,184 +119,6 @@ workbench::RunSettings settingsFrom(const QJsonObject& object) {
   return settings;
 }
 
-QJsonObject metricsOf(const trace::StepMetrics& metrics) {
-  return {{QStringLiteral("step"), qint64(metrics.step)},
-          {QStringLiteral("prompt"), qint64(metrics.promptTokens)},
-          {QStringLiteral("cached"), qint64(metrics.cachedTokens)},
-          {QStringLiteral("relocated"), qint64(metrics.relocatedTokens)},
-          {QStringLiteral("computed"), qint64(metrics.computedTokens)},
-          {QStringLiteral("generated"), qint64(metrics.generatedTokens)},
-          {QStringLiteral("ttft"), metrics.timeToFirstToken},
-          {QStringLiteral("itl"), metrics.interTokenLatency},
-          {QStringLiteral("queue"), metrics.queueTime},
-          {QStringLiteral("preemptions"), qint64(metrics.preemptions)},
-          {QStringLiteral("recomputed"), qint64(metrics.recomputedTokens)}};
-}
-
-trace::StepMetrics metricsFrom(const QJsonObject& object) {
-  return {.step = static_cast<StepIndex>(object[QStringLiteral("step")].toInt()),
-          .promptTokens = object[QStringLiteral("prompt")].toInteger(),
-          .cachedTokens = object[QStringLiteral("cached")].toInteger(),
-          .relocatedTokens = object[QStringLiteral("relocated")].toInteger(),
-          .computedTokens = object[QStringLiteral("computed")].toInteger(),
-          .generatedTokens = object[QStringLiteral("generated")].toInteger(),
-          .timeToFirstToken = object[QStringLiteral("ttft")].toDouble(),
-          .interTokenLatency = object[QStringLiteral("itl")].toDouble(),
-          .queueTime = object[QStringLiteral("queue")].toDouble(),
-          .preemptions = object[QStringLiteral("preemptions")].toInteger(),
-          .recomputedTokens = object[QStringLiteral("recomputed")].toInteger()};
-}
-
-QJsonObject reportObject(const trace::ServerReported& reported) {
-  QJsonObject object{{QStringLiteral("server"), text(reported.server)},
-                     {QStringLiteral("model"), text(reported.model)},
-                     {QStringLiteral("state"), static_cast<int>(reported.cached)},
-                     {QStringLiteral("cached"), qint64(reported.cachedTokens)},
-                     {QStringLiteral("seconds"), reported.seconds},
-                     {QStringLiteral("finish"), text(reported.finish)},
-                     {QStringLiteral("brokenBy"), text(reported.brokenBy)}};
-  if (reported.promptTokens) object[QStringLiteral("prompt")] = qint64(*reported.promptTokens);
-  if (reported.generatedTokens) object[QStringLiteral("generated")] = qint64(*reported.generatedTokens);
-  if (reported.timeToFirstToken) object[QStringLiteral("ttft")] = *reported.timeToFirstToken;
-  return object;
-}
-
-trace::ServerReported reportFrom(StepIndex step, const QJsonObject& object) {
-  trace::ServerReported reported;
-  reported.step = step;
-  reported.server = text(object[QStringLiteral("server")]);
-  reported.model = text(object[QStringLiteral("model")]);
-  const int state = object[QStringLiteral("state")].toInt(-1);
-  if (state >= 0 && state <= static_cast<int>(trace::CachedState::CannotReport))
-    reported.cached = static_cast<trace::CachedState>(state);
-  reported.cachedTokens = object[QStringLiteral("cached")].toInteger();
-  reported.seconds = object[QStringLiteral("seconds")].toDouble();
-  reported.finish = text(object[QStringLiteral("finish")]);
-  reported.brokenBy = text(object[QStringLiteral("brokenBy")]);
-  if (object.contains(QStringLiteral("prompt")))
-    reported.promptTokens = object[QStringLiteral("prompt")].toInteger();
-  if (object.contains(QStringLiteral("generated")))
-    reported.generatedTokens = object[QStringLiteral("generated")].toInteger();
-  if (object.contains(QStringLiteral("ttft")))
-    reported.timeToFirstToken = object[QStringLiteral("ttft")].toDouble();
-  return reported;
-}
-
-QJsonObject requestOf(RequestId id, const trace::RequestState& request) {
-  QJsonObject object{{QStringLiteral("id"), qint64(id)},
-                     {QStringLiteral("node"), text(request.node)},
-                     {QStringLiteral("step"), qint64(request.step)},
-                     {QStringLiteral("copy"), qint64(request.copy)},
-                     {QStringLiteral("text"), text(request.text)},
-                     {QStringLiteral("prompt"), qint64(request.promptTokens)},
-                     {QStringLiteral("cached"), qint64(request.cachedTokens)},
-                     {QStringLiteral("relocated"), qint64(request.relocatedTokens)},
-                     {QStringLiteral("computed"), qint64(request.computedTokens)},
-                     {QStringLiteral("generated"), qint64(request.generatedTokens)}};
-  if (request.outcome) object[QStringLiteral("outcome")] = static_cast<int>(*request.outcome);
-  if (request.metrics) object[QStringLiteral("metrics")] = metricsOf(*request.metrics);
-  if (request.reported) object[QStringLiteral("reported")] = reportObject(*request.reported);
-  return object;
-}
-
-trace::RequestState requestFrom(RunId run, const QJsonObject& object) {
-  trace::RequestState request;
-  request.run = run;
-  request.node = text(object[QStringLiteral("node")]);
-  request.step = static_cast<StepIndex>(object[QStringLiteral("step")].toInt());
-  request.copy = static_cast<std::uint32_t>(object[QStringLiteral("copy")].toInt());
-  request.phase = trace::RequestPhase::Finished;
-  request.text = text(object[QStringLiteral("text")]);
-  request.promptTokens = object[QStringLiteral("prompt")].toInteger();
-  request.cachedTokens = object[QStringLiteral("cached")].toInteger();
-  request.relocatedTokens = object[QStringLiteral("relocated")].toInteger();
-  request.computedTokens = object[QStringLiteral("computed")].toInteger();
-  request.generatedTokens = object[QStringLiteral("generated")].toInteger();
-  const int outcome = object[QStringLiteral("outcome")].toInt(-1);
-  if (outcome >= 0 && outcome <= static_cast<int>(trace::StepOutcome::Failed))
-    request.outcome = static_cast<trace::StepOutcome>(outcome);
-  if (object.contains(QStringLiteral("metrics")))
-    request.metrics = metricsFrom(object[QStringLiteral("metrics")].toObject());
-  if (object.contains(QStringLiteral("reported")))
-    request.reported = reportFrom(request.step, object[QStringLiteral("reported")].toObject());
-  return request;
-}
-
-template <class T, class Of>
-QJsonArray arrayOf(const std::vector<T>& list, Of of) {
-  QJsonArray array;
-  for (const T& entry : list) array.append(of(entry));
-  return array;
-}
-
-QJsonObject fidelityObject(RequestId request, const trace::FidelityMeasured& measured) {
-  const auto token = [](const trace::FidelityToken& one) {
-    return QJsonArray{one.token,    one.divergence,        one.policyBest,
-                      one.fullBest, one.policyProbability, one.fullProbability};
-  };
-  return {{QStringLiteral("id"), qint64(request)},
-          {QStringLiteral("prompt"), qint64(measured.promptTokens)},
-          {QStringLiteral("cached"), qint64(measured.cachedTokens)},
-          {QStringLiteral("recomputed"), qint64(measured.recomputedTokens)},
-          {QStringLiteral("tokens"), arrayOf(measured.tokens, token)},
-          {QStringLiteral("fullAnswer"), arrayOf(measured.fullAnswer, [](TokenId id) { return int(id); })},
-          {QStringLiteral("fullText"), text(measured.fullText)},
-          {QStringLiteral("sameText"), measured.sameText},
-          {QStringLiteral("attentionRows"), measured.attentionRows},
-          {QStringLiteral("attention"),
-           arrayOf(measured.attentionDeviation, [](double value) { return value; })}};
-}
-
-trace::FidelityMeasured fidelityFrom(const QJsonObject& object) {
-  trace::FidelityMeasured measured{.promptTokens = object[QStringLiteral("prompt")].toInteger(),
-                                   .cachedTokens = object[QStringLiteral("cached")].toInteger(),
-                                   .recomputedTokens = object[QStringLiteral("recomputed")].toInteger(),
-                                   .tokens = {},
-                                   .fullAnswer = {},
-                                   .fullText = text(object[QStringLiteral("fullText")]),
-                                   .sameText = object[QStringLiteral("sameText")].toBool(),
-                                   .attentionRows = object[QStringLiteral("attentionRows")].toInt(),
-                                   .attentionDeviation = {}};
-  for (const QJsonValue entry : object[QStringLiteral("tokens")].toArray()) {
-    const QJsonArray token = entry.toArray();
-    measured.tokens.push_back({.token = token.at(0).toInt(),
-                               .divergence = token.at(1).toDouble(),
-                               .policyBest = token.at(2).toInt(),
-                               .fullBest = token.at(3).toInt(),
-                               .policyProbability = token.at(4).toDouble(),
-                               .fullProbability = token.at(5).toDouble()});
-  }
-  for (const QJsonValue entry : object[QStringLiteral("fullAnswer")].toArray())
-    measured.fullAnswer.push_back(entry.toInt());
-  for (const QJsonValue entry : object[QStringLiteral("attention")].toArray())
-    measured.attentionDeviation.push_back(entry.toDouble());
-  return measured;
-}
-
-QJsonObject arithmeticObject(RequestId request, const trace::ArithmeticMeasured& measured) {
-  const auto token = [](const trace::ArithmeticToken& one) {
-    return QJsonArray{one.token,     one.divergence,  one.best,
-                      one.exactBest, one.probability, one.exactProbability};
-  };
-  return {{QStringLiteral("id"), qint64(request)},
-          {QStringLiteral("arithmetic"), text(measured.arithmetic)},
-          {QStringLiteral("tokens"), arrayOf(measured.tokens, token)}};
-}
-
-trace::ArithmeticMeasured arithmeticFrom(const QJsonObject& object) {
-  trace::ArithmeticMeasured measured{.arithmetic = text(object[QStringLiteral("arithmetic")]), .tokens = {}};
-  for (const QJsonValue entry : object[QStringLiteral("tokens")].toArray()) {
-    const QJsonArray token = entry.toArray();
-    measured.tokens.push_back({.token = token.at(0).toInt(),
-                               .divergence = token.at(1).toDouble(),
-                               .best = token.at(2).toInt(),
-                               .exactBest = token.at(3).toInt(),
-                               .probability = token.at(4).toDouble(),
-                               .exactProbability = token.at(5).toDouble()});
-  }
-  return measured;
-}
-
 QJsonObject accountObject(RequestId request, const trace::PromptAccount& account) {
   return {{QStringLiteral("id"), qint64(request)},
           {QStringLiteral("hit"), qint64(account.prompt.hit)},
@@ -315,63 +142,140 @@ trace::PromptAccount accountFrom(const QJsonObject& object) {
           .beside = object[QStringLiteral("beside")].toInteger()};
 }
 
-void addFigures(QJsonObject& object, const trace::Progress& figures, const trace::RunState& run) {
-  object[QStringLiteral("checkpoint")] = text(figures.model);
-  object[QStringLiteral("backend")] = text(figures.backend);
-  object[QStringLiteral("query")] = text(*run.queryJson);
-  object[QStringLiteral("policy")] = text(run.policy);
-  object[QStringLiteral("seed")] = exact(run.seed);
-  object[QStringLiteral("answer")] = text(run.answer);
-  if (run.outcome) object[QStringLiteral("outcome")] = static_cast<int>(*run.outcome);
-  object[QStringLiteral("nanoseconds")] = qint64(run.finishedAt - run.startedAt);
-  QJsonArray steps;
-  for (const trace::PlannedStep& step : run.plan->steps) {
-    steps.append(QJsonObject{{QStringLiteral("step"), qint64(step.step)},
-                             {QStringLiteral("node"), text(step.node)},
-                             {QStringLiteral("copy"), qint64(step.copy)}});
+/// The figures of a run as a small trace.
+class FigureTrace {
+ public:
+  explicit FigureTrace(const RunRecord& record) : m_record(&record) {}
+
+  /// Empty if the record has no figures.
+  std::vector<trace::Event> events() {
+    const trace::Progress* figures = m_record->figures.get();
+    if (figures == nullptr || !figures->runs.contains(m_record->run)) return {};
+    const trace::RunState& run = figures->runs.at(m_record->run);
+    m_begin = std::max<std::int64_t>(run.startedAt, 0);
+    m_end = std::max(run.finishedAt, m_begin);
+    addRun(*figures, run);
+    for (const RequestId id : run.requests) {
+      const auto found = figures->requests.find(id);
+      if (found != figures->requests.end()) addRequest(id, found->second);
+    }
+    if (run.outcome) add(m_end, 0, "", trace::RunFinished{.outcome = *run.outcome, .answer = run.answer});
+    for (const auto& [request, measured] : m_record->fidelity) add(m_end, request, "", *measured);
+    for (const auto& [request, measured] : m_record->arithmetic) add(m_end, request, "", *measured);
+    const auto isEarlier = [](const trace::Event& a, const trace::Event& b) { return a.time < b.time; };
+    std::stable_sort(m_events.begin(), m_events.end(), isEarlier);
+    // Without the first number it is a part of a trace, in which tokens may be missing.
+    std::uint64_t sequence = 1;
+    for (trace::Event& event : m_events) event.sequence = ++sequence;
+    return std::move(m_events);
   }
-  object[QStringLiteral("steps")] = steps;
-  QJsonArray requests;
-  for (const RequestId id : run.requests) {
-    const auto found = figures.requests.find(id);
-    if (found != figures.requests.end()) requests.append(requestOf(id, found->second));
+
+ private:
+  void addRun(const trace::Progress& figures, const trace::RunState& run) {
+    add(m_begin, 0, "",
+        trace::SessionStarted{.program = figures.program,
+                              .model = figures.model,
+                              .backend = figures.backend,
+                              .threads = figures.threads,
+                              .layers = figures.layers,
+                              .heads = figures.heads,
+                              .pool = {}});
+    m_events.back().run = 0;
+    add(m_begin, 0, "",
+        trace::RunStarted{.queryJson = *run.queryJson, .policy = run.policy, .seed = run.seed});
+    add(m_begin, 0, "", trace::PlanMade{.steps = run.plan->steps, .explain = {}});
   }
-  object[QStringLiteral("requests")] = requests;
+
+  void addRequest(RequestId id, const trace::RequestState& request) {
+    std::int64_t time = m_begin;
+    const auto next = [&](std::int64_t at, trace::Payload payload) {
+      time = std::max(time, at);
+      add(time, id, request.node, std::move(payload));
+    };
+    next(request.startedAt, trace::StepStarted{.step = request.step, .copy = request.copy});
+    if (request.promptTokens > 0 || request.admittedAt >= 0) {
+      next(request.admittedAt, trace::RequestAdmitted{.promptTokens = request.promptTokens,
+                                                      .cachedTokens = request.cachedTokens,
+                                                      .relocatedTokens = request.relocatedTokens});
+    }
+    if (request.computedTokens > 0) {
+      const auto rows = static_cast<std::int32_t>(std::min(request.computedTokens, kMostTokens));
+      next(time, trace::BatchComputed{.entries = {{.request = id, .count = rows}}, .nanoseconds = 0});
+    }
+    if (request.firstTokenAt >= 0) next(request.firstTokenAt, pieceOf(request, 0));
+    if (request.generatedTokens > 1) next(request.lastTokenAt, pieceOf(request, request.generatedTokens - 1));
+    if (request.metrics) next(request.finishedAt, *request.metrics);
+    if (request.reported) next(request.finishedAt, *request.reported);
+    if (request.outcome) {
+      next(request.finishedAt,
+           trace::StepFinished{.step = request.step, .outcome = *request.outcome, .text = request.text});
+    } else if (!request.text.empty()) {
+      next(time, trace::TextReceived{.text = request.text});
+    }
+  }
+
+  static constexpr std::int64_t kMostTokens = std::numeric_limits<std::int32_t>::max() - 1;
+
+  /// A token, or the first text where a server does not send single tokens.
+  static trace::Payload pieceOf(const trace::RequestState& request, std::int64_t index) {
+    if (request.generatedTokens == 0) return trace::TextReceived{};
+    trace::TokenGenerated token;
+    token.index = static_cast<std::int32_t>(std::min(index, kMostTokens));
+    return token;
+  }
+
+  void add(std::int64_t time, RequestId request, const NodePath& node, trace::Payload payload) {
+    trace::Event event;
+    event.time = std::max(time, m_begin) - m_begin;
+    event.session = 1;
+    event.run = m_record->run;
+    event.request = request;
+    event.node = node;
+    event.payload = std::move(payload);
+    m_events.push_back(std::move(event));
+  }
+
+  const RunRecord* m_record;
+  std::int64_t m_begin = 0;  ///< nanoseconds in the session
+  std::int64_t m_end = 0;
+  std::vector<trace::Event> m_events;
+};
+
+/// Reads figures and measurements of the record's run from a small trace, or from its whole one. Events that
+/// contradict others are left out. Throws Failure if the run is not there.
+void takeFigures(const std::vector<trace::Event>& events, RunRecord& record) {
+  trace::Replay replay;
+  for (const trace::Event& event : events) {
+    if (replay.apply(event) || event.run != record.run) continue;
+    if (const auto* measured = std::get_if<trace::FidelityMeasured>(&event.payload))
+      record.fidelity[event.request] = std::make_shared<const trace::FidelityMeasured>(*measured);
+    if (const auto* measured = std::get_if<trace::ArithmeticMeasured>(&event.payload))
+      record.arithmetic[event.request] = std::make_shared<const trace::ArithmeticMeasured>(*measured);
+  }
+  record.figures = runSummary(replay.progress(), record.run);
+  if (!record.figures)
+    throw Failure(errorAt("run", "none with the number " + std::to_string(record.run), "its events"));
 }
 
-std::shared_ptr<const trace::Progress> figuresFrom(RunId id, const QJsonObject& object) {
-  auto figures = std::make_shared<trace::Progress>();
-  figures->model = text(object[QStringLiteral("checkpoint")]);
-  figures->backend = text(object[QStringLiteral("backend")]);
-  trace::RunState run;
-  run.queryJson = text(object[QStringLiteral("query")]);
-  run.policy = text(object[QStringLiteral("policy")]);
-  run.seed = object[QStringLiteral("seed")].toString().toULongLong();
-  run.answer = text(object[QStringLiteral("answer")]);
-  const int outcome = object[QStringLiteral("outcome")].toInt(-1);
-  if (outcome >= 0 && outcome <= static_cast<int>(trace::RunOutcome::Failed))
-    run.outcome = static_cast<trace::RunOutcome>(outcome);
-  run.startedAt = 0;
-  run.finishedAt = std::max<qint64>(0, object[QStringLiteral("nanoseconds")].toInteger());
-  trace::PlanMade plan;
-  for (const QJsonValue entry : object[QStringLiteral("steps")].toArray()) {
-    const QJsonObject step = entry.toObject();
-    plan.steps.push_back({.step = static_cast<StepIndex>(step[QStringLiteral("step")].toInt()),
-                          .node = text(step[QStringLiteral("node")]),
-                          .copy = static_cast<std::uint32_t>(step[QStringLiteral("copy")].toInt()),
-                          .ply = 0,
-                          .needs = {}});
+/// The figures of a record that version 1 wrote: from the trace beside it, else what its text has.
+void takeOldFigures(const QJsonObject& object, const QString& traceFile, RunRecord& record) {
+  try {
+    takeFigures(trace::readTrace(traceFile.toStdString()).events, record);
+  } catch (const Failure& failure) {
+    record.warnings += QCoreApplication::translate(
+                           "RunArchive", "An earlier version kept this run. Its figures cannot be read: %1")
+                           .arg(QString::fromUtf8(failure.what()));
+    auto figures = std::make_shared<trace::Progress>();
+    trace::RunState& run = figures->runs.edit(record.run);
+    run.queryJson = text(object[QStringLiteral("query")]);
+    run.policy = text(object[QStringLiteral("policy")]);
+    run.seed = object[QStringLiteral("seed")].toString().toULongLong();
+    run.answer = text(object[QStringLiteral("answer")]);
+    run.outcome = trace::RunOutcome::Finished;
+    run.startedAt = 0;
+    run.finishedAt = std::max<qint64>(0, object[QStringLiteral("nanoseconds")].toInteger());
+    record.figures = std::move(figures);
   }
-  run.plan = std::move(plan);
-  for (const QJsonValue entry : object[QStringLiteral("requests")].toArray()) {
-    const QJsonObject request = entry.toObject();
-    const auto requestId = static_cast<RequestId>(request[QStringLiteral("id")].toInteger());
-    if (requestId == 0) continue;
-    run.requests.push_back(requestId);
-    figures->requests.set(requestId, requestFrom(id, request));
-  }
-  figures->runs.set(id, std::move(run));
-  return figures;
 }
 
 QJsonArray listOf(const QStringList& texts) {
@@ -387,7 +291,7 @@ QStringList textsOf(const QJsonValue& value) {
 }  // namespace
 
 QByteArray recordText(const RunRecord& record) {
-  QJsonObject object{{QStringLiteral("spanscopeRun"), kVersion},
+  QJsonObject object{{kForm, kVersion},
                      {QStringLiteral("run"), qint64(record.run)},
                      {QStringLiteral("document"), record.document},
                      {QStringLiteral("path"), record.path},
@@ -399,24 +303,20 @@ QByteArray recordText(const RunRecord& record) {
                      {QStringLiteral("warnings"), listOf(record.warnings)}};
   if (record.prefillRate) object[QStringLiteral("prefillRate")] = *record.prefillRate;
   if (record.decodeRate) object[QStringLiteral("decodeRate")] = *record.decodeRate;
-  QJsonArray fidelity;
-  for (const auto& [request, measured] : record.fidelity) fidelity.append(fidelityObject(request, *measured));
-  if (!fidelity.isEmpty()) object[QStringLiteral("fidelity")] = fidelity;
-  QJsonArray arithmetic;
-  for (const auto& [request, measured] : record.arithmetic)
-    arithmetic.append(arithmeticObject(request, *measured));
-  if (!arithmetic.isEmpty()) object[QStringLiteral("arithmetic")] = arithmetic;
   QJsonArray accounts;
   for (const auto& [request, account] : record.accounts) accounts.append(accountObject(request, account));
   if (!accounts.isEmpty()) object[QStringLiteral("accounts")] = accounts;
-  if (record.figures && record.figures->runs.contains(record.run))
-    addFigures(object, *record.figures, record.figures->runs.at(record.run));
+  const std::vector<std::uint8_t> trace = trace::traceBytes(FigureTrace(record).events());
+  object[kFigures] = QString::fromLatin1(
+      QByteArray(reinterpret_cast<const char*>(trace.data()), static_cast<qsizetype>(trace.size()))
+          .toBase64());
   return QJsonDocument(object).toJson(QJsonDocument::Compact);
 }
 
-std::optional<RunRecord> readRecord(const QByteArray& text) {
+std::optional<RunRecord> readRecord(const QByteArray& text, const QString& traceFile) {
   const QJsonObject object = QJsonDocument::fromJson(text).object();
-  if (object[QStringLiteral("spanscopeRun")].toInt() != kVersion) return std::nullopt;
+  const int version = object[kForm].toInt();
+  if (version != kVersion && version != kOldVersion) return std::nullopt;
   RunRecord record;
   record.run = static_cast<RunId>(object[QStringLiteral("run")].toInteger());
   if (record.run == 0) return std::nullopt;
@@ -436,17 +336,20 @@ std::optional<RunRecord> readRecord(const QByteArray& text) {
     const QJsonObject one = entry.toObject();
     record.accounts[static_cast<RequestId>(one[QStringLiteral("id")].toInteger())] = accountFrom(one);
   }
-  for (const QJsonValue entry : object[QStringLiteral("fidelity")].toArray()) {
-    const QJsonObject one = entry.toObject();
-    record.fidelity[static_cast<RequestId>(one[QStringLiteral("id")].toInteger())] =
-        std::make_shared<const trace::FidelityMeasured>(fidelityFrom(one));
+  try {
+    if (version == kVersion) {
+      const QByteArray trace = QByteArray::fromBase64(object[kFigures].toString().toLatin1());
+      takeFigures(trace::readTrace(std::span(reinterpret_cast<const std::uint8_t*>(trace.data()),
+                                             static_cast<std::size_t>(trace.size())),
+                                   "run")
+                      .events,
+                  record);
+    } else {
+      takeOldFigures(object, traceFile, record);
+    }
+  } catch (const Failure&) {
+    return std::nullopt;
   }
-  for (const QJsonValue entry : object[QStringLiteral("arithmetic")].toArray()) {
-    const QJsonObject one = entry.toObject();
-    record.arithmetic[static_cast<RequestId>(one[QStringLiteral("id")].toInteger())] =
-        std::make_shared<const trace::ArithmeticMeasured>(arithmeticFrom(one));
-  }
-  record.figures = figuresFrom(record.run, object);
   return record;
 }
 
@@ -494,9 +397,18 @@ std::vector<RunRecord> RunArchive::load() const {
   for (const QString& name : folder.entryList({QLatin1Char('*') + kSmall}, QDir::Files, QDir::Name)) {
     QFile file(folder.filePath(name));
     if (file.size() > kMostText || !file.open(QIODevice::ReadOnly)) continue;
-    std::optional<RunRecord> record = readRecord(file.readAll());
-    if (!record) continue;
     const QString trace = folder.filePath(name.chopped(kSmall.size()) + kTrace);
+    const QByteArray text = file.readAll();
+    std::optional<RunRecord> record = readRecord(text, trace);
+    if (!record) continue;
+    file.close();
+    // Its trace is read only once.
+    const bool isOld = QJsonDocument::fromJson(text).object()[kForm].toInt() == kOldVersion;
+    QSaveFile renewed(file.fileName());
+    if (isOld && !record->figures->requests.empty() && renewed.open(QIODevice::WriteOnly)) {
+      renewed.write(recordText(*record));
+      renewed.commit();
+    }
     if (QFileInfo::exists(trace)) record->file = trace;
     RunRecord& place = byNumber[record->run];
     if (place.run == 0 || place.startedAt < record->startedAt) place = std::move(*record);

@@ -16,10 +16,12 @@
 
 namespace spanscope::ui {
 
-/// The content of the small file: everything in the record except its events.
+/// The content of the small file: everything in the record except its events. Its figures are a small trace,
+/// without blocks and single tokens.
 QByteArray recordText(const RunRecord& record);
-/// Returns nothing if the text is no record, or if another version of the program wrote it.
-std::optional<RunRecord> readRecord(const QByteArray& text);
+/// Returns nothing if the text is no record, or if a later version of the program wrote it. A record of an
+/// earlier version gets its figures from `traceFile`, its whole trace.
+std::optional<RunRecord> readRecord(const QByteArray& text, const QString& traceFile = {});
 
 /// The largest numbers given to runs and requests so far.
 struct RunNumbers {

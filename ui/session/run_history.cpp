@@ -19,29 +19,6 @@ std::optional<double> rate(std::int64_t rows, std::int64_t nanoseconds) {
   return static_cast<double>(rows) / (static_cast<double>(nanoseconds) * 1e-9);
 }
 
-/// The run alone, with what is small of its requests.
-std::shared_ptr<const trace::Progress> figuresOf(const trace::Progress& whole, RunId run) {
-  const auto state = whole.runs.find(run);
-  if (state == whole.runs.end()) return nullptr;
-  auto figures = std::make_shared<trace::Progress>();
-  figures->program = whole.program;
-  figures->model = whole.model;
-  figures->backend = whole.backend;
-  figures->threads = whole.threads;
-  figures->layers = whole.layers;
-  figures->heads = whole.heads;
-  figures->runs.set(run, state->second);
-  for (const RequestId id : state->second.requests) {
-    const auto found = whole.requests.find(id);
-    if (found == whole.requests.end()) continue;
-    trace::RequestState request = found->second;
-    request.segments = {};
-    request.blocks = {};
-    figures->requests.set(id, std::move(request));
-  }
-  return figures;
-}
-
 QStringList otherNames(const std::string& queryJson, const QString& model) {
   const query::ParseResult read = query::parseJson(queryJson);
   QStringList names;
@@ -124,7 +101,7 @@ class RunRateSums {
 void finish(RunRecord& record) {
   const TraceStore& trace = *record.trace;
   const trace::Progress& progress = trace.newest().progress();
-  record.figures = figuresOf(progress, record.run);
+  record.figures = runSummary(progress, record.run);
   if (record.figures) {
     for (const auto& [id, request] : record.figures->requests)
       record.accounts[id] = RequestAccount(trace, trace.size(), id).done();
@@ -136,6 +113,28 @@ void finish(RunRecord& record) {
 }
 
 }  // namespace
+
+std::shared_ptr<const trace::Progress> runSummary(const trace::Progress& whole, RunId run) {
+  const auto state = whole.runs.find(run);
+  if (state == whole.runs.end()) return nullptr;
+  auto figures = std::make_shared<trace::Progress>();
+  figures->program = whole.program;
+  figures->model = whole.model;
+  figures->backend = whole.backend;
+  figures->threads = whole.threads;
+  figures->layers = whole.layers;
+  figures->heads = whole.heads;
+  figures->runs.set(run, state->second);
+  for (const RequestId id : state->second.requests) {
+    const auto found = whole.requests.find(id);
+    if (found == whole.requests.end()) continue;
+    trace::RequestState request = found->second;
+    request.segments = {};
+    request.blocks = {};
+    figures->requests.set(id, std::move(request));
+  }
+  return figures;
+}
 
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run) {
   RunRateSums sums(trace);

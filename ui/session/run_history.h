@@ -78,6 +78,9 @@ std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t posit
 /// The warnings of the engine about the run as a whole, of the first `position` events.
 QStringList warningsOf(const TraceStore& trace, std::size_t position, RunId run);
 
+/// The run alone, with its requests but without their blocks and tokens; null if `whole` does not have it.
+std::shared_ptr<const trace::Progress> runSummary(const trace::Progress& whole, RunId run);
+
 class RunHistory {
  public:
   /// More runs than this are not kept: the oldest go.

@@ -4,6 +4,8 @@
 #include "ui/session/run_history.h"
 #include "ui/session/run_list.h"
 
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QTest>
 
 #include <array>
@@ -209,6 +211,117 @@ class TestRunHistory : public QObject {
     QVERIFY(!readRecord("{}"));
     QVERIFY(!readRecord("not json"));
     QVERIFY(!readRecord(R"({"spanscopeRun": 99, "run": 1})"));
+  }
+
+  /// The figures of a run of which no metrics were reported, e.g. because it was stopped.
+  void figuresOfAStoppedRun() {
+    trace::Progress figures;
+    figures.model = "/models/spanlet";
+    figures.backend = "CPU";
+    trace::RunState& run = figures.runs.edit(5);
+    run.queryJson = std::string("{}");
+    run.policy = "blend(0.15)";
+    run.requests = {8, 9};
+    run.outcome = trace::RunOutcome::Stopped;
+    run.startedAt = 5'000;
+    run.finishedAt = 9'000;
+    trace::RequestState& request = figures.requests.edit(8);
+    request.run = 5;
+    request.node = "/g";
+    request.copy = 2;
+    request.promptTokens = 40;
+    request.cachedTokens = 16;
+    request.relocatedTokens = 8;
+    request.computedTokens = 24;
+    request.generatedTokens = 3;
+    request.text = "a b c";
+    request.startedAt = 5'500;
+    request.admittedAt = 6'000;
+    request.firstTokenAt = 7'000;
+    request.lastTokenAt = 8'000;
+    request.outcome = trace::StepOutcome::Stopped;
+    request.finishedAt = 9'000;
+    // A server that reports nothing but text, and a break.
+    trace::RequestState& served = figures.requests.edit(9);
+    served.run = 5;
+    served.step = 1;
+    served.text = "half";
+    served.startedAt = 6'000;
+    served.firstTokenAt = 7'000;
+    trace::ServerReported reported;
+    reported.step = 1;
+    reported.server = "gpu-3";
+    reported.brokenBy = "it closed";
+    served.reported = reported;
+    RunRecord record = recordOf(5, nullptr);
+    record.figures = std::make_shared<const trace::Progress>(figures);
+    trace::FidelityMeasured measured;
+    measured.promptTokens = 40;
+    measured.tokens = {{.token = 7, .divergence = 0.1}};
+    record.fidelity[8] = std::make_shared<const trace::FidelityMeasured>(measured);
+    record.warnings = QStringList{QStringLiteral("beware")};
+    const std::optional<RunRecord> read = readRecord(recordText(record));
+    QVERIFY(read);
+    QCOMPARE(read->warnings, record.warnings);
+    QVERIFY(*read->fidelity.at(8) == measured);
+    const trace::RunState& again = read->figures->runs.at(5);
+    QCOMPARE(again.policy, run.policy);
+    QVERIFY(again.outcome == run.outcome && again.requests == run.requests);
+    QCOMPARE(again.finishedAt - again.startedAt, std::int64_t{4'000});
+    const trace::RequestState& one = read->figures->requests.at(8);
+    QVERIFY(one.node == request.node && one.copy == request.copy && one.outcome == request.outcome);
+    QVERIFY(one.promptTokens == 40 && one.cachedTokens == 16 && one.relocatedTokens == 8);
+    QVERIFY(one.computedTokens == 24 && one.generatedTokens == 3 && one.text == request.text);
+    QVERIFY(one.firstTokenAt - one.startedAt == 1'500 && one.lastTokenAt - one.firstTokenAt == 1'000);
+    QVERIFY(!one.metrics && !one.reported);
+    const trace::RequestState& other = read->figures->requests.at(9);
+    QVERIFY(other.text == served.text && other.step == 1 && other.reported == served.reported);
+    QVERIFY(other.generatedTokens == 0 && other.firstTokenAt - other.startedAt == 1'000);
+  }
+
+  /// The figures were JSON in an earlier version. They come from the trace beside it.
+  void recordsOfAnEarlierVersion() {
+    const QTemporaryDir folder;
+    RunHistory history;
+    addTo(history, 7, sessionOf(7, "an answer", "/models/spanlet"));
+    {
+      RunArchive archive(folder.path());
+      archive.save(*history.find(7));
+      archive.flush();
+    }
+    const QString stem =
+        folder.filePath(QStringLiteral("%1-7").arg(history.find(7)->startedAt, 16, 10, QLatin1Char('0')));
+    QFile small(stem + ".run");
+    QVERIFY(small.open(QIODevice::ReadOnly));
+    QJsonObject object = QJsonDocument::fromJson(small.readAll()).object();
+    small.close();
+    object[QStringLiteral("spanscopeRun")] = 1;
+    object.remove(QStringLiteral("figures"));
+    object[QStringLiteral("query")] = QStringLiteral("{}");
+    object[QStringLiteral("answer")] = QStringLiteral("an answer");
+    const auto writeOld = [&] {
+      if (!small.open(QIODevice::WriteOnly)) qFatal("not written");
+      small.write(QJsonDocument(object).toJson(QJsonDocument::Compact));
+      small.close();
+    };
+    writeOld();
+    const auto isWhole = [&](const std::vector<RunRecord>& records) {
+      return records.size() == 1 && records[0].figures->runs.at(7).answer == "an answer" &&
+             records[0].figures->requests.at(7).metrics.has_value() &&
+             records[0].warnings == QStringList{QStringLiteral("beware")} &&
+             records[0].accounts == history.find(7)->accounts;
+    };
+    const RunArchive archive(folder.path());
+    QVERIFY(isWhole(archive.load()));
+    // It is of this version now.
+    QVERIFY(QFile::remove(stem + ".trace"));
+    QVERIFY(isWhole(archive.load()));
+    // Without a trace the run stays, and says what is missing.
+    writeOld();
+    const std::vector<RunRecord> left = archive.load();
+    QCOMPARE(left.size(), std::size_t{1});
+    QCOMPARE(left[0].figures->runs.at(7).answer, std::string("an answer"));
+    QCOMPARE(left[0].warnings.size(), 2);
   }
 
   /// Files take no more room than they may: the oldest runs go.
