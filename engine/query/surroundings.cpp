@@ -27,6 +27,9 @@ std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, con
         kExpected,
         {}};
   }
+  // A PDF may be all ASCII.
+  if (text->starts_with("%PDF-"))
+    return NotGiven{file + ", a PDF", "a text file", "an augment reads the text of a PDF"};
   const bool hasZero = text->find('\0') != std::string::npos;
   if (!hasZero && isValidUtf8(*text)) {
     text->erase(0, text->size() - withoutByteOrderMark(*text).size());

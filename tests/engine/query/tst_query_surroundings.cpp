@@ -423,6 +423,7 @@ void TestQuerySurroundings::textFilesAreWholeText_data() {
   row("Windows-1252", "\x93quoted\x94", {});
   row("a zero byte", "text\0text"s, {});
   row("a picture", "\x89PNG\r\n\x1A\n", {});
+  row("a PDF of ASCII alone", "%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n", {});
 }
 
 void TestQuerySurroundings::textFilesAreWholeText() {
