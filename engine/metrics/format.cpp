@@ -5,8 +5,8 @@
 #include "engine/trace/line_pieces.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace spanscope::metrics {
 namespace {
@@ -14,16 +14,22 @@ namespace {
 /// Between a number and its per cent sign.
 constexpr const char* kPercent = "\u00A0%";
 
-std::string printed(const char* format, int digits, double value) {
+/// With a decimal point in every language, which printf does not promise: Qt sets the locale.
+std::string printed(std::chars_format format, int digits, double value) {
   std::array<char, 400> text{};  // the longest double has 309 digits before the point
-  std::snprintf(text.data(), text.size(), format, digits, value);
-  return text.data();
+  const std::to_chars_result end =
+      std::to_chars(text.data(), text.data() + text.size(), value, format, digits);
+  return std::string(text.data(), end.ptr);
+}
+
+std::string fixedPoint(double value, int digits) {
+  return printed(std::chars_format::fixed, digits, value);
 }
 
 /// Two to three significant digits.
 std::string shortNumber(double value) {
   const double size = std::abs(value);
-  return printed("%.*f", size < 1 ? 2 : size < 10 ? 1 : 0, value);
+  return fixedPoint(value, size < 1 ? 2 : size < 10 ? 1 : 0);
 }
 
 std::string wholeText(double value) {
@@ -35,7 +41,7 @@ std::string wholeText(double value) {
 std::string plainNumber(double value) {
   const double size = std::abs(value);
   if (size == 0 || size >= 1 || size < 1e-11) return trace::divergenceText(value);
-  return printed("%.*f", 1 - static_cast<int>(std::floor(std::log10(size))), value);
+  return fixedPoint(value, 1 - static_cast<int>(std::floor(std::log10(size))));
 }
 
 bool isCount(Unit unit) {
@@ -80,7 +86,7 @@ std::string text(Unit unit, const Value& value) {
 std::string columnText(Unit unit, const Value& value) {
   if (const auto* words = std::get_if<std::string>(&value)) return *words;
   if (isCount(unit) || unit == Unit::Nats) return text(unit, value);
-  return printed("%.*f", 2, displayed(unit, std::get<double>(value)));
+  return fixedPoint(displayed(unit, std::get<double>(value)), 2);
 }
 
 std::string exactText(Unit unit, const Value& value) {
@@ -96,7 +102,7 @@ double displayed(Unit unit, double value) {
 
 std::string durationText(double seconds) {
   if (std::abs(seconds) < 1) return shortNumber(seconds * 1000) + " ms";
-  return printed("%.*f s", std::abs(seconds) < 100 ? 2 : 0, seconds);
+  return fixedPoint(seconds, std::abs(seconds) < 100 ? 2 : 0) + " s";
 }
 
 std::string shareText(std::int64_t part, std::int64_t whole) {
@@ -108,7 +114,7 @@ std::string countText(double value) {
   const double size = std::abs(value);
   if (size >= 1e6) return shortNumber(value / 1e6) + " M";
   if (size >= 1e4) return shortNumber(value / 1e3) + " k";
-  return printed("%.*f", size < 10 && value != std::round(value) ? 1 : 0, value);
+  return fixedPoint(value, size < 10 && value != std::round(value) ? 1 : 0);
 }
 
 std::string changeText(double now, double before) {
@@ -120,11 +126,11 @@ std::string changeText(double now, double before) {
   if (ratio >= 1.995) return arrow + shortNumber(ratio) + "×";
   const double percent = std::round(100 * (now - before) / before);
   if (percent == 0) return kSame;
-  return arrow + (percent > 0 ? "+" : "−") + printed("%.*f", 0, std::abs(percent)) + " %";
+  return arrow + (percent > 0 ? "+" : "−") + fixedPoint(std::abs(percent), 0) + " %";
 }
 
 std::string exactNumber(double value) {
-  return printed("%.*g", 9, value);
+  return printed(std::chars_format::general, 9, value);
 }
 
 }  // namespace spanscope::metrics
