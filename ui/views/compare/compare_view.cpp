@@ -222,7 +222,10 @@ void CompareView::fitColumns() {
     const auto column = static_cast<std::size_t>(c);
     const auto measure = [&](const QString& text, const QFontMetrics& metrics) {
       wanted[column] = std::max(wanted[column], metrics.horizontalAdvance(text) + pads);
-      for (const QString& word : text.split(QLatin1Char(' ')))
+      // Names of metrics may break after a hyphen, values not.
+      QString parts = text;
+      if (c == 0) parts.replace(QLatin1Char('-'), QStringLiteral("- "));
+      for (const QString& word : parts.split(QLatin1Char(' ')))
         least[column] = std::max(least[column], metrics.horizontalAdvance(word) + pads);
     };
     for (int r = 0; r < m_table->rowCount(); ++r) {
