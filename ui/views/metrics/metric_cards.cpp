@@ -244,7 +244,7 @@ CardContent speedCard(const MetricsModel& model) {
   const Metric& prefill = metrics::get("prefill-speed");
   const Metric& decode = metrics::get("decode-speed");
   CardContent card;
-  card.title = tr("%1, %2").arg(metricTitle(decode.id), metricName(prefill.id));
+  card.title = tr("Speed");
   card.explanation = tr("%1 %2 A forward pass that several runs share counts for each with its whole time.")
                          .arg(metricMeaning(prefill.id), metricMeaning(decode.id));
   card.xName = tr("run");

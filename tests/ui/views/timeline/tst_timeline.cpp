@@ -5,6 +5,7 @@
 #include "ui/views/timeline/timeline_canvas.h"
 #include "ui/views/timeline/timeline_model.h"
 #include "ui/views/timeline/timeline_view.h"
+#include "ui/words/metric_words.h"
 
 #include <QTest>
 
@@ -83,7 +84,7 @@ void TestTimeline::loadingIsNoWaiting() {
   QVERIFY2(facts.contains(QStringLiteral("loading 8 tokens from disk")), qPrintable(facts));
   QVERIFY(!facts.contains(QStringLiteral("waiting")));
   QVERIFY(timelineCsv(model).contains(QStringLiteral(",loading,")));
-  QVERIFY2(timelineFacts(model, row).contains(QStringLiteral("9 prompt tokens, 8 cached, 0 of them")),
+  QVERIFY2(timelineFacts(model, row).contains(metricShare("cached-tokens", 8, "prompt-tokens", 9)),
            qPrintable(timelineFacts(model, row)));
   // Without loads it only waits.
   ViewInput early = maker.input();
