@@ -14,6 +14,7 @@
 #include "ui/editor/node_status.h"
 #include "ui/editor/overlays.h"
 #include "ui/editor/tidy_layout.h"
+#include "ui/words/metric_words.h"
 
 #include <QByteArray>
 #include <QClipboard>
@@ -798,7 +799,8 @@ class TestCanvasCommands : public QObject {
     QAccessibleInterface* node = driver.accessible(first);
     QVERIFY(node != nullptr && node->isValid());
     const QString name = node->text(QAccessible::Name);
-    QVERIFY2(name.startsWith(QStringLiteral("user, document 1, 18 tokens, cached 100\u00A0%, looked at ")),
+    QVERIFY2(name.startsWith(QStringLiteral("user, document 1, 18 tokens, %1, looked at ")
+                                 .arg(metricPhrase("cached-tokens", QStringLiteral("100\u00A0%")))),
              qPrintable(name));
     QCOMPARE(node->role(), QAccessible::TreeItem);
     QCOMPARE(node->parent(), driver.accessible(plus));
