@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kLinger = 200;         ///< milliseconds for what is still on its way
 constexpr int kHighWater = 100'000;  ///< messages that wait for a slow reader
-constexpr long kTurn = 5;            ///< milliseconds between looks at the queue
+constexpr long kLook = 5;            ///< milliseconds between looks at the queue
 
 std::string bigEndian(std::uint64_t number) {
   std::string bytes(sizeof number, '\0');
@@ -218,11 +218,11 @@ void KvPublisher::Impl::work() {
     sendNew();
     if (wasEnding) return;
     if (!replaying) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(kTurn));
+      std::this_thread::sleep_for(std::chrono::milliseconds(kLook));
       continue;
     }
     zmq_pollitem_t item{.socket = replaying.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0};
-    if (zmq_poll(&item, 1, kTurn) > 0) replay();
+    if (zmq_poll(&item, 1, kLook) > 0) replay();
   }
 }
 

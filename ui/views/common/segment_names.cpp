@@ -57,7 +57,7 @@ class RunNodes {
   std::optional<query::Node> m_query;
 };
 
-QString operatorLabel(const query::Node& node) {
+QString nodeLabel(const query::Node& node) {
   return ui::operatorLabel(query::operatorName(node));
 }
 
@@ -88,7 +88,7 @@ QString roleOf(bool inPlus, bool isAnswer, const query::Node* node, bool only, b
   const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();
   if (last && (message == nullptr || message->role == query::Role::User)) return tr("question");
   if (isAnswer) return tr("answer");
-  return node == nullptr ? tr("part") : operatorLabel(*node);
+  return node == nullptr ? tr("part") : nodeLabel(*node);
 }
 
 /// Whether this segment is the beginning of the next one, computed again (policy link). The next segment
@@ -282,7 +282,7 @@ QString nodeName(const ViewInput& input, RunId run, const NodePath& path) {
   const document::DocumentNode* node = nodes.inDocument(path);
   if (node != nullptr && !node->name.empty()) return QString::fromStdString(node->name);
   const query::Node* own = nodes.find(path);
-  return own == nullptr ? tr("node") : operatorLabel(*own);
+  return own == nullptr ? tr("node") : nodeLabel(*own);
 }
 
 QString requestDetail(const trace::Replay& state, RequestId request) {

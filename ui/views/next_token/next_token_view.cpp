@@ -209,7 +209,7 @@ void NextTokenBars::setContent(const NextTokenModel& model, const Theme& theme) 
   m_theme = theme;
   QStringList lines{nextTokenSentence(model)};
   if (model.isComputed()) {
-    for (const workbench::Alternative& each : model.shown().alternatives)
+    for (const jobs::Alternative& each : model.shown().alternatives)
       lines << tr("“%1”: %2, there %3").arg(shownToken(each.text), percent(each.own), percent(each.other));
   }
   setAccessibleDescription(lines.join(QLatin1Char('\n')));
@@ -265,11 +265,11 @@ void NextTokenBars::paintStrip(QPainter& painter, const QRect& area) const {
 }
 
 void NextTokenBars::paintAlternatives(QPainter& painter, const QRect& area) const {
-  const workbench::NextToken& token = m_model.shown();
+  const jobs::NextToken& token = m_model.shown();
   const QFontMetrics small(m_theme.smallFont());
   const QFontMetrics mono(m_theme.monoFont());
   int names = 40;
-  for (const workbench::Alternative& each : token.alternatives)
+  for (const jobs::Alternative& each : token.alternatives)
     names = std::max(names, mono.horizontalAdvance(shownToken(each.text)) + 24);
   names = std::min(names, area.width() / 4);
   const int change = small.horizontalAdvance(tr("▼ −100.0")) + kSpace;
@@ -286,7 +286,7 @@ void NextTokenBars::paintAlternatives(QPainter& painter, const QRect& area) cons
   head(other, side, m_model.otherName);
   head(other + side + kSpace, change, tr("points"));
   int y = area.top() + kBarRow;
-  for (const workbench::Alternative& each : token.alternatives) {
+  for (const jobs::Alternative& each : token.alternatives) {
     if (y + kBarRow > area.bottom() + 2) break;
     const bool isDrawn = each.token == token.drawn;
     painter.setFont(m_theme.monoFont());

@@ -18,7 +18,7 @@ QString shortened(QString text) {
   return text;
 }
 
-QString keyText(const trace::BlockKey& key) {
+QString shortKey(const trace::BlockKey& key) {
   return QStringLiteral("%1…%2")
       .arg(key.high >> 48U, 4, 16, QLatin1Char('0'))
       .arg(key.low & 0xFFU, 2, 16, QLatin1Char('0'));
@@ -169,7 +169,7 @@ class FactMaker {
     const auto& pool = m_context.state.pool().blocks();
     if (!m_context.present()) return;
     const trace::BlockState& own = pool[static_cast<std::size_t>(m_facts.physical)];
-    add(tr("Key"), tr("%1, block %2 of its chain").arg(keyText(own.key)).arg(own.virtualIndex));
+    add(tr("Key"), tr("%1, block %2 of its chain").arg(shortKey(own.key)).arg(own.virtualIndex));
   }
 
   void addPresent() {
