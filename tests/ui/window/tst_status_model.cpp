@@ -33,13 +33,14 @@ class TestStatusModel : public QObject {
     status.failed = 0;
     status.read = 1024;
     status.toRead = 3200;
-    QTest::newRow("reading") << status << QStringLiteral("Run 1 running     read 1024 of 3200 tokens (32 %)");
+    QTest::newRow("reading") << status
+                             << QStringLiteral("Run 1 running     read 1024 of 3200 tokens (32\u00A0%)");
     status.event = 71;
     status.events = 96;
     QTest::newRow("looking back")
         << status
         << QStringLiteral(
-               "Looking back: event 71 of 96     Run 1 was running     read 1024 of 3200 tokens (32 %)");
+               "Looking back: event 71 of 96     Run 1 was running     read 1024 of 3200 tokens (32\u00A0%)");
     status = StatusModel();
     status.event = 1;
     status.events = 96;
