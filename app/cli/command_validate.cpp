@@ -27,6 +27,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -128,7 +129,7 @@ Planned planned(const document::Document& document, const workbench::ModelBundle
     return predictor.predict(*made.plan, options);
   };
   const run::SessionConfig config = session.config();
-  result.fit = run::planFit(predict(config), config, predict);
+  result.fit = run::planFit(config, predict);
   return result;
 }
 
@@ -266,24 +267,37 @@ Checked checkQuery(const std::string& file, const std::string& text, const workb
   return checked;
 }
 
+Checked checkFile(const InputFile& file, const CommandSettings& settings, bool hasSettings,
+                  const std::vector<compute::Device>& devices, const ValidateCommandOptions& options,
+                  const Context& context) {
+  QueryInputs inputs(file.name, options.query.folders, *options.query.book, context.streams);
+  ValidationInputs surroundings(inputs);
+  std::optional<workbench::RunSettings> own;
+  if (file.settings || hasSettings) own = settings.of(file);
+  if (document::isDocumentText(file.text)) return checkDocument(file.text, own, devices, surroundings);
+  return checkQuery(file.name, file.text, own ? &*own : nullptr, devices, surroundings);
+}
+
 ExitCode validate(const Context& context, const ValidateCommandOptions& options) {
   ExitCode code = ExitCode::Fine;
   const CommandSettings settings(*options.command, options.session.settings, options.query.settings);
   const bool hasSettings = std::any_of(options.settingOptions.begin(), options.settingOptions.end(),
                                        [](const CLI::Option* option) { return option->count() > 0; });
   const std::vector<compute::Device> devices = context.backends.devices();
-  for (const InputFile& file : readInputFiles(options.files, context.streams)) {
-    QueryInputs inputs(file.name, options.query.folders, *options.query.book, context.streams);
-    ValidationInputs surroundings(inputs);
-    const bool isDocument = document::isDocumentText(file.text);
-    std::optional<workbench::RunSettings> own;
-    if (file.settings || hasSettings) own = settings.of(file);
-    const Checked checked =
-        isDocument ? checkDocument(file.text, own, devices, surroundings)
-                   : checkQuery(file.name, file.text, own ? &*own : nullptr, devices, surroundings);
-    writeDiagnostics(context.streams.err, inputName(file.name), checked.diagnostics);
+  for (const std::string& name : options.files) {
+    Checked checked;
+    try {
+      const InputFile file = std::move(readInputFiles({name}, context.streams).front());
+      checked = checkFile(file, settings, hasSettings, devices, options, context);
+    } catch (const std::bad_alloc&) {
+      context.streams.err
+          << Error{inputName(name), {}, "more than fits into memory", "a smaller query or pool"}.message()
+          << '\n';
+      return ExitCode::RunFailed;
+    }
+    writeDiagnostics(context.streams.err, inputName(name), checked.diagnostics);
     if (checked.query) {
-      context.streams.out << inputName(file.name) << ": fine\n";
+      context.streams.out << inputName(name) << ": fine\n";
       if (options.parameters)
         context.streams.out << parameterLines(query::listParameters(*checked.query, checked.declarations));
     } else {

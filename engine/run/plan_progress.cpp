@@ -193,4 +193,24 @@ std::optional<PlanFit> planFit(const Prediction& empty, const SessionConfig& ses
   return fit;
 }
 
+std::optional<PlanFit> planFit(const SessionConfig& session, const PredictInSession& predict) {
+  constexpr std::int32_t kFirst = 1024;
+  constexpr std::int32_t kFactor = 8;
+  SessionConfig part = session;
+  part.blockCount = std::min(session.blockCount, kFirst);
+  std::optional<Error> last;
+  while (true) {
+    const Prediction predicted = predict(part);
+    if (predicted.stopped) return std::nullopt;
+    const bool isWhole = part.blockCount == session.blockCount;
+    // A run that fits a part of the pool fits the whole. An error that says the same of a larger part is not
+    // about the pool.
+    if (!predicted.error || isWhole) return planFit(predicted, session, predict);
+    if (predicted.error == last) return PlanFit{.error = last, .isCertain = predicted.errorIsCertain};
+    last = predicted.error;
+    const bool isNearWhole = part.blockCount > session.blockCount / kFactor;
+    part.blockCount = isNearWhole ? session.blockCount : kFactor * part.blockCount;
+  }
+}
+
 }  // namespace spanscope::run

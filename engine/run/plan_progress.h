@@ -112,5 +112,8 @@ using PredictInSession = std::function<Prediction(const SessionConfig& session)>
 /// nothing if a prediction was stopped.
 std::optional<PlanFit> planFit(const Prediction& empty, const SessionConfig& session,
                                const PredictInSession& predict);
+/// The same without a prediction for the whole pool. It begins with a small part of the pool, so that a large
+/// one takes no memory if the run does not need it.
+std::optional<PlanFit> planFit(const SessionConfig& session, const PredictInSession& predict);
 
 }  // namespace spanscope::run

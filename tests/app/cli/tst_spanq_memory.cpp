@@ -14,6 +14,7 @@ class TestSpanqMemory : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void validateTakesNoMemoryForAPool();
   void runsLeaveNextToNothing();
 
  private:
@@ -32,6 +33,23 @@ class TestSpanqMemory : public QObject {
     return ::getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_maxrss : -1;
   }
 };
+
+/// A pool of 16 million blocks would take gigabytes. It comes first, for the most memory of all children
+/// counts.
+void TestSpanqMemory::validateTakesNoMemoryForAPool() {
+  QFile query(m_folder.filePath("small.json"));
+  QVERIFY(query.open(QIODevice::WriteOnly));
+  query.write(R"({"g":{"model":"spnl/spanlet","max_tokens":1,"input":{"user":"Who is a baker?"}}})");
+  query.close();
+  QProcess process;
+  process.start(QStringLiteral(SPANSCOPE_SPANQ),
+                {"validate", "--model", SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", "--blocks",
+                 "16777216", query.fileName()});
+  QVERIFY(process.waitForFinished());
+  rusage usage{};
+  QCOMPARE(::getrusage(RUSAGE_CHILDREN, &usage), 0);
+  QVERIFY2(usage.ru_maxrss < 500'000, qPrintable(QString::number(usage.ru_maxrss) + " KiB"));
+}
 
 void TestSpanqMemory::runsLeaveNextToNothing() {
   QFile query(m_folder.filePath("query.json"));

@@ -6,6 +6,7 @@
 #include <QObject>
 #include <QTest>
 
+#include <algorithm>
 #include <string>
 
 using namespace spanscope;
@@ -49,6 +50,30 @@ class TestPlanFit : public QObject {
       QCOMPARE(fit->blocksNeeded, needed);
       QVERIFY(calls < 20);
     }
+  }
+
+  /// Only as much of the pool is tried as the run needs.
+  void aLargePoolIsNotTriedAsAWhole() {
+    SessionConfig session;
+    session.blockCount = 1 << 24;
+    std::int32_t largest = 0;
+    const auto noting = [&](const PredictInSession& predict) {
+      return [&largest, predict](const SessionConfig& part) {
+        largest = std::max(largest, part.blockCount);
+        return predict(part);
+      };
+    };
+    int calls = 0;
+    QVERIFY(planFit(session, noting(needing(3000, calls))) == PlanFit{});
+    QVERIFY(largest < 30'000);
+    // A prompt that is too long for the model fails in every pool.
+    const Error tooLong = errorAt("/g", "9000 tokens", "at most 8191");
+    const std::optional<PlanFit> fit = planFit(session, noting(needing(3000, calls, tooLong)));
+    QVERIFY(fit && fit->error == tooLong && fit->isCertain && fit->blocksNeeded == 0);
+    QVERIFY(largest < 1'000'000);
+    session.blockCount = 2000;
+    const std::optional<PlanFit> small = planFit(session, needing(3000, calls));
+    QVERIFY(small && small->error && small->blocksNeeded == 3000);
   }
 
   void whatFitsNeedsNoOtherPool() {
