@@ -3,6 +3,7 @@
 
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/base/visible_text.h"
 #include "engine/query/json/json.h"
 
@@ -61,7 +62,7 @@ std::string readBeginning(const std::string& file, const Streams& streams, std::
 }  // namespace
 
 std::string readInput(const std::string& file, const Streams& streams) {
-  return readBeginning(file, streams, query::ParseLimits{}.maxBytes + 1);
+  return inUtf8(readBeginning(file, streams, query::ParseLimits{}.maxBytes + 1));
 }
 
 std::string readInput(const std::string& file, const Streams& streams, std::size_t most) {

@@ -11,11 +11,12 @@
 
 namespace spanscope::cli {
 
-/// Reads the bytes of a file, which may be a pipe or a terminal; "-" is standard input. It reads at most one
-/// byte more than a query may have, so that the parser can say that the query is too long. Throws Failure if
-/// the file cannot be read, or if the program is asked to stop before all of it was read.
+/// Reads a query file, which may be a pipe or a terminal; "-" is standard input. UTF-16 and UTF-32 become
+/// UTF-8, other bytes stay as they are. It reads at most one byte more than a query may have, so that the
+/// parser can say that the query is too long. Throws Failure if the file cannot be read, or if the program is
+/// asked to stop before all of it was read.
 std::string readInput(const std::string& file, const Streams& streams);
-/// The same for a file of at most `most` bytes. Throws Failure if it has more.
+/// The bytes of a file of at most `most` bytes. Throws Failure if it has more.
 std::string readInput(const std::string& file, const Streams& streams, std::size_t most);
 
 /// The name of a file in messages, on one line. "-" becomes "standard input".

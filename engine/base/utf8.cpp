@@ -240,6 +240,11 @@ std::optional<NarrowText> utf8OfWide(std::string_view bytes) {
   return NarrowText{std::move(best->text), std::nullopt};
 }
 
+std::string inUtf8(std::string bytes) {
+  std::optional<NarrowText> narrow = utf8OfWide(bytes);
+  return narrow && !narrow->firstReplaced ? std::move(narrow->text) : std::move(bytes);
+}
+
 const char* kindOfBytes(std::string_view bytes) {
   if (bytes.starts_with("PK\x03\x04")) return "a ZIP archive (Word, Excel and EPUB files are such)";
   if (bytes.starts_with("\xD0\xCF\x11\xE0")) return "a file of an old Office program";

@@ -68,6 +68,9 @@ struct NarrowText {
 /// zero bytes. Nothing if the bytes are anything else, such as UTF-8 or a mark alone.
 std::optional<NarrowText> utf8OfWide(std::string_view bytes);
 
+/// The bytes in UTF-8 if utf8OfWide() reads every character of them, else as they are.
+std::string inUtf8(std::string bytes);
+
 /// What a file is that is no text, by its first bytes, e.g. "a picture"; nullptr: it is not known.
 const char* kindOfBytes(std::string_view bytes);
 

@@ -2,6 +2,7 @@
 #include "ui/document/document_file.h"
 
 #include "engine/base/output_file.h"
+#include "engine/base/utf8.h"
 #include "engine/query/files/file_access.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/query_form.h"
@@ -163,7 +164,7 @@ OpenedFile openDocument(const QString& path) {
     if (const auto* error = std::get_if<Error>(&text)) return refused(error->found, error->expected);
     return {document::readDocument(std::get<std::string>(text))};
   }
-  return readText({bytes.constData(), static_cast<std::size_t>(bytes.size())}, path);
+  return readText(inUtf8(bytes.toStdString()), path);
 }
 
 std::optional<Error> saveDocument(const QString& path, const document::Document& document,

@@ -17,6 +17,7 @@
 #include <QTest>
 
 #include <string>
+#include <utility>
 
 using spanscope::test::spanq;
 using spanscope::test::SpanqResult;
@@ -37,6 +38,7 @@ class TestSpanqForms : public QObject {
   void errorsPointIntoEveryForm_data();
   void errorsPointIntoEveryForm();
   void formIsToldByTheText();
+  void wideTextIsRead();
   void exportWarnsOfWhatTheFormCannotSay();
   void exportIsWhatTheReferenceWrites();
   void answersComeFromOptionsThenTheTerminal();
@@ -126,6 +128,25 @@ void TestSpanqForms::formIsToldByTheText() {
     const SpanqResult result = spanq({"export", "--to", "spnl", "-"}, text);
     QCOMPARE(result.out, std::string("{\"user\":\"a\"}\n"));
   }
+}
+
+/// Editors of Windows write UTF-16 with a byte order mark.
+void TestSpanqForms::wideTextIsRead() {
+  const QString query = QStringLiteral(R"({"g":{"model":"m","max_tokens":3,"input":{"user":"caf\u00e9?"}}})");
+  const std::string narrow = write("narrow.json", query.toUtf8());
+  const QString marked = QChar(QChar::ByteOrderMark) + query;
+  const QByteArray little(reinterpret_cast<const char*>(marked.utf16()), marked.size() * 2);
+  QByteArray big = little;
+  for (qsizetype i = 0; i < big.size(); i += 2) std::swap(big[i], big[i + 1]);
+  const SpanqResult expected = spanq({"export", "--to", "spnl", narrow});
+  QCOMPARE(expected.code, 0);
+  for (const QByteArray& bytes : {little, big}) {
+    const SpanqResult read = spanq({"export", "--to", "spnl", write("wide.json", bytes)});
+    QCOMPARE(QString::fromStdString(read.err), QString());
+    QCOMPARE(read.out, expected.out);
+  }
+  // Half of a character is no text.
+  QVERIFY(spanq({"validate", write("half.json", little + QByteArray("\x3D\xD8", 2))}).code != 0);
 }
 
 void TestSpanqForms::exportWarnsOfWhatTheFormCannotSay() {

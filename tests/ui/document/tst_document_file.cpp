@@ -370,6 +370,16 @@ void TestDocumentFile::savesWholeOrNothing() {
   QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
   QVERIFY(testing::withFreshIds(*opened.document) == testing::withFreshIds(document));
   QVERIFY(saveDocument(directory.filePath(QStringLiteral("no/such/folder.span")), document).has_value());
+  // Editors of Windows write UTF-16 with a byte order mark.
+  const QString text =
+      QChar(QChar::ByteOrderMark) + QString::fromStdString(writeDocument(document));
+  QFile wide(directory.filePath(QStringLiteral("wide.span")));
+  QVERIFY(wide.open(QIODevice::WriteOnly));
+  wide.write(reinterpret_cast<const char*>(text.utf16()), text.size() * 2);
+  wide.close();
+  const OpenedDocument same = openDocument(wide.fileName());
+  QVERIFY2(same.document.has_value(), errorsOf(same).c_str());
+  QVERIFY(testing::withFreshIds(*same.document) == testing::withFreshIds(document));
   QVERIFY(!openDocument(directory.filePath(QStringLiteral("nothing.span"))).document);
   QVERIFY(!openDocument(directory.path()).document);
 }
