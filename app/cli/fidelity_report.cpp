@@ -129,7 +129,7 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
     const run::StepResult* step = stepOf(result, one.request);
     if (step == nullptr) continue;
     const trace::FidelityFigures figures = figuresOf(one);
-    table.addRow({std::to_string(step->step), stepName(plan.steps[step->step]),
+    table.addRow({std::to_string(step->step), stepName(plan, step->step),
                   trace::divergenceText(figures.meanDivergence),
                   trace::divergenceText(figures.medianDivergence),
                   trace::divergenceText(figures.mostDivergence),
@@ -169,7 +169,7 @@ nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult
     nlohmann::ordered_json row;
     row["step"] = step->step;
     row["node"] = plan.steps[step->step].node;
-    row["copy"] = plan.steps[step->step].copy;
+    row["copy"] = plan.steps[step->step].copy + 1;
     row["prompt"] = one.reply.fidelity.promptTokens;
     row["cached"] = one.reply.fidelity.cachedTokens;
     row["recomputed"] = one.reply.fidelity.recomputedTokens;

@@ -355,7 +355,7 @@ std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction,
   };
   for (std::size_t i = 0; i < accounts.size(); ++i) {
     const run::StepPrediction& step = prediction.steps[i];
-    std::vector<std::string> cells{std::to_string(step.step), stepName(plan.steps[step.step])};
+    std::vector<std::string> cells{std::to_string(step.step), stepName(plan, step.step)};
     addCounts(cells, accounts[i], step.evicted);
     if (step.doubt != run::Doubt::None) cells.emplace_back(run::doubtReason(step.doubt));
     table.addRow(std::move(cells));
@@ -509,7 +509,7 @@ std::string predictionText(const plan::Plan& plan, const std::optional<run::Pred
   if (prediction->steps.empty()) return text;
   text += stepTable(plan, *prediction, blockSize);
   for (const run::StepPrediction& step : prediction->steps) {
-    text += "  Span table of step " + std::to_string(step.step) + ": " + stepName(plan.steps[step.step]);
+    text += "  Span table of step " + std::to_string(step.step) + ": " + stepName(plan, step.step);
     if (step.doubt != run::Doubt::None) text += ", with replies as long as they may be";
     text += "\n" + spanTable(step);
     if (tokenizer == nullptr) continue;
@@ -539,7 +539,7 @@ Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>
   for (const run::StepPrediction& step : prediction->steps) {
     Json row{{"step", step.step},
              {"node", plan.steps[step.step].node},
-             {"copy", plan.steps[step.step].copy},
+             {"copy", plan.steps[step.step].copy + 1},
              {"doubt", run::doubtName(step.doubt)}};
     for (const Count& count : kCounts) row[count.name] = rangeJson(step.*count.range);
     row["account"] = predictedAccount(run::accountOf(step, blockSize));

@@ -46,7 +46,7 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
     nlohmann::ordered_json row;
     row["step"] = step.step;
     row["node"] = plan.steps[step.step].node;
-    row["copy"] = plan.steps[step.step].copy;
+    row["copy"] = plan.steps[step.step].copy + 1;
     row["outcome"] = trace::enumName(step.outcome);
     row["text"] = step.text;
     row["tokens"] = step.tokens;

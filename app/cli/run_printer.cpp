@@ -3,6 +3,7 @@
 
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
+#include "engine/remote/chat/remote_run.h"
 #include "engine/run/run_result.h"
 
 #include <algorithm>
@@ -127,8 +128,8 @@ void RunPrinter::showTurn() {
       wipeProgress();
       reply.started = true;
       if (m_replies.size() > 1) {
-        m_streams.out << (m_turn > 0 ? "\n" : "") << "── step " << m_turn << ": "
-                      << stepName(m_plan.steps[m_turn]) << '\n';
+        m_streams.out << (m_turn > 0 ? "\n" : "") << "── step " << m_turn << ": " << stepName(m_plan, m_turn)
+                      << '\n';
       }
     }
     if (!reply.waiting.empty()) {
@@ -200,9 +201,12 @@ void RunPrinter::finish() {
   wipeProgress();
 }
 
-std::string stepName(const plan::Step& step) {
+std::string stepName(const plan::Plan& plan, std::size_t index) {
+  const plan::Step& step = plan.steps[index];
   std::string name = step.node.empty() ? "the root" : step.node;
-  if (step.copy > 0) name += ", copy " + std::to_string(step.copy);
+  const auto copies = std::count_if(plan.steps.begin(), plan.steps.end(),
+                                    [&step](const plan::Step& other) { return other.node == step.node; });
+  name += remote::copyText({.number = std::size_t{step.copy} + 1, .all = static_cast<std::size_t>(copies)});
   if (step.dropped) name += " (dropped)";
   return name;
 }
@@ -227,7 +231,7 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
   columns.push_back({"ended by", TextTable::Align::Left});
   TextTable table(columns);
   for (const run::StepResult& step : result.steps) {
-    std::vector<std::string> row = {std::to_string(step.step), stepName(plan.steps[step.step])};
+    std::vector<std::string> row = {std::to_string(step.step), stepName(plan, step.step)};
     for (const Metric* const metric : shown) {
       const std::optional<metrics::Value> value = metric->of(totals[step.step]);
       row.push_back(value ? metrics::columnText(metric->unit, *value) : "–");

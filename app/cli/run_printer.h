@@ -104,8 +104,9 @@ class RunPrinter {
   bool m_progressShown = false;
 };
 
-/// "/g/input/plus/0, copy 1"; the root of the query is "the root".
-std::string stepName(const plan::Step& step);
+/// The node of a step, and which of its copies it is: "/g/input/plus/0 (copy 2 of 4)". The root of the query
+/// is "the root".
+std::string stepName(const plan::Plan& plan, std::size_t index);
 
 /// A table with one row for each step and a column for each metric that compares steps. Cached, recomputed
 /// and computed tokens add up to the prompt of a step that was not stopped. `totals`: by step.

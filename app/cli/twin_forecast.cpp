@@ -180,7 +180,7 @@ std::string twinText(const plan::Plan& plan, const std::optional<std::vector<Twi
     TwinSums sums;
     sums.add(step);
     all.add(step);
-    table.addRow(cellsOf(std::to_string(step.step), stepName(plan.steps[step.step]), sums, step.isExact()));
+    table.addRow(cellsOf(std::to_string(step.step), stepName(plan, step.step), sums, step.isExact()));
     holdsReply = holdsReply || step.holdsReply;
     isExact = isExact && step.isExact();
   }
@@ -188,7 +188,7 @@ std::string twinText(const plan::Plan& plan, const std::optional<std::vector<Twi
   const std::string note = std::string(holdsReply ? kReplyNote : "") + (isExact ? "" : kDoubtNote);
   std::string text = table.text() + note;
   for (const TwinStep& step : *steps) {
-    text += "  Tokens of step " + std::to_string(step.step) + ": " + stepName(plan.steps[step.step]) + "\n";
+    text += "  Tokens of step " + std::to_string(step.step) + ": " + stepName(plan, step.step) + "\n";
     text += fateTable(step);
   }
   return text;

@@ -123,7 +123,7 @@ class Explainer {
   }
 
   void writeStep(std::size_t index, const Step& step) {
-    line(1, fmt::format("Step {}: {}, copy {}{}", index, place(step.node), step.copy,
+    line(1, fmt::format("Step {}: {}, copy {}{}", index, place(step.node), step.copy + 1,
                         step.dropped ? ", output dropped" : ""));
     const std::string limit =
         step.maxTokens ? "at most " + counted(*step.maxTokens, "token") : "tokens up to the session's limit";
@@ -289,7 +289,7 @@ class GraphWriter {
  private:
   void writeStep(std::size_t index, const Step& step) {
     const std::string title = fmt::format("step {}, ply {}: {}, copy {}", index, step.ply,
-                                          step.node.empty() ? "the root" : step.node, step.copy);
+                                          step.node.empty() ? "the root" : step.node, step.copy + 1);
     m_text += fmt::format("  subgraph cluster_{} {{\n    label={};\n", index, dotText(title));
     const std::string limit = step.maxTokens ? "at most " + counted(*step.maxTokens, "token") : "no limit";
     m_text += fmt::format(

@@ -194,13 +194,13 @@ void TestCliText::viewShowsStepsInOrder() {
   view.take(makeEvent(8, trace::StepStarted{.step = 1, .copy = 1}));
   view.take(token(8, "two "));
   view.take(token(7, "one "));
-  QCOMPARE(QString::fromStdString(terminal.out.str()), QString("── step 0: /g\none "));
+  QCOMPARE(QString::fromStdString(terminal.out.str()), QString("── step 0: /g (copy 1 of 2)\none "));
   view.take(token(8, "more"));
   view.take(finished(8, 1, "two more"));
   view.take(finished(7, 0, "one "));
   view.finish();
   QCOMPARE(QString::fromStdString(terminal.out.str()),
-           QString("── step 0: /g\none \n\n── step 1: /g, copy 1\ntwo more\n"));
+           QString("── step 0: /g\none \n\n── step 1: /g (copy 2 of 2)\ntwo more\n"));
 }
 
 void TestCliText::viewMakesUpForLostTokens() {
