@@ -280,7 +280,13 @@ void TestEventCodec::jsonValues() {
   const Event bad{1, 0, 1, 0, 0, {}, MessageLogged{Severity::Warning, "\xff"}};
   QVERIFY(jsonLine(bad).find("{\"severity\":\"warning\",\"text\":\"\xEF\xBF\xBD\"}") != std::string::npos);
   const Event ended{
-      2, 0, 1, 0, 0, {}, JobEnded{.kind = "turn", .result = {.bytes = std::string("\x05\xff")}}};
+      2,
+      0,
+      1,
+      0,
+      0,
+      {},
+      JobEnded{.kind = "turn", .arguments = {}, .problem = {}, .result = {.bytes = std::string("\x05\xff")}}};
   QVERIFY(jsonLine(ended).find(
               "\"arguments\":\"\",\"outcome\":\"finished\",\"problem\":\"\",\"result\":\"05ff\"") !=
           std::string::npos);

@@ -232,9 +232,11 @@ void TestReport::describeRows_data() {
       "step_metrics run 2 request 3 /g: step 1: prompt 100, cached 64, relocated 32, computed 36, generated "
       "5, first "
       "token after 12.50 ms, then 2.00 ms a token");
-  row("job", JobEnded{.kind = "turn", .result = {.bytes = std::string("abc")}},
+  row("job",
+      JobEnded{.kind = "turn", .arguments = {}, .problem = {}, .result = {.bytes = std::string("abc")}},
       "job_ended run 2 request 3 /g: turn finished, result of 3 bytes");
-  row("failed job", JobEnded{.kind = "turn", .outcome = JobOutcome::Failed, .problem = "no\nroom"},
+  row("failed job",
+      JobEnded{.kind = "turn", .arguments = {}, .outcome = JobOutcome::Failed, .problem = "no\nroom"},
       "job_ended run 2 request 3 /g: turn failed: no\\nroom");
   row("message", MessageLogged{Severity::Warning, "care\r\n\xC2\x9B"},
       "message_logged run 2 request 3 /g: warning: care\\x0d\\n\\xc2\\x9b");
