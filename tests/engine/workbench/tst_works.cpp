@@ -2,7 +2,6 @@
 // The kinds of work beside runs: what each tells on its way, what it leaves alone, and how it ends.
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
-#include "engine/jobs/attention_entropy.h"
 #include "engine/jobs/attention_replay.h"
 #include "engine/jobs/fidelity.h"
 #include "engine/jobs/next_token.h"
@@ -30,7 +29,6 @@
 #include <QTest>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <future>
 #include <memory>
@@ -228,39 +226,6 @@ class TestWorks : public QObject {
     QCOMPARE(failed.size(), std::size_t{1});
     QVERIFY(std::get<trace::JobEnded>(failed.front().payload).outcome == trace::JobOutcome::Failed);
     QVERIFY(!std::get<trace::JobEnded>(failed.front().payload).problem.empty());
-  }
-
-  /// The entropy of a layer is that of the weights which a replay of the layer reports.
-  void entropyIsThatOfTheReplayedWeights() {
-    Bench bench;
-    const RunId run = bench.run(QStringLiteral("rag.json"))->run();
-    const run::FinishedReply reply = bench.replies(run).front();
-    const auto work = std::make_shared<jobs::AnswerJob<jobs::AttentionEntropyJob>>(
-        jobs::EntropyChoice{.request = reply.request}, std::vector{reply});
-    QCOMPARE(bench.finish(work).problem(), std::string());
-    const jobs::AttentionEntropy& found = work->found();
-    QVERIFY(jobs::AttentionEntropyJob::isSound(found));
-    QCOMPARE(found.rows, static_cast<std::int32_t>(reply.tokens.size()));
-    QCOMPARE(found.answerRows, found.rows);
-    QVERIFY(found.layers.size() > 1);
-    for (std::size_t layer = 0; layer < found.layers.size(); ++layer)
-      QVERIFY(found.layers[layer] > 0 && found.layers[layer] <= found.uniform[layer] + 1e-6);
-    const jobs::ReplayChoice choice{.request = reply.request, .layer = 1};
-    bench.newest.events();
-    QCOMPARE(bench.finish(std::make_shared<jobs::AttentionReplayJob>(choice, reply)).state(),
-             WorkState::Finished);
-    double sum = 0;
-    double rows = 0;
-    for (const trace::Event& event : bench.newest.events()) {
-      const auto* replayed = std::get_if<trace::ReplayedMass>(&event.payload);
-      if (replayed == nullptr) continue;
-      QCOMPARE(replayed->mass.keySpan, 1);
-      for (const float weight : replayed->mass.mass)
-        if (weight > 0) sum -= static_cast<double>(weight) * std::log(static_cast<double>(weight));
-      rows += replayed->mass.heads;
-    }
-    QVERIFY(rows > 0);
-    QVERIFY(std::abs(found.layers[1] - sum / rows) < 1e-4);
   }
 
   /// Of a reply that another session gave, or none at all, nothing is computed.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A pair of tokens and the alternatives of an answer, computed in the window: asked for by command, shown,
 // and not offered twice.
+#include "engine/jobs/attention_replay.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
 #include "ui/session/job_results.h"
 #include "ui/views/attention_entropy/attention_entropy_view.h"
 #include "ui/views/next_token/next_token_view.h"
 #include "ui/views/turn/turn_view.h"
+#include "ui/window/engine_jobs.h"
 
 #include <QAction>
 #include <QPushButton>
@@ -14,6 +16,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <variant>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -59,14 +62,37 @@ class TestTurnWindow : public QObject {
     QCOMPARE(saved->front().divergence, model.tokens->front().divergence);
   }
 
+  /// The entropy of a layer is that of the weights which a replay of the layer reports.
   void entropyIsComputedAndShown() {
     test::AnsweringWindow<AttentionEntropyView> shown;
     QVERIFY(shown.open("attention-entropy"));
-    QCOMPARE(shown.run([&] { return shown.view().shownModel().canCompute(); }), QString());
+    const auto model = [&shown] { return shown.view().shownModel(); };
+    QCOMPARE(shown.run([&] { return model().canCompute(); }), QString());
     QTest::mouseClick(shown.view().findChild<QPushButton*>(), Qt::LeftButton);
-    QTRY_VERIFY(shown.view().shownModel().entropy != nullptr);
-    const jobs::AttentionEntropy& entropy = *shown.view().shownModel().entropy;
-    QCOMPARE(shown.view().csv().count(QLatin1Char('\n')), static_cast<qsizetype>(entropy.layers.size()) + 1);
+    QTRY_VERIFY(model().entropy != nullptr);
+    const jobs::AttentionEntropy& found = *model().entropy;
+    QCOMPARE(found.rows, found.answerRows);
+    QCOMPARE(shown.view().csv().count(QLatin1Char('\n')), static_cast<qsizetype>(found.layers.size()) + 1);
+    for (std::size_t layer = 0; layer < found.layers.size(); ++layer)
+      QVERIFY(found.layers[layer] > 0 && found.layers[layer] <= found.uniform[layer] + 1e-6);
+    const jobs::ReplayChoice choice{.request = model().choice.request, .layer = 1};
+    const jobs::JobCall call = jobs::callOf<jobs::AttentionReplayJob>(choice);
+    QCOMPARE(startJob(shown.workspace(), call), QString());
+    const auto& input = shown.workspace().input();
+    QTRY_VERIFY(input.trace->lastJob(call.kind, call.arguments) != nullptr);
+    double sum = 0;
+    double heads = 0;
+    for (const trace::Event& event : input.trace->events()) {
+      const auto* replayed = std::get_if<trace::ReplayedMass>(&event.payload);
+      if (replayed == nullptr) continue;
+      QCOMPARE(replayed->mass.keySpan, 1);
+      for (const float weight : replayed->mass.mass) {
+        if (weight > 0) sum -= static_cast<double>(weight) * std::log(static_cast<double>(weight));
+      }
+      heads += replayed->mass.heads;
+    }
+    QVERIFY(heads > 0);
+    QVERIFY(std::abs(found.layers[1] - sum / heads) < 1e-4);
   }
 };
 
