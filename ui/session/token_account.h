@@ -20,7 +20,7 @@ using trace::foundTokens;
 using trace::PromptAccount;
 using trace::TokenAccount;
 
-/// What an account says beside found and computed tokens, a few words each: "12 computed again", "30 padded",
+/// What an account says beside found and computed tokens, a few words each: "12 recomputed", "30 padded",
 /// "8 cropped". Counts of 0 are left out.
 QStringList accountWords(const TokenAccount& account);
 

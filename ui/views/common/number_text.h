@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes numbers as a person reads them.
+// The formats of engine/metrics/format.h as strings of Qt.
 #pragma once
 
 #include "ui/words/part_text.h"

@@ -102,7 +102,7 @@ struct ForecastTable {
 ForecastTable forecastTable(const ViewInput& input, Against against, const QString& place = {},
                             const AskedTwins* twins = nullptr);
 
-/// What the counts say beside found and computed tokens, in the words of other views: "12 computed again",
+/// What the counts say beside found and computed tokens, in the words of other views: "12 recomputed",
 /// "30 padded", "8 cropped". Counts of 0, and such that are not known, are left out.
 QStringList accountWords(const ForecastCounts& counts);
 /// "12", "12–20", "12 or more"

@@ -81,7 +81,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most = 50, RunScope 
 
 /// "not reported"
 QString cachedStateText(trace::CachedState state);
-/// "TTFT 3.1 ms · 8 tokens · 70 of 83 prompt tokens cached (84 %)"
+/// "TTFT 3.1 ms · 8 generated · 70 of 83 prompt tokens cached (84 %)"
 QString answerFacts(const Answer& answer);
 /// "block attention ✓ · full prefill ≈ KL 0.012, 23 of 24 tokens agree, same answer". If nothing was
 /// measured, only the policy's exactness.
