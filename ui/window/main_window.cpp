@@ -352,11 +352,16 @@ void MainWindow::makeRoles() {
 void MainWindow::fillMenu() {
   for (const CommandCategory category : kCommandCategories) {
     QMenu* menu = m_menu->addMenu(categoryTitle(category));
+    menu->setToolTipsVisible(true);
     std::map<QString, QMenu*> within;
     for (QAction* action : m_actions->actions(category)) {
       const QString title = subMenuOf(action->objectName());
       QMenu*& own = title.isEmpty() ? menu : within[title];
-      if (own == nullptr) own = menu->addMenu(title);
+      if (own == nullptr) {
+        own = menu->addMenu(title);
+        // An entry that is off says what it needs.
+        own->setToolTipsVisible(true);
+      }
       own->addAction(action);
     }
     if (category == CommandCategory::Learn) m_lessons->fillMenu(*menu);
