@@ -200,7 +200,7 @@ void TestCliText::viewShowsStepsInOrder() {
   view.take(finished(7, 0, "one "));
   view.finish();
   QCOMPARE(QString::fromStdString(terminal.out.str()),
-           QString("── step 0: /g\none \n\n── step 1: /g (copy 2 of 2)\ntwo more\n"));
+           QString("── step 0: /g (copy 1 of 2)\none \n\n── step 1: /g (copy 2 of 2)\ntwo more\n"));
 }
 
 void TestCliText::viewMakesUpForLostTokens() {

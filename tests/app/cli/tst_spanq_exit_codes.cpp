@@ -108,15 +108,24 @@ QString textOf(const QString& path) {
   return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
-/// All commands that do something, as the completion of bash knows them.
+/// The words that the completion offers after a command.
+QStringList completed(const std::vector<std::string>& words) {
+  QStringList lines = QString::fromStdString(spanq(words).out).split('\n', Qt::SkipEmptyParts);
+  if (!lines.isEmpty()) lines.removeFirst();
+  for (QString& line : lines) line = line.section('\t', 0, 0);
+  return lines;
+}
+
+/// All commands that do something, as the completion knows them.
 QStringList commands() {
+  const QStringList groups{"trace", "model", "cache", "bench", "remote", "twin", "lesson"};
   QStringList found;
-  const QString script = QString::fromStdString(spanq({"completion", "bash"}).out);
-  const QRegularExpression branch("^    '([a-z. ]+)'\\)$", QRegularExpression::MultilineOption);
-  for (QRegularExpressionMatchIterator each = branch.globalMatch(script); each.hasNext();)
-    found << each.next().captured(1);
-  for (const char* group : {"trace", "model", "cache", "bench", "remote", "twin", "lesson"})
-    found.removeAll(group);
+  for (const QString& command : completed({"__complete", ""})) {
+    if (!groups.contains(command)) found << command;
+    if (!groups.contains(command)) continue;
+    for (const QString& one : completed({"__complete", command.toStdString(), ""}))
+      found << command + ' ' + one;
+  }
   return found;
 }
 

@@ -132,7 +132,8 @@ void TestSpanqForms::formIsToldByTheText() {
 
 /// Editors of Windows write UTF-16 with a byte order mark.
 void TestSpanqForms::wideTextIsRead() {
-  const QString query = QStringLiteral(R"({"g":{"model":"m","max_tokens":3,"input":{"user":"caf\u00e9?"}}})");
+  const QString query =
+      QStringLiteral(R"({"g":{"model":"spnl/m","max_tokens":3,"input":{"user":"caf\u00e9?"}}})");
   const std::string narrow = write("narrow.json", query.toUtf8());
   const QString marked = QChar(QChar::ByteOrderMark) + query;
   const QByteArray little(reinterpret_cast<const char*>(marked.utf16()), marked.size() * 2);
