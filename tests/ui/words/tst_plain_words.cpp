@@ -50,7 +50,8 @@ struct Text {
   bool isCell = false;  ///< of a table
 };
 
-/// Paragraphs, list items, headings and cells; no code, no addresses of links.
+/// Paragraphs, list items, headings, cells and lines of the head ("---" to "---"); no code, no addresses of
+/// links.
 QList<Text> textsOfMarkdown(const QString& markdown) {
   static const QRegularExpression item(QStringLiteral("^\\s*([-*>]|\\d+\\.)\\s+"));
   static const QRegularExpression code(QStringLiteral("`[^`]*`"));
@@ -58,10 +59,15 @@ QList<Text> textsOfMarkdown(const QString& markdown) {
   static const QRegularExpression marks(QStringLiteral("[*_]{1,2}|!?\\["));
   QList<Text> texts;
   bool fenced = false;
+  bool inHead = false;
   bool goesOn = false;
   int number = 0;
   for (QString line : markdown.split(QLatin1Char('\n'))) {
     ++number;
+    if (line == QLatin1String("---") && (number == 1 || inHead)) {
+      inHead = number == 1;
+      continue;
+    }
     if (line.startsWith(QLatin1String("```"))) fenced = !fenced;
     if (fenced || line.startsWith(QLatin1String("```")) || line.trimmed().isEmpty()) {
       goesOn = false;
@@ -75,7 +81,7 @@ QList<Text> textsOfMarkdown(const QString& markdown) {
     } else if (goesOn && !item.match(line).hasMatch() && !line.startsWith(QLatin1Char('#'))) {
       texts.last().text += QLatin1Char('\n') + line.trimmed();
     } else {
-      goesOn = !line.startsWith(QLatin1Char('#'));
+      goesOn = !inHead && !line.startsWith(QLatin1Char('#'));
       texts.append({number, line.remove(item).trimmed()});
     }
   }
@@ -238,6 +244,10 @@ class TestPlainWords : public QObject {
       if (!text.text.isEmpty()) read += QStringLiteral("%1 %2").arg(text.line).arg(text.text);
     }
     QCOMPARE(read, (QStringList{"1 # A", "2 one X two\nthree", "8 a", "8 b", "9 c\nd"}));
+    read.clear();
+    for (const Text& text : textsOfMarkdown(QStringLiteral("---\na: b\nc: d\n---\n\ne\nf\n")))
+      read += QStringLiteral("%1 %2").arg(text.line).arg(text.text);
+    QCOMPARE(read, (QStringList{"2 a: b", "3 c: d", "6 e\nf"}));
     const QString code = QStringLiteral(
         "/// It counts the\n/// tokens of it.\nint f();  ///< one more word\nauto s = \"two words \"\n \"of "
         "it\";\n"
