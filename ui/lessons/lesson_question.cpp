@@ -60,7 +60,7 @@ QWidget* choiceRow(QRadioButton* button, const QString& text, const Theme& theme
 }  // namespace
 
 LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const LessonAnswer* answer,
-                               Verdict verdict, const Theme& theme, int larger, QWidget* parent)
+                               AnswerVerdict verdict, const Theme& theme, int larger, QWidget* parent)
     : QFrame(parent), m_kind(question.kind) {
   setObjectName(QStringLiteral("lessonQuestion"));
   // Qt's own circles are hardly seen on dark.
@@ -97,8 +97,9 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
     font.setPixelSize(font.pixelSize() + 1 + larger);
     font.setWeight(QFont::DemiBold);
     said->setFont(font);
-    said->setStyleSheet(QStringLiteral("color: %1;")
-                            .arg(theme.color(verdict == Verdict::Right ? Role::Accent : Role::Text).name()));
+    said->setStyleSheet(
+        QStringLiteral("color: %1;")
+            .arg(theme.color(verdict == AnswerVerdict::Right ? Role::Accent : Role::Text).name()));
     column->addWidget(said);
     return;
   }
@@ -221,42 +222,44 @@ bool isNumber(const QString& text) {
   return numberIn(text).has_value();
 }
 
-Verdict judge(const lesson::FilledQuestion& question, const LessonAnswer& answer, bool decided) {
-  if (!answer.isGiven()) return Verdict::None;
-  if (!decided) return Verdict::Open;
-  if (!question.isAnswered()) return Verdict::Unknown;
+AnswerVerdict judge(const lesson::FilledQuestion& question, const LessonAnswer& answer, bool decided) {
+  if (!answer.isGiven()) return AnswerVerdict::None;
+  if (!decided) return AnswerVerdict::Open;
+  if (!question.isAnswered()) return AnswerVerdict::Unknown;
   if (question.kind == lesson::Question::Kind::Choice) {
-    if (!answer.choice || *answer.choice >= question.choices.size()) return Verdict::None;
-    return question.choices[*answer.choice].isRight.value_or(false) ? Verdict::Right : Verdict::Wrong;
+    if (!answer.choice || *answer.choice >= question.choices.size()) return AnswerVerdict::None;
+    return question.choices[*answer.choice].isRight.value_or(false) ? AnswerVerdict::Right
+                                                                    : AnswerVerdict::Wrong;
   }
   const std::optional<double> said = numberIn(answer.number);
   const std::optional<double> right = numberIn(QString::fromStdString(question.answer));
-  if (!said || !right) return Verdict::Unknown;
+  if (!said || !right) return AnswerVerdict::Unknown;
   const double distance = std::abs(*said - *right);
-  if (distance < 1e-9 * std::max(1.0, *right)) return Verdict::Right;
+  if (distance < 1e-9 * std::max(1.0, *right)) return AnswerVerdict::Right;
   const bool isClose =
       question.kind == lesson::Question::Kind::Number && distance <= kClose * std::abs(*right);
-  return isClose ? Verdict::Close : Verdict::Wrong;
+  return isClose ? AnswerVerdict::Close : AnswerVerdict::Wrong;
 }
 
-QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& answer, Verdict verdict) {
+QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& answer,
+                    AnswerVerdict verdict) {
   const QString right = rightAnswer(question);
   QString said = answer.number;
   if (answer.choice && *answer.choice < question.choices.size())
     said = QString::fromStdString(question.choices[*answer.choice].text);
   switch (verdict) {
-    case Verdict::Right:
+    case AnswerVerdict::Right:
       return tr("✓ Right: %1").arg(right);
-    case Verdict::Close:
+    case AnswerVerdict::Close:
       return tr("≈ Close: you said %1, it is %2").arg(said, right);
-    case Verdict::Wrong:
+    case AnswerVerdict::Wrong:
       return tr("✗ You said: %1. It is: %2").arg(said, right);
-    case Verdict::Open:
+    case AnswerVerdict::Open:
       return tr("You said: %1. The run will tell.").arg(said);
-    case Verdict::Unknown:
+    case AnswerVerdict::Unknown:
       return tr("You said: %1. What it is cannot be had: %2.")
           .arg(said, QString::fromStdString(question.missing));
-    case Verdict::None:
+    case AnswerVerdict::None:
       return tr("Passed over.");
   }
   return {};

@@ -3,6 +3,7 @@
 
 #include "engine/lesson/filled.h"
 #include "ui/lessons/lesson_course.h"
+#include "ui/theme/theme.h"
 
 #include <QFrame>
 #include <QString>
@@ -19,7 +20,7 @@ namespace spanscope::ui {
 
 // What runs say of a learner's answers, and the texts of a lesson with the figures in them.
 
-enum class Verdict : std::uint8_t {
+enum class AnswerVerdict : std::uint8_t {
   Unknown,  ///< the run that decides was made, and says nothing
   Open,     ///< the run that decides was not made yet, or says nothing
   Right,
@@ -29,9 +30,10 @@ enum class Verdict : std::uint8_t {
 };
 
 /// `decided`: whether the run that answers has been made.
-Verdict judge(const lesson::FilledQuestion& question, const LessonAnswer& answer, bool decided);
+AnswerVerdict judge(const lesson::FilledQuestion& question, const LessonAnswer& answer, bool decided);
 /// "✓ Right: 70." – a sign and a sentence.
-QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& answer, Verdict verdict);
+QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& answer,
+                    AnswerVerdict verdict);
 /// Whether a text can be a number that answers a question.
 bool isNumber(const QString& text);
 
@@ -46,7 +48,7 @@ class LessonText;
 class LessonQuestion : public QFrame {
   Q_OBJECT
  public:
-  LessonQuestion(const lesson::FilledQuestion& question, const LessonAnswer* answer, Verdict verdict,
+  LessonQuestion(const lesson::FilledQuestion& question, const LessonAnswer* answer, AnswerVerdict verdict,
                  const Theme& theme, int larger, QWidget* parent = nullptr);
 
   /// The block that is selected in the window, from 1; 0: none.

@@ -408,7 +408,8 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
     column.addWidget(text);
   } else if (const auto* question = std::get_if<lesson::FilledQuestion>(&block)) {
     const LessonAnswer* answer = m_course->answerTo(here);
-    const Verdict verdict = answer == nullptr ? Verdict::Open : judge(*question, *answer, isDecided(here));
+    const AnswerVerdict verdict =
+        answer == nullptr ? AnswerVerdict::Open : judge(*question, *answer, isDecided(here));
     auto* card = new LessonQuestion(*question, answer, verdict, m_theme, larger());
     connect(card, &LessonQuestion::linkActivated, this, &LessonReader::follow);
     connect(card, &LessonQuestion::answered, this, [this, here](const LessonAnswer& said) {
@@ -471,7 +472,7 @@ void LessonReader::fillVerdicts(std::size_t block, QVBoxLayout& column) {
       const std::uint32_t decides = m_course->decidedBy(place);
       const LessonAnswer* answer = m_course->answerTo(place);
       if (decides <= first || decides > runs || answer == nullptr || !answer->isGiven()) continue;
-      const Verdict verdict = judge(*question, *answer, isDecided(place));
+      const AnswerVerdict verdict = judge(*question, *answer, isDecided(place));
       auto* label = noteLabel(verdictText(*question, *answer, verdict), m_theme, Role::Accent);
       label->setObjectName(QStringLiteral("lessonVerdict"));
       label->setStyleSheet(label->styleSheet().replace(QStringLiteral("lessonNote"), label->objectName()));

@@ -19,19 +19,19 @@ class TestLessonAnswers : public QObject {
     QTest::addColumn<bool>("decided");
     QTest::addColumn<int>("verdict");
     const auto row = [](const char* name, const char* said, const char* right, bool decided,
-                        Verdict verdict) {
+                        AnswerVerdict verdict) {
       QTest::newRow(name) << QString::fromLatin1(said) << QString::fromLatin1(right) << decided
                           << static_cast<int>(verdict);
     };
-    row("the same", "70", "70", true, Verdict::Right);
-    row("within a tenth", "64", "70", true, Verdict::Close);
-    row("further", "60", "70", true, Verdict::Wrong);
-    row("none", "0", "0", true, Verdict::Right);
-    row("some of none", "1", "0", true, Verdict::Wrong);
-    row("a time has a unit", "2.9", "2.9 ms", true, Verdict::Right);
-    row("before the run", "70", "70", false, Verdict::Open);
-    row("cannot be had", "70", "", true, Verdict::Unknown);
-    row("passed over", "", "70", true, Verdict::None);
+    row("the same", "70", "70", true, AnswerVerdict::Right);
+    row("within a tenth", "64", "70", true, AnswerVerdict::Close);
+    row("further", "60", "70", true, AnswerVerdict::Wrong);
+    row("none", "0", "0", true, AnswerVerdict::Right);
+    row("some of none", "1", "0", true, AnswerVerdict::Wrong);
+    row("a time has a unit", "2.9", "2.9 ms", true, AnswerVerdict::Right);
+    row("before the run", "70", "70", false, AnswerVerdict::Open);
+    row("cannot be had", "70", "", true, AnswerVerdict::Unknown);
+    row("passed over", "", "70", true, AnswerVerdict::None);
   }
   void numbersAreJudged() {
     QFETCH(QString, said);
@@ -51,7 +51,7 @@ class TestLessonAnswers : public QObject {
     question.answer = "40";
     LessonAnswer answer;
     answer.number = QStringLiteral("39");
-    QVERIFY(judge(question, answer, true) == Verdict::Wrong);
+    QVERIFY(judge(question, answer, true) == AnswerVerdict::Wrong);
   }
 
   void choicesAreJudged() {
@@ -60,11 +60,11 @@ class TestLessonAnswers : public QObject {
     question.choices = {{"found", true}, {"lost", false}};
     LessonAnswer answer;
     answer.choice = 0;
-    QVERIFY(judge(question, answer, true) == Verdict::Right);
-    QVERIFY(verdictText(question, answer, Verdict::Right).contains(QStringLiteral("found")));
+    QVERIFY(judge(question, answer, true) == AnswerVerdict::Right);
+    QVERIFY(verdictText(question, answer, AnswerVerdict::Right).contains(QStringLiteral("found")));
     answer.choice = 1;
-    QVERIFY(judge(question, answer, true) == Verdict::Wrong);
-    const QString text = verdictText(question, answer, Verdict::Wrong);
+    QVERIFY(judge(question, answer, true) == AnswerVerdict::Wrong);
+    const QString text = verdictText(question, answer, AnswerVerdict::Wrong);
     QVERIFY(text.contains(QStringLiteral("lost")) && text.contains(QStringLiteral("found")));
   }
 
