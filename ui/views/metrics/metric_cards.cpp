@@ -117,7 +117,7 @@ CardContent cachedCard(const MetricsModel& model) {
   for (const char* const id : {"hit-tokens", "relocated-tokens", "recent-hit-rate"})
     card.explanation += QStringLiteral("\n%1: %2").arg(metricShortName(id), metricMeaning(id));
   card.xName = tr("run");
-  card.yName = tr("% of prompt");
+  card.yName = QString::fromUtf8(metrics::unitName(rate.unit));
   card.yTop = 100;
   PlotSeries hit{
       .kind = SeriesKind::Bars, .name = metricShortName("hit-tokens"), .role = BlockRole::Hit, .points = {}};

@@ -16,7 +16,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kCardWidth = 280;
-constexpr int kLeastCardHeight = 130;
+constexpr int kLeastCardHeight = 160;
 constexpr int kGap = 2 * kSpace;
 constexpr int kSteepest = 2;  ///< greatest ratio of a card's height to its width
 
