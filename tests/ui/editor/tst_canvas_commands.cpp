@@ -800,7 +800,7 @@ class TestCanvasCommands : public QObject {
     QVERIFY(node != nullptr && node->isValid());
     const QString name = node->text(QAccessible::Name);
     QVERIFY2(name.startsWith(QStringLiteral("user, document 1, 18 tokens, %1, looked at ")
-                                 .arg(metricPhrase("cached-tokens", QStringLiteral("100\u00A0%")))),
+                                 .arg(ui::metricPhrase("cached-tokens", QStringLiteral("100\u00A0%")))),
              qPrintable(name));
     QCOMPARE(node->role(), QAccessible::TreeItem);
     QCOMPARE(node->parent(), driver.accessible(plus));

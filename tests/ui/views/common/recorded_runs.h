@@ -63,9 +63,11 @@ ui::ViewInput withEvent(ui::ViewInput input, trace::Payload payload);
 template <class Kind>
 ui::ViewInput withResult(ui::ViewInput input, const typename Kind::Arguments& arguments,
                          const typename Kind::Result& result) {
-  return withEvent(
-      std::move(input),
-      trace::JobEnded{.kind = Kind::kId, .arguments = trace::pack(arguments), .result = trace::pack(result)});
+  return withEvent(std::move(input), trace::JobEnded{.kind = Kind::kId,
+                                                     .arguments = trace::pack(arguments),
+                                                     .outcome = trace::JobOutcome::Finished,
+                                                     .problem = {},
+                                                     .result = trace::pack(result)});
 }
 template <class Kind>
 ui::ViewInput withProblem(ui::ViewInput input, const typename Kind::Arguments& arguments,
