@@ -236,7 +236,11 @@ void TestReport::describeRows_data() {
       JobEnded{.kind = "turn", .arguments = {}, .problem = {}, .result = {.bytes = std::string("abc")}},
       "job_ended run 2 request 3 /g: turn finished, result of 3 bytes");
   row("failed job",
-      JobEnded{.kind = "turn", .arguments = {}, .outcome = JobOutcome::Failed, .problem = "no\nroom"},
+      JobEnded{.kind = "turn",
+               .arguments = {},
+               .outcome = JobOutcome::Failed,
+               .problem = "no\nroom",
+               .result = {}},
       "job_ended run 2 request 3 /g: turn failed: no\\nroom");
   row("message", MessageLogged{Severity::Warning, "care\r\n\xC2\x9B"},
       "message_logged run 2 request 3 /g: warning: care\\x0d\\n\\xc2\\x9b");
