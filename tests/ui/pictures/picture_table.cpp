@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/pictures/picture_table.h"
 
+#include "engine/jobs/attention_entropy.h"
 #include "tests/ui/pictures/picture_scene.h"
+#include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/sample_benchmarks.h"
 #include "tests/ui/views/common/sample_policies.h"
 #include "tests/ui/views/common/twenty_documents.h"
@@ -28,6 +30,7 @@ Scene sceneFor(const QString& view) {
   if (view == QLatin1String("policies")) return Scene::Policies;
   if (view == QLatin1String("experiments")) return Scene::Experiment;
   if (view == QLatin1String("fragments")) return Scene::Fragments;
+  if (view == QLatin1String("attention-entropy")) return Scene::Entropy;
   return Scene::Example;
 }
 
@@ -90,6 +93,7 @@ ui::ViewInput sceneOf(Scene scene) {
       return mistakenScene();
     case Scene::Fragments:
       return fragmentsScene();
+    case Scene::Entropy:
     case Scene::Experiment:
     case Scene::Benchmark:
     case Scene::Lengths:
@@ -103,6 +107,12 @@ ui::ViewInput sceneOf(Scene scene) {
     input.benchmark = std::make_shared<const ui::Benchmark>(
         scene == Scene::Lengths ? sampleLengths(*input.document) : sampleBenchmark(*input.document));
     return input;
+  }
+  if (scene == Scene::Entropy) {
+    const ui::ViewInput input = pictureScene();
+    return withResult<jobs::AttentionEntropyJob>(
+        input, {.request = input.shownRequest()},
+        {.rows = 8, .answerRows = 8, .layers = {2.9, 1.4, 0.7, 1.1}, .uniform = {4.4, 4.4, 4.4, 4.4}});
   }
   if (scene == Scene::Policies) {
     ui::ViewInput input = pictureScene();

@@ -24,6 +24,7 @@ enum class Scene {
   Policies,         ///< pictureScene() with samplePolicies()
   Mistakes,         ///< mistakenScene()
   Fragments,        ///< fragmentsScene()
+  Entropy,          ///< pictureScene() with the entropy of its last answer, layer by layer
 };
 
 /// One entry for each picture: its name, and "canvas" or the id of a view in viewTable().
