@@ -15,11 +15,13 @@ namespace spanscope::lesson {
 namespace {
 
 constexpr std::array<std::string_view, 3> kLayouts{"author", "explain", "measure"};
-constexpr std::array<std::string_view, 26> kDocks{
-    "canvas",      "add",         "inspector", "json",      "problems", "settings", "tokens",
-    "block-table", "why",         "pool",      "attention", "mask",     "turn",     "next-token",
-    "output",      "fragments",   "forecast",  "plan",      "timeline", "metrics",  "benchmark",
-    "policies",    "experiments", "compare",   "log",       "scrubber"};
+constexpr auto kDocks = std::to_array<std::string_view>(
+    {"canvas",    "add",       "inspector",   "json",        "problems",
+     "settings",  "tokens",    "block-table", "why",         "pool",
+     "attention", "mask",      "turn",        "next-token",  "attention-entropy",
+     "output",    "fragments", "forecast",    "plan",        "timeline",
+     "metrics",   "benchmark", "policies",    "experiments", "compare",
+     "log",       "scrubber"});
 constexpr std::array<std::string_view, 5> kZooms{"in", "out", "reset", "all", "selection"};
 
 const std::vector<ActionInfo>& actionTable() {

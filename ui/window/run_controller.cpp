@@ -249,9 +249,9 @@ bool RunController::consentTo(const QString& endpoint) {
   QMessageBox box(QMessageBox::Question, tr("Embeddings from a server"),
                   tr("Send texts to %1?").arg(endpoint), QMessageBox::Cancel, &m_window);
   box.setInformativeText(
-      tr("This document takes vectors from there: the texts of the documents that the query searches, and "
-         "its questions, are sent, with the key in SPANSCOPE_EMBEDDINGS_KEY if there is one. You are asked "
-         "once."));
+      tr("This document gets its vectors from this server. Spanscope sends the texts of the searched "
+         "documents and the questions of the query. If SPANSCOPE_EMBEDDINGS_KEY holds a key, it is sent too. "
+         "This question is asked once."));
   const QPushButton* send = box.addButton(tr("Send"), QMessageBox::AcceptRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();

@@ -14,8 +14,8 @@ namespace spanscope::ui {
 
 class LessonRecording;
 
-/// Starts runs, measurements and experiments, steps through their events, and asks the user what they need:
-/// answers to the questions of a query, a chat template, servers.
+/// Starts runs, measurements and experiments, and steps through their events. It asks the user what they
+/// need: answers to the questions of a query, a chat template, servers.
 class RunController : public QObject {
   Q_OBJECT
  public:
@@ -30,11 +30,11 @@ class RunController : public QObject {
 
  private:
   void run(bool selectedOnly);
-  /// Runs a benchmark. `wish` is a text of benchmarkWish(); if it is empty, shows the page where the user
-  /// sets up a benchmark.
+  /// Runs a benchmark. `wish` is a text of benchmarkWish(). If it is empty, the page where the user sets up a
+  /// benchmark is shown instead.
   void benchmark(const QString& wish);
-  /// Compares policies, or chooses which. `wish` is a text of policyWish(); if it is empty, shows the page
-  /// where the user chooses them.
+  /// Compares policies. `wish` is a text of policyWish(). If it is empty, the page where the user chooses
+  /// policies is shown instead.
   void comparePolicies(const QString& wish);
   /// Shows the model's chat template and lets the user choose another.
   void chooseTemplate();

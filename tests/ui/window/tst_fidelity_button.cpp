@@ -7,6 +7,8 @@
 #include "ui/session/run_archive.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
+#include "ui/words/metric_words.h"
+#include "ui/words/tr.h"
 
 #include <QAction>
 #include <QLabel>
@@ -80,7 +82,7 @@ class TestFidelityButton : public QObject {
     const QString text = exactnessText(answer());
     QVERIFY2(text.startsWith(QStringLiteral("block attention ✓ · full prefill ≈ KL ")), qPrintable(text));
     QVERIFY2(text.endsWith(QStringLiteral("8 of 8 tokens agree, same answer")), qPrintable(text));
-    QVERIFY(m_view->csv().contains(QStringLiteral("KL mean nats")));
+    QVERIFY(m_view->csv().contains(ui::tr("%1, mean").arg(metricHeading("divergence"))));
     QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("same likeliest token at 8 of 8 places")));
     QTRY_VERIFY(button().isEnabled());
     QCOMPARE(button().text(), QStringLiteral("Measure again"));
@@ -115,7 +117,7 @@ class TestFidelityButton : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(fidelityHeadline(answer()).contains(QStringLiteral(" · fast against f32: KL ")),
                              test::kPatience);
     QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("in fast arithmetic against one in f32")));
-    QVERIFY(m_view->csv().contains(QStringLiteral("KL mean nats against f32")));
+    QVERIFY(m_view->csv().contains(ui::tr("%1, against f32").arg(metricHeading("divergence"))));
     const RunRecord* record = m_window->workspace().history().find(answer().run);
     QVERIFY(record != nullptr);
     QCOMPARE(record->arithmetic.size(), std::size_t{1});

@@ -638,8 +638,6 @@ class TestServers : public QObject {
     QCoreApplication::processEvents();
     window.docks().reveal(QStringLiteral("forecast"));
     auto* view = qobject_cast<ForecastView*>(window.docks().dock(QStringLiteral("forecast"))->openView());
-    // The next change of the window would say it, too.
-    QVERIFY(QObject::disconnect(&window.workspace(), &Workspace::inputChanged, view, nullptr));
     const auto setup = [view] {
       for (const ForecastPlace& place : view->places().places().places()) {
         if (place.id == QStringLiteral("server gpu-3")) return place.setup;

@@ -77,7 +77,9 @@ class TestTurnWindow : public QObject {
       QVERIFY(found.layers[layer] > 0 && found.layers[layer] <= found.uniform[layer] + 1e-6);
     const jobs::ReplayChoice choice{.request = model().choice.request, .layer = 1};
     const jobs::JobCall call = jobs::callOf<jobs::AttentionReplayJob>(choice);
-    QCOMPARE(startJob(shown.workspace(), call), QString());
+    // The result is in the trace before the job has ended.
+    bool isStarted = false;
+    QTRY_VERIFY(isStarted || (isStarted = startJob(shown.workspace(), call).isEmpty()));
     const auto& input = shown.workspace().input();
     QTRY_VERIFY(input.trace->lastJob(call.kind, call.arguments) != nullptr);
     double sum = 0;
