@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The glossary: the special words of the window with their meanings. Tool tips show these texts. A test checks
-// that the glossary page of the manual has the same texts.
+// The glossary: the special words of the window with their meanings. Tool tips show these texts. A test
+// checks that the glossary page of the manual has the same texts.
 #pragma once
 
 #include <QString>

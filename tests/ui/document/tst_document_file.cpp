@@ -371,8 +371,7 @@ void TestDocumentFile::savesWholeOrNothing() {
   QVERIFY(testing::withFreshIds(*opened.document) == testing::withFreshIds(document));
   QVERIFY(saveDocument(directory.filePath(QStringLiteral("no/such/folder.span")), document).has_value());
   // Editors of Windows write UTF-16 with a byte order mark.
-  const QString text =
-      QChar(QChar::ByteOrderMark) + QString::fromStdString(writeDocument(document));
+  const QString text = QChar(QChar::ByteOrderMark) + QString::fromStdString(writeDocument(document));
   QFile wide(directory.filePath(QStringLiteral("wide.span")));
   QVERIFY(wide.open(QIODevice::WriteOnly));
   wide.write(reinterpret_cast<const char*>(text.utf16()), text.size() * 2);
