@@ -14,6 +14,22 @@ namespace spanscope::jobs {
 namespace {
 
 template <class Kind>
+std::optional<JobEstimate> estimateOf(const trace::PackedValue& packed, const EstimateFacts& facts) {
+  using Arguments = typename Kind::Arguments;
+  if constexpr (requires(const Arguments& arguments) { Kind::amount(arguments, facts); }) {
+    const std::optional<Arguments> arguments = trace::unpack<Arguments>(packed);
+    if (!arguments) return std::nullopt;
+    const std::optional<experiment::TokenAmount> amount = Kind::amount(*arguments, facts);
+    if (!amount) return std::nullopt;
+    JobEstimate estimate{.amount = *amount};
+    if (facts.pace) estimate.seconds = experiment::secondsFor(*amount, *facts.pace);
+    return estimate;
+  } else {
+    return std::nullopt;
+  }
+}
+
+template <class Kind>
 JobRow rowOf() {
   using Arguments = typename Kind::Arguments;
   return {.id = Kind::kId,
@@ -29,9 +45,10 @@ JobRow rowOf() {
               return forTranslation("Works", "There is no answer to measure.");
             return Kind::unavailableReason(*arguments, answers);
           },
-          .make = [](const trace::PackedValue& packed,
-                     std::vector<run::FinishedReply> replies) -> std::shared_ptr<Job> {
-            return Kind::make(trace::unpack<Arguments>(packed).value_or(Arguments{}), std::move(replies));
+          .estimate = estimateOf<Kind>,
+          .make = [](const trace::PackedValue& packed, JobInput input) -> std::shared_ptr<Job> {
+            return Kind::make(trace::unpack<Arguments>(packed).value_or(Arguments{}),
+                              std::move(input.replies));
           }};
 }
 

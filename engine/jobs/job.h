@@ -1,29 +1,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Jobs about answers: what is asked of the engine besides runs. What comes of a job is an event of the trace
+// Jobs: what is asked of the engine besides runs. The result of a job is an event of the trace
 // (trace::JobEnded). A kind of job is a struct of its own file, with a row in jobTable():
 //
 //   kId                  names the kind in traces
 //   Arguments, Result    values with fields() (engine/trace/event_fields.h); a kind whose result has events
 //                        of its own has no Result
-//   answers()            the requests whose answers it needs, first the one that it is about
-//   unavailableReason()  why it cannot be done with these answers, a sentence marked for translation in the
-//                        context "Works"; nullptr: it can
+//   unavailableReason()  why the job is not possible with these answers, a sentence marked for translation in
+//                        the context "Works"; nullptr: the job is possible
 //   isSound()            whether a Result that was read from a file can be shown
+//   amount()             how much the job computes (EstimateFacts); a kind without an estimate has none
+//
+// A kind about answers also has:
+//
+//   answers()            the requests whose answers the job needs, first the one that it is about
 //   make()               the job; most are an AnswerJob, which calls compute() of the kind
+//
+// A kind that measures in sessions of its own is described in engine/jobs/measuring_job.h.
 #pragma once
 
 #include "engine/base/ids.h"
 #include "engine/base/translation.h"
+#include "engine/experiment/token_amount.h"
 #include "engine/jobs/job_call.h"
+#include "engine/plan/planner.h"
 #include "engine/policy/choice.h"
+#include "engine/query/query.h"
+#include "engine/retrieve/fragment.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_words.h"
 #include "engine/trace/packed_value.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/service/work.h"
+#include "engine/workbench/settings.h"
 
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +45,16 @@
 #include <utility>
 #include <vector>
 
+namespace spanscope::experiment {
+struct ExperimentModel;
+}
+namespace spanscope::run {
+struct Prediction;
+}
+namespace spanscope::workbench {
+class PaceBook;
+}
+
 namespace spanscope::jobs {
 
 /// What is known of an answer before a job needs its tokens.
@@ -39,6 +62,36 @@ struct AnswerFacts {
   std::span<const trace::SegmentInfo> segments;
   policy::Choice policy;
   bool isInTeam = false;  ///< it was written beside others (trace::TeamFormed)
+};
+
+/// What a job gets besides its arguments.
+struct JobInput {
+  std::vector<run::FinishedReply> replies{};  ///< of answers(), in that order
+  workbench::RunSettings settings{};          ///< model, device, cache and run
+  plan::PlanOptions plan{};
+  query::Node query{};  ///< through every stage before planning, if the kind measures a query
+  /// Returns the query with its augments resolved, on the engine's thread. Empty: there is no augment.
+  std::function<query::Node(workbench::Workplace& place, const retrieve::Watch& watch)> retrieve{};
+  std::string title{};                           ///< of the query, for the user
+  std::shared_ptr<workbench::PaceBook> paces{};  ///< gets what is measured of the model's pace; may be null
+  bool usesTiers = false;  ///< sessions that the job opens have the tiers of the settings
+};
+
+/// What an estimate is made from. What is not known has its default.
+struct EstimateFacts {
+  std::optional<experiment::PaceSample> pace{};  ///< of the model on its device
+  std::int64_t context = 0;                      ///< positions of the loaded model
+  const run::Prediction* empty = nullptr;        ///< of a run of the document's query with an empty cache
+  const plan::Plan* plan = nullptr;              ///< of that run
+  std::span<const AnswerFacts> answers{};        ///< of answers(), in that order
+  experiment::ExperimentModel* model = nullptr;  ///< on the engine's thread only
+  std::stop_token stop{};
+};
+
+/// How much a job computes, and how long that takes.
+struct JobEstimate {
+  experiment::TokenAmount amount;
+  std::optional<experiment::SecondsRange> seconds{};  ///< nothing: the pace of the model is not known
 };
 
 /// A job, done in the session that gave its answers. When it has ended, the recorder of that session gets a
@@ -114,8 +167,9 @@ struct JobRow {
   const char* id;
   std::vector<RequestId> (*answers)(const trace::PackedValue& arguments);
   const char* (*unavailableReason)(const trace::PackedValue& arguments, std::span<const AnswerFacts> answers);
-  /// `replies`: of answers(), in that order.
-  std::shared_ptr<Job> (*make)(const trace::PackedValue& arguments, std::vector<run::FinishedReply> replies);
+  /// Nothing: the amount is not known.
+  std::optional<JobEstimate> (*estimate)(const trace::PackedValue& arguments, const EstimateFacts& facts);
+  std::shared_ptr<Job> (*make)(const trace::PackedValue& arguments, JobInput input);
 };
 /// All kinds.
 const std::vector<JobRow>& jobTable();

@@ -176,10 +176,10 @@ QString jobObstacle(const ViewInput& input, const jobs::JobCall& call) {
 
 std::shared_ptr<jobs::Job> jobOf(const ViewInput& input, const jobs::JobCall& call) {
   const jobs::JobRow* row = jobs::findJob(call.kind);
-  std::vector<run::FinishedReply> replies;
+  jobs::JobInput given;
   for (const RequestId request : row->answers(call.arguments))
-    replies.push_back(finishedReply(input, request));
-  return row->make(call.arguments, std::move(replies));
+    given.replies.push_back(finishedReply(input, request));
+  return row->make(call.arguments, std::move(given));
 }
 
 bool isRunning(const ViewInput& input, const jobs::JobCall& call) {
