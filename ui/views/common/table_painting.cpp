@@ -21,7 +21,13 @@ constexpr int kLeastRow = 24;
 constexpr int kLeastWidth = 480;
 
 QFont fontOf(const PaintedCell& cell, const Theme& theme) {
-  return cell.mono ? theme.monoFont() : theme.interfaceFont();
+  QFont font = cell.mono ? theme.monoFont() : theme.interfaceFont();
+  if (cell.bold) font.setBold(true);
+  return font;
+}
+
+int alignmentOf(const PaintedCell& cell) {
+  return (cell.isRight ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
 }
 
 /// The width below which a text should not be wrapped: the whole width of a short text, the longest word of a
@@ -128,8 +134,10 @@ void paintTable(QPainter& painter, const QRect& area, const PaintedTable& table,
     painter.setFont(theme.smallFont());
     painter.setPen(theme.color(Role::TextThird));
     for (std::size_t c = 0; c < table.headers.size() && c + 1 < edges.size(); ++c) {
+      const bool isRight =
+          !table.rows.empty() && c < table.rows.front().size() && table.rows.front()[c].isRight;
       painter.drawText(QRect(area.left() + edges[c] + kPad, y, edges[c + 1] - edges[c] - 2 * kPad, kHeader),
-                       Qt::AlignLeft | Qt::AlignVCenter, table.headers[c]);
+                       (isRight ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, table.headers[c]);
     }
     y += kHeader;
     painter.setPen(QPen(theme.color(Role::Line), 1));
@@ -142,7 +150,7 @@ void paintTable(QPainter& painter, const QRect& area, const PaintedTable& table,
       painter.setFont(fontOf(row[c], theme));
       painter.setPen(theme.color(row[c].ink));
       painter.drawText(QRect(area.left() + edges[c] + kPad, y, edges[c + 1] - edges[c] - 2 * kPad, height),
-                       Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, row[c].text);
+                       alignmentOf(row[c]) | Qt::TextWordWrap, row[c].text);
     }
     y += height;
     painter.setPen(QPen(theme.color(Role::Line), 1));

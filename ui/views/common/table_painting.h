@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints tables, for pictures of views that show tables or lists in widgets.
+// The content of a table, and its picture. TableView shows the same content in a window.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -7,6 +7,7 @@
 #include <QHeaderView>
 #include <QPainter>
 #include <QString>
+#include <QVariant>
 
 #include <vector>
 
@@ -18,12 +19,19 @@ struct PaintedCell {
   QString text;
   Role ink = Role::Text;
   bool mono = false;
+  bool bold = false;
+  bool isRight = false;  ///< aligned at the right, as numbers are
+  QString help = {};     ///< tool tip
+  QVariant raw = {};     ///< value to sort by; invalid: the text
+  bool operator==(const PaintedCell&) const = default;
 };
 
 struct PaintedTable {
   std::vector<QString> headers;
   std::vector<int> shares;  ///< share of the width for each column
   std::vector<std::vector<PaintedCell>> rows;
+  std::vector<QString> headerHelps = {};  ///< tool tips of the headers; may be fewer
+  bool operator==(const PaintedTable&) const = default;
 };
 
 /// The height of the table at this width.

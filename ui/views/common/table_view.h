@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A table in a view: whole rows, sorting, copying, a sentence while it is empty.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/common/table_painting.h"
+
+#include <QAbstractTableModel>
+#include <QString>
+#include <QTableView>
+
+#include <vector>
+
+class QSortFilterProxyModel;
+
+namespace spanscope::ui {
+
+/// What a model of a TableView says about a cell besides Qt's roles. The view has the theme, the model has
+/// not.
+enum CellRole : int {
+  RawRole = Qt::UserRole + 1,  ///< value to sort by; invalid: the text
+  InkRole,                     ///< int of a Role, the colour of the text; invalid: Role::Text
+  MonoRole,                    ///< true: the font for numbers
+  BoldRole,                    ///< true: bold
+};
+
+/// Shows the content of a PaintedTable as an item model.
+class PaintedTableModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  using QAbstractTableModel::QAbstractTableModel;
+
+  /// Rows keep their selection by their place.
+  void setTable(PaintedTable table);
+  const PaintedTable& table() const { return m_table; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+ private:
+  PaintedTable m_table;
+};
+
+/// The content of a model with the roles above, from `firstRow` on, for a picture.
+PaintedTable paintedTable(const QAbstractItemModel& model, std::vector<int> shares, int firstRow = 0);
+/// The rows of a model as lines of texts with tabs between. `hasHeader`: the first line has the titles.
+QString tabbedText(const QAbstractItemModel& model, const std::vector<int>& rows, bool hasHeader);
+
+enum class RowOrder {
+  Fixed,     ///< as in the model
+  Sortable,  ///< a click on a header sorts, a third click restores the order of the model
+};
+
+/// Ctrl+C copies the selected rows, or the whole table with its titles if no row is selected. The context
+/// menu has both. Row numbers are those of the model that setModel() gets, however the rows are sorted.
+class TableView : public QTableView {
+  Q_OBJECT
+ public:
+  TableView(const QString& name, RowOrder order, QWidget* parent = nullptr);
+
+  void setModel(QAbstractItemModel* model) override;
+  void setTheme(const Theme& theme);
+  void setRowHeight(int pixels);
+  /// The sentence to show while there is no row.
+  void setEmptyText(const QString& text);
+  /// Columns get the width of their contents. `wide` gets the rest, but at least `least` pixels.
+  void fitColumns(int wide, int least);
+
+  int rowOf(const QModelIndex& index) const;  ///< −1: none
+  int selectedRow() const;                    ///< the first one; −1: none
+  /// Selects this row alone and scrolls to it, −1: none, without rowSelected().
+  void showRow(int row);
+  void copySelected() const;
+  void copyTable() const;
+
+ Q_SIGNALS:
+  void rowSelected(int row);   ///< by the user, with the pointer or a key
+  void rowActivated(int row);  ///< with Return or a double click
+
+ protected:
+  void selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void fillWidth();
+
+  QSortFilterProxyModel* m_sorter = nullptr;  ///< null: the order is fixed
+  Theme m_theme;
+  bool m_isStyled = false;
+  bool m_isShowing = false;  ///< in showRow()
+  QString m_empty;
+  int m_wide = -1;
+  int m_leastWide = 0;
+};
+
+}  // namespace spanscope::ui
