@@ -185,7 +185,9 @@ QStringList faultsOf(const Text& text) {
     if (const auto match = rule.pattern.match(text.text); match.hasMatch())
       add(match.capturedStart(), QStringLiteral("“%1”: write %2").arg(match.captured(), rule.advice));
   }
-  static const QRegularExpression end(QStringLiteral("[.!?:](?=\\s+[A-Z…“\"%{0-9])|[.!?:]?$"));
+  // A sentence may begin with a name in backticks. An item of a list in a comment is a sentence of its own.
+  static const QRegularExpression end(
+      QStringLiteral("[.!?:;]?(?=\n- )|[.!?:](?=\\s+(?:- )?[A-Z…“\"%{0-9`])|[.!?:]?$"));
   static const QRegularExpression word(QStringLiteral("[\\w%][\\w%'’.,-]*"));
   static const QRegularExpression inverted(
       QStringLiteral("^(What|Found|Computed|Of (each|the|these|them|those|a)|Left|Not known)\\b"));
@@ -227,6 +229,8 @@ class TestPlainWords : public QObject {
     QTest::newRow("twenty words") << twenty.trimmed() + QLatin1Char('.') << 0;
     QTest::newRow("one more") << twenty + QStringLiteral("eleven.") << 1;
     QTest::newRow("two sentences") << twenty.trimmed() + QStringLiteral(". ") + twenty << 0;
+    QTest::newRow("two items") << twenty.trimmed() + QLatin1Char('\n') + QStringLiteral("- ") + twenty << 0;
+    QTest::newRow("code first") << twenty.trimmed() + QStringLiteral(". `it` ") + twenty.left(60) << 0;
     QTest::newRow("semicolons") << QStringLiteral("One; two; three.") << 1;
   }
   void faultsAreFound() {
