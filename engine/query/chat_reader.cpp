@@ -20,8 +20,8 @@
 namespace spanscope::query {
 namespace {
 
-/// Whether an object that begins with this key may be a request. What begins with an operator is read as a
-/// query, but requests have fields of the names of two.
+/// Whether an object that begins with this key may be a request. An object that begins with an operator's key
+/// is a query. But requests have fields with the names of two operators.
 bool mayBeRequest(std::string_view first) {
   if (first == "system" || first == "user") return true;
   bool isOperator = false;
@@ -31,8 +31,8 @@ bool mayBeRequest(std::string_view first) {
   return !isOperator;
 }
 
-/// Fields of a request or of a message that ask for more than text. Without them the reply would be a
-/// different one.
+/// Fields of a request or of a message that ask for more than text. Without them the answer would be
+/// different.
 constexpr std::array<std::string_view, 8> kTools = {"tools",         "functions",   "tool_calls",
                                                     "function_call", "tool_choice", "response_format",
                                                     "modalities",    "audio"};
@@ -297,7 +297,7 @@ class ChatReader {
     m_walk.warning(offset, "the field " + inQuotes(key), "what a query can say", "it is left out");
   }
 
-  /// Whether the value asks for a reply of text, which a query gives anyway. If so, skips the value.
+  /// Whether the value asks for an answer of text, which a query gives anyway. If yes, skips the value.
   bool isTextAlone(std::string_view key) {
     const ValueCursor::Mark mark = m_cursor.mark();
     const JsonKind kind = m_cursor.peek();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads chats in OpenAI's notation in the place of a query: a list of messages, {"role": …, "content": …},
-// becomes a seq; the body of a chat-completions request becomes a generate over it.
+// Reads chats in OpenAI's notation where a query is expected. A list of messages, {"role": …, "content": …},
+// becomes a seq. The body of a chat-completions request becomes a generate over this seq. Open this file when
+// a pasted chat is read wrongly.
 #pragma once
 
 #include "engine/query/parse_result.h"
@@ -15,19 +16,19 @@ enum class ChatForm {
   Request    ///< an object with a list of messages
 };
 
-/// For a look at a text whose errors are reported elsewhere.
+/// A listener that drops all issues. Another reader reports the errors of the text.
 class NoIssues final : public ValueCursor::Listener {
  public:
   void jsonIssue(JsonIssue /*issue*/) override {}
 };
 
-/// Which chat form a text has. `cursor` is at its beginning; it looks ahead and goes back. `makeCursor`:
-/// makes another one of the same text.
+/// Returns the chat form of a text. `cursor` is at the beginning of the text. The function looks ahead and
+/// moves `cursor` back. `makeCursor` makes another cursor of the same text.
 ChatForm chatFormOf(ValueCursor& cursor, const QueryWalk::MakeCursor& makeCursor);
 
-/// Reads a value as a query; chatFormOf() has recognized its form. Warns that a chat was read, and adds its
-/// nodes to `sources`. A query cannot express everything in a chat: if the reply is about such a thing
-/// (tools, images), it is an error, else it is left out with a warning.
+/// Reads a value as a query. chatFormOf() has recognized the form of the value. Warns that a chat was read,
+/// and adds its nodes to `sources`. A query cannot express everything in a chat. If the answer depends on
+/// such a field (tools, images), the field is an error. Other such fields are left out with a warning.
 void readChat(QueryWalk& walk, ChatForm form, SourceMap& sources, Node& node);
 
 }  // namespace spanscope::query

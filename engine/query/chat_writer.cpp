@@ -254,7 +254,7 @@ class ChatWriter {
     return static_cast<std::size_t>(std::mismatch(begin, end, otherBegin, otherEnd).first - begin);
   }
 
-  /// Where the words of a part of a content stand.
+  /// Returns the range of the words in a part of a content.
   SourceRange textOfPart(const Member& part) const {
     if (part.kind == JsonKind::String) return part.value;
     const Level fields = levelAt(m_text, part.value);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes an edited query back as the chat from which it was read. Everything in the chat that the query
-// cannot hold stays as it was: other fields of a request ("stop", "seed"), fields of messages ("name"), the
-// order of the fields, and white space.
+// Writes an edited query back as the chat from which it was read. Open this file when a saved chat lost
+// something. The writer keeps everything in the chat that the query cannot contain:
+// - other fields of a request ("stop", "seed");
+// - fields of messages ("name");
+// - the order of the fields, and white space.
 #pragma once
 
 #include "engine/query/chat_reader.h"
@@ -16,25 +18,27 @@
 
 namespace spanscope::query {
 
-/// Which chat form a JSON text has. The text may be no query all the same.
+/// Returns the chat form of a JSON text. The function does not check that the text is a valid query.
 ChatForm chatFormOf(std::string_view json);
 
-/// The messages of a query that a chat can hold: the children of a seq that consists of messages alone. For
-/// a request, the seq is the input of the generate that is the root. Nullptr: the query is another one.
+/// Returns the messages of a query that a chat can contain. These are the children of a seq that consists of
+/// messages alone. For a request, this seq is the input of the generate at the root. Returns nullptr for
+/// other queries.
 const std::vector<Node>* chatMessages(const Node& query, ChatForm form);
 
 struct RewrittenChat {
   std::string text;
-  /// Parts of the chat that the new text does not have, although their messages may still be there. They
-  /// are warnings with their places in the chat.
+  /// Warnings about fields of the chat that the new text lacks, with their places in the chat. The messages
+  /// of these fields may still be in the new text.
   std::vector<Diagnostic> lost;
 };
 
-/// Writes `query` as a chat of the same form as `chat`, a JSON text that can be read as a query. `origins`
-/// has an entry for each of the chatMessages() of `query`: the index of the same message in the query that
-/// `chat` is read as; nothing if it is not known. A message without an origin takes the place of an equal one
-/// of the chat. Returns nothing if the new chat would be read as another query than `query`. The same holds
-/// for a new system message in the list, if the chat has a system prompt beside the list (Anthropic's API).
+/// Writes `query` as a chat of the same form as `chat`. `chat` is a JSON text that can be read as a query.
+/// `origins` has one entry for each of the chatMessages() of `query`. An entry is the index of the same
+/// message in the query of `chat`, or nothing if unknown. A message without an origin replaces an equal
+/// message of the chat. Returns nothing in two cases:
+/// - The new chat would be read as another query than `query`.
+/// - The list has a new system message, and the chat has a system prompt beside the list (Anthropic's API).
 std::optional<RewrittenChat> rewriteChat(std::string_view chat, const Node& query,
                                          const std::vector<std::optional<std::size_t>>& origins);
 

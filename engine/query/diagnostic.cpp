@@ -11,7 +11,7 @@ namespace spanscope::query {
 
 namespace {
 
-/// The first byte that a person sees: editors do not show a byte order mark.
+/// Returns the first visible byte: editors do not show a byte order mark.
 std::size_t beginOf(std::string_view text) {
   return text.size() - withoutByteOrderMark(text).size();
 }

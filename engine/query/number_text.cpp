@@ -32,7 +32,8 @@ double doubleValue(std::string_view number) {
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (error == std::errc()) return value;
 
-  // An out-of-range error does not tell the direction. The power of ten of the first significant digit does.
+  // An out-of-range error does not report the direction. The power of ten of the first significant digit
+  // does.
   const bool negative = number.starts_with('-');
   if (negative) number.remove_prefix(1);
   const std::size_t exponentAt = number.find_first_of("eE");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The result of reading a query from a text, in any form.
+// Defines the result of reading a query from a text, in any form, and the limits of reading. Open this file
+// to find the place of a node in the text.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -21,25 +22,26 @@ struct SourceRange {
   bool operator==(const SourceRange&) const = default;
 };
 
-/// Where each node of a query stands in the text from which it was read, by its NodePath. The range of a node
-/// is its operator object, including the braces.
+/// Maps each node of a query to its place in the text, by its NodePath. The range of a node is its operator
+/// object, including the braces.
 class SourceMap {
  public:
-  /// The range of the node at this path, if there is one.
+  /// Returns the range of the node at this path, or nothing.
   std::optional<SourceRange> find(std::string_view path) const;
-  /// The path of the innermost node around the byte at `offset`, if there is one.
+  /// Returns the path of the innermost node around the byte at `offset`, or nothing.
   std::optional<NodePath> nodeAround(std::size_t offset) const;
   /// Number of nodes.
   std::size_t size() const { return m_entries.size(); }
 
-  /// For readers: a node begins. `step` leads from the node that is open to the new one ("" for the root).
+  /// For readers: a node begins. `step` is the path from the open node to the new node ("" for the root).
   /// Returns the number that close() needs.
   std::size_t open(std::string step, std::size_t begin);
   /// For readers: the node ends before byte `end`.
   void close(std::size_t node, std::size_t end);
 
  private:
-  /// In preorder: the first child of a node follows it; the next sibling is at the index `next`.
+  /// Entries are in preorder. The first child of a node follows the node. The next sibling is at the index
+  /// `next`.
   struct Entry {
     std::string step;
     SourceRange range;
@@ -48,20 +50,21 @@ class SourceMap {
   std::vector<Entry> m_entries;
 };
 
-/// Most containers (objects and lists) that may be nested. The reference has the same limit.
+/// Max number of nested containers (objects and lists). IBM/spnl has the same limit.
 inline constexpr std::size_t kMaxDepth = 127;
 
 struct ParseLimits {
   std::size_t maxBytes = std::size_t{64} << 20U;  ///< of the text
   std::size_t maxDepth = kMaxDepth;               ///< nesting of containers; larger values mean kMaxDepth
   std::size_t maxNodes = 1'000'000;               ///< nodes of the query, including inputs of maps
-  std::size_t maxDiagnostics = 100;  ///< most errors, and most warnings; reading ends after so many errors
+  std::size_t maxDiagnostics =
+      100;  ///< max errors, and max warnings; the reader stops at this number of errors
 };
 
 struct ParseResult {
-  std::optional<Node> query;            ///< the whole query; nothing if there was an error
+  std::optional<Node> query;            ///< the whole query; nothing after an error
   std::vector<Diagnostic> diagnostics;  ///< all errors and warnings, in the order of the text
-  SourceMap sources;                    ///< where each node of `query` stands; empty if there is no query
+  SourceMap sources;                    ///< the place of each node of `query`; empty without a query
 };
 
 }  // namespace spanscope::query

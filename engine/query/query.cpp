@@ -67,8 +67,8 @@ class ChildFinder {
   std::string_view m_pointer;
 };
 
-/// The next child of `node` on the way of `pointer`, whose step is removed from the pointer; nullptr if there
-/// is none.
+/// Returns the next child of `node` on the path `pointer`, and removes its step from the pointer. Returns
+/// nullptr if there is none.
 const Node* takeChild(const Node& node, std::string_view& pointer) {
   if (!takeStep(pointer, operatorName(node))) return nullptr;
   ChildFinder finder(pointer);

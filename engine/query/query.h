@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The span query: a tree of messages and operators, as IBM/spnl 0.22 defines it. It consists of plain values
-// that can be copied, compared and passed between threads. It keeps what was read: the order of children, and
+// Defines the span query: a tree of messages and operators, as in IBM/spnl 0.22. The tree consists of plain
+// values. Threads can copy, compare and pass them. The tree keeps the order of children as read. It keeps
 // whether a setting is absent, null or a value.
 //
-// Each operator has a file in operators/ with its struct, its fields and what is known of it. Readers,
-// writers, walks and everything else that treats all operators alike are made from these (visit_fields.h,
-// node_parts.h, node_parts.h).
+// Each operator has a file in operators/ with its struct, its fields and its properties. All readers, writers
+// and walks use these field lists (visit_fields.h, node_parts.h). Open this file first when you work on the
+// query language.
 #pragma once
 
 #include "engine/query/operators/ask.h"
@@ -53,25 +53,25 @@ inline Join Join::ofKind(JoinKind kind) {
   return {kind, {}};
 }
 
-/// Every operator. Lists of all operators have this order.
+/// All operators. Every list of operators has this order.
 using Operators = decltype(Node::value);
 
-/// The key of the node's operator in JSON: "user", "g", "plus", "repeat", …
+/// Returns the key of the node's operator in JSON: "user", "g", "plus", "repeat", …
 const char* operatorName(const Node& node);
-/// What is known of the node's operator.
+/// Returns the properties of the node's operator.
 const OperatorInfo& infoOf(const Node& node);
 
-/// A child of a node, and the step that leads to it in the JSON pointer, e.g. "/cross/1" or "/g/input".
+/// A child of a node, and its step in the JSON pointer, e.g. "/cross/1" or "/g/input".
 struct ChildRef {
   const Node* node = nullptr;
   std::string step;
 };
-/// The children of a node in prompt order. The inner generate of a repeat is part of the repeat. So the step
-/// to the generate's input is "/repeat/g/input".
+/// Returns the children of a node in prompt order. The inner generate of a repeat is part of the repeat. The
+/// step to the generate's input is therefore "/repeat/g/input".
 std::vector<ChildRef> childrenOf(const Node& node);
 
-/// The node at this NodePath ("" is `root` itself), or nullptr if there is none. It finds only nodes of the
-/// tree; "/repeat/g" and "/g" are parts of a node, not nodes.
+/// Returns the node at this NodePath ("" is `root`), or nullptr. The function finds only nodes of the tree.
+/// "/repeat/g" and "/g" are parts of a node, not nodes.
 const Node* nodeAt(const Node& root, std::string_view pointer);
 Node* nodeAt(Node& root, std::string_view pointer);
 

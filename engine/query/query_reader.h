@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads operators from a document of values, as their field lists say. Open this file when JSON or YAML is
+// read wrongly.
 #pragma once
 
 #include "engine/query/parse_result.h"
@@ -19,19 +21,19 @@ namespace spanscope::query {
 /// Reads the document of an augment, a list of its name and its content, and reports its errors.
 void readDocument(QueryWalk& walk, SourceDocument& document);
 
-// Reads the fields of an operator from a document of values. The operator's list of fields says how.
+// Reads the fields of an operator from a document of values. The field list of the operator names the keys.
 
-/// Whether a prompt made from this subtree would contain no text at all.
+/// Whether a prompt made from this subtree would contain no text.
 bool hasNoPrompt(const Node& node);
 
-/// Reads a query at the place of the walk. `step` leads to this place from the surrounding node.
+/// Reads a query at the current place of the walk. The surrounding node reaches this place by `step`.
 class NodeReader {
  public:
   virtual ~NodeReader() = default;
   virtual void readNode(Node& node, std::string step) = 0;
 };
 
-/// What the readers of one operator share: the walk, and the key of the operator.
+/// The data that the readers of one operator share: the walk, and the key of the operator.
 struct ReadContext {
   QueryWalk& walk;
   NodeReader& nodes;
@@ -46,7 +48,7 @@ void readOlderGenerate(const ReadContext& context, Generate& generate, const std
 template <class Fields>
 class FieldsReader;
 
-/// Reads one value into a member. The value stands at the given pointer, relative to the node.
+/// Reads one value into a member. The pointer of the value is relative to the node.
 class ValueReader {
  public:
   ValueReader(const ReadContext& context, std::string pointer)
@@ -105,7 +107,7 @@ class FieldsReader {
   }
 
  private:
-  /// At least as many as any operator has.
+  /// At least the largest number of fields of an operator.
   static constexpr std::size_t kMostFields = 8;
 
   static constexpr ListForm listForm() {
@@ -162,8 +164,8 @@ class FieldsReader {
   }
 
   /// Reads the fields of an object in which older documents use another key for one field. The older key
-  /// counts only if the object does not have the field's own key. So its value is read after the whole
-  /// object.
+  /// counts only if the object lacks the field's own key. The function therefore reads the older value after
+  /// the whole object.
   void readWithOlder() {
     QueryWalk& walk = m_context.walk;
     ValueCursor& cursor = walk.cursor();
@@ -215,7 +217,7 @@ class FieldsReader {
   std::string m_pointer;
   std::array<FieldReader, kMostFields> m_readers;
   std::size_t m_count = 0;
-  std::size_t m_childOffset = 0;  ///< where the query that was read last began
+  std::size_t m_childOffset = 0;  ///< the beginning of the last query that was read
   std::optional<std::size_t> m_older;
   std::string_view m_olderKey;
 };
@@ -232,8 +234,8 @@ void readOperatorValue(const ReadContext& context, Operator& op) {
   }
 }
 
-/// Reads one query from a document of values: the part of parseJson() and parseYaml() that knows the
-/// language. It follows the operators' lists of fields. Use each object once.
+/// Reads one query from a document of values. parseJson() and parseYaml() share this class. It follows the
+/// field lists of the operators. Use each object once.
 class QueryReader : private NodeReader {
  public:
   /// `text` is well-formed UTF-8 within the limits. The offsets of the cursor refer to it.

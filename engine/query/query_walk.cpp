@@ -237,7 +237,7 @@ std::optional<std::int64_t> readWholeNumber(QueryWalk& walk, std::int64_t least,
   return value;
 }
 
-/// The parameter in a text that stands in the place of a number; otherwise reports an error and returns
+/// Returns the parameter in a text where a number is expected. Otherwise reports an error and returns
 /// nothing.
 std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string& expected) {
   const std::size_t begin = walk.cursor().offset();

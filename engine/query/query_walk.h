@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Walks through a document of JSON-like values and collects diagnostics. Open this file to read a new kind of
+// field, or to add a written form.
 #pragma once
 
 #include "engine/query/parse_result.h"
@@ -27,19 +29,18 @@ struct JsonIssue {
   std::string hint;
 };
 
-/// Walks through a document of JSON-like values, from front to back, without building anything. It hides the
-/// form of the text from the reader of the language. The caller says what it wants next, and visits
-/// containers with a loop:
+/// Reads a document of JSON-like values from front to back and builds nothing. The cursor hides the form of
+/// the text from the reader of the language. The caller names the kind of value that it expects next. The
+/// caller visits a container with a loop:
+/// - enterObject() or enterArray() enters the container.
+/// - nextMember() or nextElement() returns whether a value follows.
+/// - The loop body reads or skips exactly one value.
 ///
-///     cursor.enterObject();
-///     for (ValueCursor::Container object; cursor.nextMember(object, key);) … read or skip exactly one value
-///     …
-///
-/// A syntax error is reported once and ends the walk: from then on stopped() is true, peek() returns Invalid
-/// and loops end.
+/// The cursor reports a syntax error once, and the error ends the walk. After that stopped() is true, peek()
+/// returns Invalid, and loops end.
 class ValueCursor {
  public:
-  /// Receives the issues in the order in which they are found.
+  /// Receives the issues in the order in which the cursor finds them.
   class Listener {
    public:
     virtual ~Listener() = default;
@@ -52,7 +53,7 @@ class ValueCursor {
     std::size_t keyOffset = 0;  ///< where the key of the last member began
   };
 
-  /// A place to go back to. Valid only for the cursor that made it.
+  /// A place for goTo(). It is valid only for the cursor that made it.
   struct Mark {
     std::size_t place = 0;
     std::size_t depth = 0;
@@ -60,30 +61,30 @@ class ValueCursor {
 
   virtual ~ValueCursor() = default;
 
-  /// Kind of the next value; skips white space before it.
+  /// Returns the kind of the next value. Skips white space before the value.
   virtual JsonKind peek() = 0;
-  /// The same in a place where a number belongs: some forms read a number where they would otherwise read a
-  /// text.
+  /// Returns the kind of the next value where a number is expected. Some forms read a text as a number there.
   virtual JsonKind peekNumber() { return peek(); }
-  /// Offset in bytes of the next thing to read. After peek() it is the beginning of the value, after a
-  /// container the container's end.
+  /// Offset in bytes of the next thing to read. After peek() this is the beginning of the value. After a
+  /// container it is the end of the container.
   virtual std::size_t offset() const = 0;
   virtual bool stopped() const = 0;
 
-  /// Each of the next five functions reads the value that peek() announced. If the next value has another
-  /// kind, it stops the walk.
+  /// Each of the next five functions reads the value whose kind peek() returned. A value of another kind
+  /// stops the walk.
   virtual std::string readString() = 0;
-  /// The number as JSON writes it, within the range of a double; otherwise an issue was reported. Valid until
-  /// the cursor is destroyed.
+  /// Returns the number as JSON writes it. The number is in the range of a double, or an issue was reported.
+  /// The text is valid until the cursor is destroyed.
   virtual std::string_view readNumber() = 0;
   virtual void readLiteral() = 0;
   virtual void enterArray() = 0;
   virtual void enterObject() = 0;
 
-  /// Whether the container has another element; it is the next value. If not, the end of the container is
-  /// passed.
+  /// Returns whether the array has another element. That element is the next value. Without one, the cursor
+  /// moves past the end of the array.
   virtual bool nextElement(Container& array) = 0;
-  /// Whether the object has another member. The function reads its key; the next value is its value.
+  /// Returns whether the object has another member. Reads its key. The next value is the value of this
+  /// member.
   virtual bool nextMember(Container& object, std::string& key) = 0;
 
   /// Skips one value of any kind.
@@ -93,12 +94,12 @@ class ValueCursor {
 
   virtual Mark mark() const = 0;
   virtual void goTo(Mark mark) = 0;
-  /// Ends the walk; for a caller with its own reason.
+  /// Ends the walk, for a caller with its own reason.
   virtual void stop() = 0;
 
   /// Describes the next value, which has this kind, in words: "the number 1.5". Does not skip the value.
   virtual std::string describeNext(JsonKind kind) const = 0;
-  /// How to write a text in the place of the next value, which has this kind; empty if there is no advice.
+  /// Advises how to write a text instead of the next value, which has this kind. Empty if there is no advice.
   virtual std::string textHint(JsonKind /*kind*/) const { return {}; }
 
  protected:
@@ -107,8 +108,8 @@ class ValueCursor {
   ValueCursor& operator=(const ValueCursor&) = default;
 };
 
-/// One walk through a document of values: the cursor, its place, and the diagnostics so far. Every reader of
-/// a part of the language gets it as its first argument.
+/// One walk through a document of values: the cursor, its place, and the diagnostics so far. Each reader of a
+/// part of the language gets the walk as its first argument.
 class QueryWalk : private ValueCursor::Listener {
  public:
   /// Makes the cursor that walks through the text and reports to the listener.
@@ -119,7 +120,7 @@ class QueryWalk : private ValueCursor::Listener {
 
   ValueCursor& cursor() { return *m_cursor; }
 
-  /// Calls `read` for something one step below the current place: under a key, or at an index.
+  /// Calls `read` for a value one step below the current place: under a key, or at an index.
   template <class Read>
   void within(std::string step, Read read) {
     m_path.push_back(std::move(step));
@@ -136,16 +137,16 @@ class QueryWalk : private ValueCursor::Listener {
   void refuseValue(std::string expected, std::string hint = {});
   /// Reports that a list has too many elements. Does not skip the extra elements.
   void refuseExtraElement(const std::string& form);
-  /// Counts a new node. False if the walk has ended, or ends now because there are too many nodes.
+  /// Counts a new node. Returns false if the walk has ended, or if this node exceeds the limit.
   bool countNode(std::size_t offset);
 
-  /// All diagnostics, in the order of the text, with positions. Call this once, at the end.
+  /// Returns all diagnostics in the order of the text, with positions. Call this function once, at the end.
   std::vector<Diagnostic> takeDiagnostics();
 
  private:
   void jsonIssue(JsonIssue issue) override;
   void report(Severity severity, JsonIssue issue);
-  /// The JSON pointer of the current place.
+  /// Returns the JSON pointer of the current place.
   std::string pointer() const;
 
   std::string_view m_text;
@@ -162,15 +163,15 @@ class QueryWalk : private ValueCursor::Listener {
 
 enum class Need {
   Required,
-  RequiredInList,  ///< in an object there is another way to write it; the caller checks this
+  RequiredInList,  ///< an object has another way to write the field; the caller checks this
   Optional,
 };
 
 struct FieldReader {
   const char* name;
   Need need;
-  const char* meaning;  ///< names what the value is, for the error if it is missing; nullptr: the field is
-                        ///< optional
+  const char*
+      meaning;  ///< names the value for the error if the field is missing; nullptr: the field is optional
   std::function<void()> read;
 };
 
@@ -189,11 +190,11 @@ using OtherField = std::function<bool(const std::string&, std::size_t)>;
 FieldsRead readFields(QueryWalk& walk, ListForm listForm, std::span<const FieldReader> fields,
                       const OtherField& readOther = {});
 
-// Read the values in fields of an operator that are no queries: texts, numbers, bytes. Each function reads
-// the next value of the walk. If the value is wrong, it reports the error and skips the value; the argument
-// does not change.
+// Read values of fields that are no queries: texts, numbers, bytes. Each function reads the next value of the
+// walk. If the value is wrong, the function reports an error and skips the value. The argument then keeps its
+// value.
 
-/// `expected` says what belongs there: "text", "the path of a file".
+/// `expected` describes the right value in words: "text", "the path of a file".
 void readText(QueryWalk& walk, std::string& text, const char* expected);
 
 void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting);
@@ -201,7 +202,7 @@ void readTemperature(QueryWalk& walk, Setting<float>& setting);
 /// Reads the count of a repeat.
 void readCount(QueryWalk& walk, Times& count);
 
-/// Reads a list of numbers from 0 to 255. Other elements are reported and left out.
+/// Reads a list of numbers from 0 to 255. The function reports other elements and leaves them out.
 void readBytes(QueryWalk& walk, std::vector<std::uint8_t>& bytes);
 
 }  // namespace spanscope::query

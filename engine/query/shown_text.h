@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prepares texts from outside for messages and captions: short, and on one line.
+// Shortens texts from outside for messages and captions, and puts them on one line. Open this file to change
+// how user text is quoted in messages.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +9,11 @@
 
 namespace spanscope::query {
 
-/// `text` on one line (control characters become spaces), with at most `characters` characters. If the text
-/// was cut, the last character is an ellipsis.
+/// Returns `text` on one line, with at most `characters` characters. Control characters become spaces. The
+/// last character of a truncated text is an ellipsis.
 std::string cutText(std::string_view text, std::size_t characters);
 
-/// The text in double quotes, cut to 40 characters.
+/// Returns the text in double quotes, truncated to 40 characters.
 std::string inQuotes(std::string_view text);
 
 }  // namespace spanscope::query

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the parts of a written query that its tree does not hold.
+// Finds the parts of a written query that its tree does not contain. Open this file when saving a query loses
+// something without a warning.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -10,9 +11,9 @@
 
 namespace spanscope::query {
 
-/// Warns about what the readers skip silently because it changes no query, but what writeQuery() cannot
-/// write: comments and anchors in YAML, comments and evaluated forms in Lisp. Each kind has one warning, at
-/// its first place. `text` is a valid query in this form; for other texts the result is incomplete.
+/// Warns about text that the readers skip and writeQuery() cannot write. Such text changes no query: comments
+/// and anchors in YAML, comments and evaluated forms in Lisp. Each kind has one warning, at its first place.
+/// `text` must be a valid query in this form. For other texts the result is incomplete.
 std::vector<Diagnostic> unkeptParts(std::string_view text, QueryForm form);
 
 }  // namespace spanscope::query

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Visits the fields of a node, whatever its operator is.
+// Visits the fields of a node of any operator. Open this file to add a kind of field.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -18,15 +18,15 @@
 
 namespace spanscope::query {
 
-// The kinds of fields that operators have, by the types of their members. A visitor of fields has an overload
-// for each kind that it handles, and one for all others, LeafField or a part of it. A member of an unknown
-// type fits no overload, so the code does not compile.
+// The kinds of fields, by the types of their members. A visitor has one overload for each kind that it
+// handles. One more overload, LeafField or a part of it, takes all other kinds. A member of an unknown type
+// fits no overload, and the code does not compile.
 
 /// `Member` is `T` or `const T`.
 template <class Member, class... T>
 concept IsOneOf = (std::same_as<std::remove_const_t<Member>, T> || ...);
 
-/// A text: that of a message or a print, a path, a name.
+/// A text: a message, a print, a path, a name.
 template <class Member>
 concept TextField = IsOneOf<Member, std::string>;
 
@@ -37,7 +37,7 @@ concept SettingField = IsOneOf<Member, Setting<std::int32_t>, Setting<float>>;
 template <class Member>
 concept CountField = IsOneOf<Member, Times>;
 
-/// Texts that a model answers, each on its own.
+/// Texts of a map. The model answers each one separately.
 template <class Member>
 concept TextsField = IsOneOf<Member, std::vector<std::string>>;
 
@@ -45,13 +45,13 @@ concept TextsField = IsOneOf<Member, std::vector<std::string>>;
 template <class Member>
 concept DocumentField = IsOneOf<Member, SourceDocument>;
 
-/// A field without fields or queries in it.
+/// A field that contains no other fields and no queries.
 template <class Member>
 concept LeafField = TextField<Member> || SettingField<Member> || CountField<Member> || TextsField<Member> ||
     DocumentField<Member>;
 
-/// A field with fields of its own. They stand under its key if it has one, else beside the surrounding
-/// operator's fields.
+/// A field with fields of its own. If the group has a key, the fields are under this key. Otherwise they are
+/// beside the fields of the surrounding operator.
 template <class Member>
 concept GroupField = IsOneOf<Member, GenerateSettings, Generate>;
 
@@ -69,14 +69,14 @@ void visitGroup(Group& group, Visit& visit) {
   std::remove_const_t<Group>::fields(group, visit);
 }
 
-/// Calls visit(info, member) for each field of the node's operator, in the order in which the fields are
-/// written. `AnyNode` is Node or const Node.
+/// Calls visit(info, member) for each field of the node's operator, in written order. `AnyNode` is Node or
+/// const Node.
 template <class AnyNode, class Visit>
 void visitFields(AnyNode& node, Visit&& visit) {
   std::visit([&](auto& op) { std::remove_cvref_t<decltype(op)>::fields(op, visit); }, node.value);
 }
 
-/// The key of an operator's value in JSON.
+/// Returns the key of an operator's value in JSON.
 template <class Operator>
 const char* keyOf(const Operator& op) {
   if constexpr (requires { op.key(); }) {
@@ -97,7 +97,7 @@ inline constexpr std::size_t kIndexOf = [] {
   return index;
 }();
 
-/// Calls f(key, make) for each JSON key of the operator; make() returns the empty operator with this key.
+/// Calls f(key, make) for each JSON key of the operator. make() returns the empty operator with this key.
 template <class Operator, class F>
 constexpr void forEachKey(F&& f) {
   if constexpr (requires { Operator::kKinds; }) {
@@ -108,7 +108,7 @@ constexpr void forEachKey(F&& f) {
   }
 }
 
-/// The empty operator with this key.
+/// Returns the empty operator with this key.
 template <class Operator>
 Operator operatorOf(std::string_view key) {
   Operator op;
@@ -126,10 +126,10 @@ constexpr void forEachOperator(F&& f) {
   }(std::type_identity<Operators>());
 }
 
-/// Visits every field of a query that can hold a parameter, in the order of the tree. `Visitor` has the
-/// functions text(), count(), maxTokens() and temperature(); each gets the path of the node and the pointer
-/// of the field. If it also has node() and content(), it gets each node before its fields, and the content of
-/// documents. `AnyNode` is Node or const Node.
+/// Visits every field of a query that can contain a parameter, in the order of the tree. Type `AnyNode` is
+/// Node or const Node. The `Visitor` has the functions text(), count(), maxTokens() and temperature(). Each
+/// function gets the path of the node and the pointer of the field. An optional function node() gets each
+/// node before its fields. An optional function content() gets the content of documents.
 template <class AnyNode, class Visitor>
 class FieldWalk {
  public:

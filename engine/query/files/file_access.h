@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decides which files a query may read. A query may come from anyone. So it sees only the folder in which it
-// lies, unless the person who runs it allows more.
+// Decides which files a query may read. A query can come from anyone. A query therefore reads only its own
+// folder, unless the user allows more. Open this file to change the allowed folders or the patterns of paths.
 #pragma once
 
 #include "engine/query/surroundings.h"
@@ -14,55 +14,62 @@
 
 namespace spanscope::query {
 
-/// Most bytes of a file that a query may read.
+/// Max size in bytes of a file that a query may read.
 inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20U;
 
-/// Most files that one path may stand for, and most entries of folders that are examined to find them.
+/// Max number of files for one path.
+///
+/// kMaxVisitedEntries is the max number of folder entries that the search for these files examines.
 inline constexpr std::size_t kMaxListedFiles = 10'000;
 inline constexpr std::size_t kMaxVisitedEntries = 200'000;
-/// Deepest nesting of folders that is searched.
+/// Max depth of folders in the search.
 inline constexpr std::size_t kMaxFolderDepth = 32;
 
 class FileAccess {
  public:
-  /// `folder` is the query's folder; relative paths start there. Files in `folder` and in `others`, and in
-  /// the folders below them, may be read.
+  /// `folder` is the query's folder, and relative paths start there. The query may read files in `folder`, in
+  /// `others`, and in all folders below them.
   explicit FileAccess(std::filesystem::path folder, std::vector<std::filesystem::path> others = {});
 
-  /// The bytes of a regular file of at most kMaxFileBytes. The real place of the file counts: "..", an
-  /// absolute path or a symbolic link may be used, but must not lead out of the allowed folders. Throws only
-  /// if memory is short.
+  /// Returns the bytes of a regular file of at most kMaxFileBytes. The real place of the file counts. "..",
+  /// an absolute path or a symbolic link must not lead out of the allowed folders. Throws only if memory is
+  /// short.
   std::variant<std::string, NotGiven> read(const std::string& path) const;
 
-  /// Like Surroundings::listFiles, within the limits above. From folders and patterns it leaves out hidden
-  /// entries (their names begin with a dot) and everything that is neither file nor folder, without a remark.
-  /// It does not follow links to folders. A file outside the allowed folders is left out with a remark.
-  /// Throws only if memory is short.
+  /// Lists files like Surroundings::listFiles, within the limits above. Throws only if memory is short. From
+  /// folders and patterns, the function leaves out these entries:
+  /// - hidden entries, whose names begin with a dot, without a remark;
+  /// - entries that are neither file nor folder, without a remark;
+  /// - links to folders;
+  /// - files outside the allowed folders, with a remark.
   std::variant<FileList, NotGiven> list(const std::string& path) const;
 
  private:
   bool isAllowed(const std::filesystem::path& file) const;
-  /// The real place of a file or folder, if it may be read.
+  /// Returns the real place of a file or folder if the query may read it.
   std::variant<std::filesystem::path, NotGiven> locate(const std::string& path) const;
 
   std::filesystem::path m_folder;
   std::vector<std::filesystem::path> m_roots;  ///< canonical
 };
 
-// Patterns of file paths. * stands for any characters of one name, and ? for one character. ** as a whole
-// name stands for any number of folders, also none. Every other character stands for itself.
+// Patterns of file paths:
+// - `*` matches any characters of one name.
+// - `?` matches one character.
+// - `**` as a whole name matches any number of folders, also none.
+// - Every other character matches only the same character.
 
 bool isPathPattern(std::string_view path);
 
-/// Splits a path at its slashes; empty names are left out.
+/// Splits a path at its slashes. Leaves out empty names.
 std::vector<std::string_view> pathNames(std::string_view path);
 
-/// Whether a name fits the pattern of a name. The time is at most proportional to the product of their
+/// Whether a name matches the pattern of a name. The time is at most proportional to the product of the
 /// lengths.
 bool nameFits(std::string_view name, std::string_view pattern);
 
-/// Whether all names of a path fit the names of a pattern. The time is at most proportional to the product of
-/// their lengths.
+/// Whether all names of a path match the names of a pattern. The time is at most proportional to the product
+/// of the lengths.
 bool pathFits(const std::vector<std::string_view>& path, const std::vector<std::string_view>& pattern);
 
 }  // namespace spanscope::query

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Queries as JSON: the form in which they are stored and exchanged.
+// Reads and writes queries as JSON, the form in which queries are stored and exchanged. Open this file to
+// change which JSON is accepted or how it is written.
 //
-// The reader accepts everything that IBM/spnl 0.22 reads. It also accepts `{"ask": text}`, `{"file": path}`,
-// `{"repeat": {"n": 4, "query": {"g": {...}}}}`, a parameter such as "{n}" in the place of a number, and a
-// byte order mark in front. With a warning, it accepts a whole document of chat messages, or a
-// chat-completions request, in OpenAI's notation.
+// The reader accepts everything that IBM/spnl 0.22 reads. It also accepts:
+// - `{"ask": text}` and `{"file": path}`;
+// - `{"repeat": {"n": 4, "query": {"g": {...}}}}`;
+// - a parameter such as "{n}" instead of a number;
+// - a byte order mark at the beginning;
+// - with a warning, a document of chat messages or a chat-completions request in OpenAI's notation.
 #pragma once
 
 #include "engine/query/parse_result.h"
@@ -17,31 +20,33 @@
 
 namespace spanscope::query {
 
-/// Reads a query. It finds all errors of the document at once; a syntax error ends the reading. If the text
-/// is not UTF-8, that is an error of the document like others. Throws only if memory is short.
+/// Reads a query. The result has all errors of the document, up to the first syntax error. A text that is not
+/// UTF-8 is an error of the document. Throws only if memory is short.
 ParseResult parseJson(std::string_view text, const ParseLimits& limits = {});
 
-/// The query on one line, byte for byte as the reference writes it: no white space, defaults written out,
-/// only the necessary escapes. There are two exceptions, where the reference would read another query from
-/// its own text. A max_tokens or temperature of null is written as null; the reference leaves it out, which
-/// reads as the default. An infinite temperature is written as 1e+39; the reference writes null. Reading the
-/// text gives the same query with the defaults filled in. Trees of more than kMaxDepth containers and texts
-/// that are not UTF-8 can be written but not read.
+/// Writes the query on one line, byte for byte as IBM/spnl writes it. The text has no white space, all
+/// defaults and only the necessary escapes. Two values differ from IBM/spnl, which would read its own text as
+/// another query:
+/// - A max_tokens or temperature of null is written as null. IBM/spnl leaves it out, and reads the default.
+/// - An infinite temperature is written as 1e+39. IBM/spnl writes null.
+///
+/// Reading the text gives the same query with the defaults filled in. Trees of more than kMaxDepth containers
+/// can be written but not read. The same is true for texts that are not UTF-8.
 std::string writeCanonical(const Node& node);
 
-/// The query on indented lines, for documents. Reading the text gives an equal tree: absent values stay
-/// absent, and null stays null. The text ends with a line break.
+/// Writes the query on indented lines, for documents. Reading the text gives an equal tree. Absent values
+/// stay absent, and null stays null. The text ends with a line break.
 std::string writePretty(const Node& node);
 
-/// The query on one line, byte for byte as the reference writes a query that it has read. Unlike
-/// writeCanonical(), the text may mean another query: a max_tokens or temperature of null is left out, which
-/// reads as the default, and an infinite temperature is null.
+/// Writes the query on one line, byte for byte as IBM/spnl writes a query that it has read. Unlike the text
+/// of writeCanonical(), this text may mean another query. A max_tokens or temperature of null is left out and
+/// reads as the default. An infinite temperature becomes null.
 std::string writeAsReference(const Node& node);
 
-/// The elements of a JSON list of texts; nothing if `json` is no such list.
+/// Returns the elements of a JSON list of texts. Returns nothing if `json` is no such list.
 std::optional<std::vector<std::string>> readJsonTexts(std::string_view json);
 
-/// The text as JSON, in double quotes. Only what JSON cannot contain within quotes is escaped.
+/// Returns the text as JSON, in double quotes. Escapes only characters that JSON does not allow in quotes.
 std::string jsonText(std::string_view text);
 
 }  // namespace spanscope::query

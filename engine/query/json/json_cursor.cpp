@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::size_t kShownCharacters = 40;
 
-/// The characters at the front of `text` that a person would take for one word, or the beginning of a long
-/// word.
+/// Returns the characters at the front of `text` that look like one word, or the beginning of a long word.
 std::string_view wordAt(std::string_view text) {
   constexpr std::string_view kBreaks = " \t\r\n,:{}[]\"";
   text = text.substr(0, 8 * kShownCharacters);

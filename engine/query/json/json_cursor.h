@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads JSON text for QueryWalk. Open this file when a syntax error in JSON is reported badly.
 #pragma once
 
 #include "engine/query/query_walk.h"
@@ -9,8 +10,8 @@
 
 namespace spanscope::query {
 
-/// Walks through a JSON text (strictly RFC 8259). If an error within a string or a number leaves no doubt
-/// where it ends, the cursor reports the error and goes on.
+/// Walks through a JSON text (strictly RFC 8259). After some errors in a string or number, its end is still
+/// clear. The cursor reports such an error and continues.
 class JsonCursor final : public ValueCursor {
  public:
   /// `text` is well-formed UTF-8. `text` and `listener` must outlive the cursor. At most `maxDepth`
@@ -22,7 +23,7 @@ class JsonCursor final : public ValueCursor {
   bool stopped() const override { return m_stopped; }
 
   std::string readString() override;
-  /// The number as the text writes it.
+  /// Returns the number as written in the text.
   std::string_view readNumber() override;
   void readLiteral() override;
   void enterArray() override;

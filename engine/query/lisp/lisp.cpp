@@ -158,8 +158,8 @@ void appendText(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// Writes forms. A query stands on its own line below the form that it belongs to. Everything else stands
-/// after the name.
+/// Writes forms. A query is on its own line, below the form that contains it. Everything else is after the
+/// name.
 class Writer {
  public:
   std::string take() { return std::move(m_out); }
@@ -176,8 +176,8 @@ class Writer {
   }
 
  private:
-  /// The fields of one node in the order of their list, except temperature and max_tokens. These are optional
-  /// and come last. If queries stand between them and the name, they get a line of their own.
+  /// The fields of one node in the order of their list, except temperature and max_tokens. These two are
+  /// optional and come last. If queries come between them and the name, they get a line of their own.
   class Fields {
    public:
     explicit Fields(Writer& writer) : m_writer(writer) {}

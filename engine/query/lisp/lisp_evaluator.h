@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Evaluates the forms of a Lisp text to a query. Open this file to add a form.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -20,15 +21,15 @@
 
 namespace spanscope::query {
 
-// The values to which forms of a Lisp text evaluate.
+// The types of values that forms of a Lisp text have.
 
 struct LispValue;
 
-/// A query, with the place in the text of each of its nodes.
+/// A query, with the range of each of its nodes in the text.
 struct LispQuery {
   Node node;
   std::vector<SourceRange> ranges;  ///< in preorder
-  std::size_t containers = 1;       ///< nesting of containers in its JSON form
+  std::size_t containers = 1;       ///< depth of containers in its JSON form
   std::size_t nodes = 1;            ///< including the inputs of maps
   std::size_t bytes = 0;            ///< of all its texts
 };
@@ -37,8 +38,8 @@ struct LispNumber {
   std::string text;  ///< as JSON writes it
 };
 
-/// A node that stands for the text of a file or the answer to a question. The file is read, or the question
-/// is asked, only if the node is used as a text.
+/// A node that will be replaced by the text of a file or the answer to a question. The file is read, or the
+/// question is asked, only if the node is used as a text.
 struct LispSugar {
   Node node;
 };
@@ -69,7 +70,7 @@ struct LispValue {
   std::variant<LispNone, LispQuery, std::string, LispNumber, LispSugar, LispBytes, SourceDocument, LispLambda,
                LispList>
       content;
-  SourceRange range;  ///< of the form that the value comes from
+  SourceRange range;  ///< of the form from which the value comes
 
   template <class T>
   const T* as() const {
@@ -81,16 +82,15 @@ struct LispValue {
   }
 };
 
-/// Evaluates the forms of a Lisp text to a query: the part of parseLisp() that knows the language. Use each
-/// object once. It evaluates as much as possible, so that it finds all errors at once. If a value is missing,
-/// its error has been reported.
+/// Evaluates the forms of a Lisp text to a query. parseLisp() uses this class. Use each object once. It
+/// continues after an error to find all errors. If a value is missing, its error has been reported.
 class LispEvaluator {
  public:
   LispEvaluator(const ParseLimits& limits, Surroundings* surroundings);
 
-  /// The query that the form stands for. The form must outlive the evaluator.
+  /// Returns the query of the form. The form must outlive the evaluator.
   std::optional<LispQuery> evaluate(const LispForm& form);
-  /// All diagnostics in the order of the text, without lines and columns.
+  /// Returns all diagnostics in the order of the text, without lines and columns.
   std::vector<Diagnostic> takeDiagnostics();
 
  private:
@@ -110,14 +110,14 @@ class LispEvaluator {
   };
   struct Operation {
     std::string_view name;
-    std::size_t least;  ///< least number of arguments
+    std::size_t least;  ///< min number of arguments
     std::size_t most;
     std::string usage;  ///< "(length list)"
     Maybe (LispEvaluator::*handler)(const Call&);
   };
   static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
   static const std::vector<Operation>& operations();
-  /// The operators of the language. Their forms follow from their lists of fields.
+  /// The operators of the language. Their field lists define their forms.
   static std::vector<Operation> operatorForms();
   static std::vector<Operation> otherForms();
   static const Operation* findOperation(std::string_view name);
@@ -154,7 +154,7 @@ class LispEvaluator {
   Maybe evaluateLength(const Call& call);
   Maybe evaluateFormat(const Call& call);
 
-  // Convert an argument to the expected type, or report another value.
+  // Convert an argument to the expected type, or report that the value has another type.
   std::optional<LispQuery> queryOf(const Maybe& value);
   std::optional<std::string> textOf(const Maybe& value, const char* expected = "text");
   std::optional<std::int64_t> wholeOf(const Maybe& value, std::int64_t least, std::int64_t most);
@@ -163,10 +163,10 @@ class LispEvaluator {
   std::optional<std::vector<LispQuery>> queriesOf(const Call& call, std::size_t first);
   /// Arguments `first` and `first` + 1, both optional.
   std::optional<GenerateSettings> settingsOf(const Call& call, std::size_t first);
-  /// The same in the order of older texts: max_tokens, temperature, and an optional flag.
+  /// Reads settings in the order of older texts: max_tokens, temperature, and an optional flag.
   std::optional<GenerateSettings> olderSettingsOf(const Call& call, std::size_t first);
   static bool hasOlderSettings(const Call& call, std::size_t first);
-  /// Argument i, which is a number; older texts may write {name} here without quotes.
+  /// Argument i, which is a number. Older texts may have {name} without quotes here.
   Maybe olderNumber(const Call& call, std::size_t i);
   bool setMaxTokens(const Maybe& value, GenerateSettings& settings);
   bool setTemperature(const Maybe& value, GenerateSettings& settings);
@@ -174,13 +174,13 @@ class LispEvaluator {
   Maybe callLambda(const LispLambda& lambda, LispValue argument);
   std::optional<std::string> shown(const LispValue& value, bool debug);
 
-  /// Joins a node, which has no children yet, and its children.
+  /// Joins a node without children and its children.
   static LispQuery assembled(Node own, std::vector<LispQuery> children, SourceRange range);
   static LispQuery message(Role role, std::string text, SourceRange range);
   static LispQuery join(JoinKind kind, std::vector<LispQuery> children, SourceRange range);
   /// The common part of extract and combine.
   Maybe combined(const Call& call, std::string model, LispQuery body, std::string task);
-  /// Turns the query into a value, if it is within the limits.
+  /// Makes a value from the query if the query is within the limits.
   Maybe finish(LispQuery query, SourceRange range);
 
   bool spend(std::size_t steps, SourceRange range);
@@ -188,7 +188,7 @@ class LispEvaluator {
   /// Counts the copy of a value against the limits.
   bool spendCopy(const LispValue& value, SourceRange range);
   void error(SourceRange range, std::string found, std::string expected, std::string hint = {});
-  /// Warns about a form once, however often the form is evaluated.
+  /// Warns about a form once, even if the form is evaluated several times.
   void warning(SourceRange range, std::string found, std::string expected, std::string hint);
   void wrongKind(const LispValue& value, std::string expected, std::string hint = {});
   static std::string describe(const LispValue& value);
@@ -197,7 +197,7 @@ class LispEvaluator {
   Surroundings* m_surroundings;
   std::vector<Diagnostic> m_diagnostics;
   std::size_t m_errors = 0;
-  std::set<std::size_t> m_warned;  ///< where the forms begin that have a warning
+  std::set<std::size_t> m_warned;  ///< offsets of the forms that have a warning
   std::size_t m_steps = 0;
   std::size_t m_bytes = 0;
   bool m_stopped = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the forms of a Lisp text, without giving them a meaning.
+// Splits a Lisp text into forms, without evaluating them. Open this file when the syntax of Lisp is read
+// wrongly.
 #pragma once
 
 #include "engine/query/parse_result.h"
@@ -23,7 +24,7 @@ enum class LispFormKind : std::uint8_t {
 
 struct LispForm {
   LispFormKind kind = LispFormKind::List;
-  std::string text;                ///< of a text: without quotes and escapes; of a number: as JSON writes it
+  std::string text;  ///< for a text: without quotes and escapes; for a number: as JSON writes it
   std::vector<LispForm> children;  ///< for a list
   SourceRange range;
 };
@@ -33,8 +34,8 @@ struct LispFormLimits {
   std::size_t maxForms = 0;  ///< number of forms of all kinds
 };
 
-/// Reads the only form of a text, or reports its errors: all wrong escapes, and the first error after which
-/// the reader cannot go on. Comments go from ; to the end of the line.
+/// Reads the only form of a text, or reports its errors. The errors are all wrong escapes, and the first
+/// error after which the reader cannot continue. Comments go from ; to the end of the line.
 std::variant<LispForm, std::vector<JsonIssue>> readLispForm(std::string_view text,
                                                             const LispFormLimits& limits);
 

@@ -132,7 +132,7 @@ class FormDescriber {
   }
 };
 
-/// The part of the list of forms in which an operator stands.
+/// The part of the list of forms that contains an operator.
 enum class FormPart { Texts, Joins, Answers, Others, Sugar };
 
 FormPart partOf(const OperatorInfo& info, const FormDescriber& form) {

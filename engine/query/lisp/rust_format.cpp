@@ -18,8 +18,8 @@ struct CodeRange {
   std::uint32_t last;
 };
 
-/// The characters in Unicode's categories Cc, Cf, Co, Zs, Zl and Zp, except the space, and the noncharacters
-/// of the first plane.
+/// The characters in Unicode's categories Cc, Cf, Co, Zs, Zl and Zp, except the space. The noncharacters of
+/// the first plane are included.
 constexpr std::array kUnprinted = {
     CodeRange{0x00, 0x1F},       CodeRange{0x7F, 0xA0},       CodeRange{0xAD, 0xAD},
     CodeRange{0x600, 0x605},     CodeRange{0x61C, 0x61C},     CodeRange{0x6DD, 0x6DD},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes texts as Rust does; `format` and `prefix` of the Lisp form need this.
+// Formats texts as Rust does. The Lisp forms `format` and `prefix` need this. Open this file when their text
+// differs from IBM/spnl's.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,12 @@
 
 namespace spanscope::query {
 
-/// The text in quotes with escapes, as {:?} writes it. Of the characters that are not printable, it escapes
-/// control characters, other spaces, format characters and private use. Combining marks and characters that
-/// Unicode has not assigned are not escaped.
+/// Returns the text in quotes with escapes, as {:?} writes it. Escapes control characters, spaces other than
+/// " ", format characters and private use. Does not escape combining marks and unassigned characters of
+/// Unicode.
 std::string rustDebugText(std::string_view text);
 
-/// A JSON number as {} writes it (1.0 as "1", 1e3 as "1000"); if `debug`, as {:?} does.
+/// Returns a JSON number as {} writes it (1.0 as "1", 1e3 as "1000"). With `debug`, as {:?} writes it.
 std::string rustNumber(std::string_view number, bool debug);
 
 /// One {…} in a format.
@@ -25,8 +26,8 @@ struct RustPlaceholder {
   bool debug = false;                               ///< {:?}
 };
 
-/// Fills in a format. {{ and }} are braces. It calls `show` for each placeholder in turn. Returns nothing if
-/// the format is not well-formed or `show` returned nothing. If the format is at fault, `wrong` says why.
+/// Fills in a format. {{ and }} are braces. Calls `show` for each placeholder in turn. Returns nothing if the
+/// format is not well-formed or `show` returned nothing. For a wrong format, `wrong` gets the reason.
 std::optional<std::string> rustFormat(
     std::string_view format, const std::function<std::optional<std::string>(const RustPlaceholder&)>& show,
     std::string& wrong);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operator `ask`. Open this file to change its fields or how other code treats it.
 #pragma once
 
 #include "engine/query/operators/operator_info.h"
@@ -7,7 +8,7 @@
 
 namespace spanscope::query {
 
-/// `{"ask": "text"}`: sugar in older documents; the text is a question to the person who runs the query.
+/// `{"ask": "text"}`: sugar in older documents. The text is a question to the user who runs the query.
 struct Ask {
   std::string prompt;
   bool operator==(const Ask&) const = default;

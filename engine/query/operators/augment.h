@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operator `augment`. Open this file to change its fields or how other code treats it.
 #pragma once
 
 #include "engine/base/box.h"
@@ -19,7 +20,8 @@ struct SourceDocument {
   bool operator==(const SourceDocument&) const = default;
 };
 
-/// `{"augment": {…, "doc": […]}}`: fragments of the document that fit `body`. An embedding model finds them.
+/// `{"augment": {…, "doc": […]}}`: chunks of the document that match `body`. An embedding model retrieves
+/// them.
 struct Augment {
   std::string embeddingModel;
   Box<Node> body;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operator `file`. Open this file to change its fields or how other code treats it.
 #pragma once
 
 #include "engine/query/operators/operator_info.h"
@@ -7,8 +8,8 @@
 
 namespace spanscope::query {
 
-/// `{"file": "path"}`: sugar in older documents; the text of a file. The path is relative to the query's
-/// file.
+/// `{"file": "path"}`: sugar in older documents, replaced by the text of a file. The path is relative to the
+/// query's file.
 struct File {
   std::string path;
   bool operator==(const File&) const = default;

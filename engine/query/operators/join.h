@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operators seq, par, cross and plus. Open this file to change how other code treats them.
 #pragma once
 
 #include "engine/query/operators/operator_info.h"

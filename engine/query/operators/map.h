@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operator `map`. Open this file to change its fields or how other code treats it.
 #pragma once
 
 #include "engine/query/operators/operator_info.h"
@@ -9,7 +10,7 @@
 
 namespace spanscope::query {
 
-/// `{"map": {"metadata": {…}, "inputs": […]}}`: one generate per input, each input a user message.
+/// `{"map": {"metadata": {…}, "inputs": […]}}`: one generate per input. Each input is a user message.
 struct Map {
   GenerateSettings settings;
   std::vector<std::string> inputs;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines messages with their roles: system, user, assistant. Open this file to change how other code treats
+// them.
 #pragma once
 
 #include "engine/query/operators/operator_info.h"

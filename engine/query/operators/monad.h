@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operator `monad`. Open this file to change its fields or how other code treats it.
 #pragma once
 
 #include "engine/base/box.h"
@@ -8,7 +9,7 @@ namespace spanscope::query {
 
 struct Node;
 
-/// `{"monad": {…}}`: run for its side effect; the output is dropped.
+/// `{"monad": {…}}`: runs for its side effect. The output is dropped.
 struct Monad {
   Box<Node> body;
   bool operator==(const Monad&) const = default;

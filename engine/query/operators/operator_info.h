@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of an operator besides its fields: the `kInfo` of each. Code that depends on a property of an
-// operator asks for the property here, not for the operator.
+// Defines the properties of operators and of their fields: the `kInfo` of each operator. Other code asks for
+// a property here and not for the operator. Open this file to add a property.
 #pragma once
 
 #include <array>
@@ -15,22 +15,22 @@ enum class BodyForm {
   NamedFields  ///< an object of its fields, never a list
 };
 
-/// What an operator contributes to the prompt in which it stands.
+/// The contribution of an operator to its prompt.
 enum class Gives {
   Text,      ///< a text of its own
-  Children,  ///< what its children contribute, in some order
-  Reply,     ///< the reply of a model: it generates
+  Children,  ///< the contributions of its children, in some order
+  Reply,     ///< the answer of a model: the operator generates
   Nothing,   ///< it runs for its side effect
-  Resolved   ///< something replaces it before the query is sent anywhere
+  Resolved   ///< replaced before the query is sent anywhere
 };
 
-/// Who replaces an operator that the engine does not know, and by what.
+/// Who replaces an operator that the engine does not run, and by what.
 enum class ResolvedBy {
-  Nobody,     ///< the engine knows it
+  Nobody,     ///< the engine runs the operator
   Rule,       ///< a rule of the planner replaces it
-  Retrieval,  ///< retrieval replaces it by fragments, before planning
+  Retrieval,  ///< retrieval replaces the operator by chunks, before planning
   Files,      ///< sugar: replaced by the file that its text names, before planning
-  Person,     ///< sugar: replaced by a person's answer to its text, before planning
+  Person,     ///< sugar: replaced by the user's answer to its text, before planning
 };
 
 /// A remark about one node and, with {n}, about several. Empty: no remark.
@@ -39,7 +39,7 @@ struct Remark {
   std::string_view many = {};
 };
 
-/// Another name of an operator, in other formats, the Lisp form or everyday speech.
+/// Another name of an operator: in other formats, in the Lisp form or in everyday speech.
 struct OtherName {
   std::string_view name = {};
   std::string_view key = {};
@@ -52,32 +52,34 @@ struct OperatorInfo {
   bool isInMacro = true;  ///< whether IBM/spnl's macro, the Lisp form, has the operator
   std::array<OtherName, 4> otherNames = {};
 
-  const char* noun = "";  ///< for sugar: the thing that it stands for
+  const char* noun = "";  ///< for sugar: the thing that replaces it
 
-  /// For an operator that is resolved before planning. A plan that meets it reports `unplannedAs`, followed
-  /// by its text or the name of its document, as what it found, and `plannedAs` as what it expected.
+  /// For an operator that is resolved before planning. The planner reports the operator as an error.
+  /// `unplannedAs`, followed by its text or document name, is the found part. `plannedAs` is the expected
+  /// part.
   const char* unplannedAs = "";
   const char* plannedAs = "";
 
-  /// Why the endpoint of a span server does not accept it.
+  /// The reason why the endpoint of a server with span support does not accept it.
   Remark onServer = {};
-  /// What happens to it on the way to other servers; for sugar, on the way to any server.
+  /// The remark of the export to other servers. For sugar: of the export to any server.
   Remark elsewhere = {};
 };
 
-// What is known of a field of an operator besides its member. Each operator has one list of its fields, in
-// the order in which they are written: `fields(op, visit)` calls visit(info, member) for each. The type of
-// the member determines the kind of the field (visit_fields.h).
+// The properties of a field of an operator besides its member. Each operator has one list of its fields in
+// written order. The function `fields(op, visit)` calls visit(info, member) for each field. The type of the
+// member determines the kind of the field (visit_fields.h).
 
 struct FieldInfo {
-  /// Empty if the field has no key. Then it is the whole value of the operator, or a group whose fields stand
-  /// beside the operator's own.
+  /// Empty if the field has no key. Then the field is the whole value of the operator, or it is a group. The
+  /// fields of such a group are beside the operator's own fields.
   const char* key = "";
-  const char* missing = nullptr;   ///< names what the value is, for the error if it is missing; nullptr: the
-                                   ///< field is optional
-  const char* expected = "text";   ///< for a text: what belongs there, in words
-  bool isName = false;             ///< for a text: it is the name of a model, which should not be empty
-  std::string_view olderKey = {};  ///< for a generate: the key with which older documents write it as a query
+  const char* missing =
+      nullptr;  ///< names the value for the error if the field is missing; nullptr: the field is optional
+  const char* expected = "text";  ///< for a text: the expected value, in words
+  bool isName = false;            ///< for a text: the name of a model, which should not be empty
+  std::string_view olderKey =
+      {};  ///< for a generate: the key under which older documents write the field as a query
 
   constexpr bool hasKey() const { return *key != '\0'; }
 };

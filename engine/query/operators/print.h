@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operator `print`. Open this file to change its fields or how other code treats it.
 #pragma once
 
 #include "engine/query/operators/operator_info.h"
@@ -7,7 +8,7 @@
 
 namespace spanscope::query {
 
-/// `{"print": "text"}`: prints a message on the console; its value is an empty user message.
+/// `{"print": "text"}`: prints a message on the console. Its value is an empty user message.
 struct Print {
   std::string text;
   bool operator==(const Print&) const = default;

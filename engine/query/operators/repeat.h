@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operator `repeat`. Open this file to change its fields or how other code treats it.
 #pragma once
 
 #include "engine/query/operators/generate.h"
@@ -9,7 +10,7 @@
 
 namespace spanscope::query {
 
-/// `{"repeat": {"n": 4, "g": {…}}}`: `count` generates of the same prompt.
+/// `{"repeat": {"n": 4, "g": {…}}}`: generates `count` answers to the same prompt.
 struct Repeat {
   Times count = std::uint8_t{1};
   Generate generate;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fields that are settings: values that may be parameters, and the settings of every generate.
+// Defines fields that are settings: values that may be parameters, and the settings of a generate. Open this
+// file to add a setting of a generate.
 #pragma once
 
 #include "engine/query/operators/operator_info.h"
@@ -10,7 +11,7 @@
 
 namespace spanscope::query {
 
-/// A placeholder, written "{name}". It gets its value when the query is run.
+/// A placeholder, written "{name}". It gets its value when the query runs.
 struct Parameter {
   std::string name;
   bool operator==(const Parameter&) const = default;
@@ -23,16 +24,15 @@ struct Null {
   bool operator==(const Null&) const = default;
 };
 
-/// A field that may be absent (its default applies), null (there is no limit or value), a value or a
-/// parameter.
+/// A field that may be absent, null, a value or a parameter. Absent means the default. Null means no limit or
+/// no value.
 template <class T>
 using Setting = std::variant<Absent, Null, T, Parameter>;
 
 /// A number of repetitions: 0 … 255.
 using Times = std::variant<std::uint8_t, Parameter>;
 
-/// Defaults of the language: without max_tokens a generate has 0 (the server's own limit), without
-/// temperature 0.6.
+/// Defaults of the language. A max_tokens of 0 means the server's own limit.
 inline constexpr std::int32_t kDefaultMaxTokens = 0;
 inline constexpr float kDefaultTemperature = 0.6F;
 
@@ -44,7 +44,7 @@ inline constexpr std::int32_t kDefaultOf<std::int32_t> = kDefaultMaxTokens;
 template <>
 inline constexpr float kDefaultOf<float> = kDefaultTemperature;
 
-/// The settings of a generate: everything besides its input. The text of `model` may contain a parameter
+/// The settings of a generate: all fields except its input. The text of `model` may contain a parameter
 /// ("{model}").
 struct GenerateSettings {
   std::string model;

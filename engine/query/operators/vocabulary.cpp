@@ -18,8 +18,8 @@ void forEachName(F f) {
   });
 }
 
-/// The key of the operator that other formats, the Lisp form or everyday speech call `name`; empty if there
-/// is none.
+/// Returns the key of the operator that other formats, the Lisp form or everyday speech call `name`. Empty if
+/// unknown.
 std::string_view keyOfOtherName(std::string_view name) {
   std::string_view key;
   forEachOperator([&]<class Operator>() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the operator `zip`. Open this file to change its fields or how other code treats it.
 #pragma once
 
 #include "engine/base/box.h"

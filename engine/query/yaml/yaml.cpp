@@ -166,7 +166,7 @@ bool isPlain(std::string_view text) {
          !mayMeanOtherInYaml(text);
 }
 
-/// Whether the text can be written as a literal block that a person can read as it is.
+/// Whether the text can be written as a literal block that is readable as it is.
 bool isBlock(std::string_view text) {
   if (text.find('\n') == std::string_view::npos || !isPrintable(text)) return false;
   if (text.front() == '\n' || text.ends_with("\n\n")) return false;

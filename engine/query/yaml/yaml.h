@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Queries as YAML: the same tree as in JSON. IBM/spnl's command line reads this notation too.
+// Reads and writes queries as YAML: the same tree as in JSON. IBM/spnl's command line reads this notation
+// too. Open this file when a YAML query differs from its JSON.
 #pragma once
 
 #include "engine/query/parse_result.h"
@@ -11,23 +12,26 @@
 
 namespace spanscope::query {
 
-/// Most bytes of a YAML text. Reading YAML takes several times the memory and time of JSON.
+/// Max size in bytes of a YAML text. Reading YAML takes several times the memory and time of JSON.
 inline constexpr std::size_t kMaxYamlBytes = std::size_t{16} << 20U;
 
-/// Reads the first document of a YAML text, with the rules and limits of parseJson(), and at most
-/// kMaxYamlBytes. Aliases are errors. Tags except !!str change nothing; a tag that JSON has no value for,
-/// such as
-/// !!binary, gives a warning. An unquoted number, true, false or null
-/// is no text. A scalar in quotes is text; but in the place of a number it may be a number. In `sources`, the
-/// end of a node may include brackets and comments that follow it.
+/// Reads the first document of a YAML text of at most kMaxYamlBytes, by the rules and limits of parseJson().
+/// - Aliases are errors.
+/// - Tags except !!str change nothing. A tag without a JSON value, such as `!!binary`, gives a warning.
+/// - An unquoted number, true, false or null is no text.
+/// - A scalar in quotes is text. Where a number is expected, it may be a number.
+///
+/// In `sources`, the end of a node may include brackets and comments that follow it.
 ParseResult parseYaml(std::string_view text, const ParseLimits& limits = {});
 
-/// The query as YAML in block style. Reading the text gives an equal tree. The text ends with a line break.
+/// Writes the query as YAML in block style. Reading the text gives an equal tree. The text ends with a line
+/// break.
 std::string writeYaml(const Node& node);
 
-/// Warns about parts that IBM/spnl's YAML reader reads differently. Texts that look like a number, null, true
-/// or false: it takes them for that, even in quotes, and refuses the query. Older forms and parameters: it
-/// does not know them. The pointers refer to the canonical form; there are no positions.
+/// Warns about parts that IBM/spnl's YAML reader reads differently. The pointers refer to the canonical form.
+/// There are no positions. Two kinds of parts get a warning:
+/// - texts that look like a number, null, true or false. IBM/spnl refuses them, even in quotes.
+/// - older forms and parameters. IBM/spnl does not know them.
 std::vector<Diagnostic> yamlRemarks(const Node& node);
 
 }  // namespace spanscope::query

@@ -96,8 +96,8 @@ std::optional<YAML::Exception> syntaxErrorOf(const std::string& text) {
   return std::nullopt;
 }
 
-/// The tab that causes an error which yaml-cpp found at byte `offset`. It is a tab in the indentation of that
-/// line, if the error disappears or changes when spaces replace the tab. Within brackets, tabs do no harm.
+/// Returns the tab that causes an error of yaml-cpp at byte `offset`. It is a tab in the indentation of that
+/// line. The error disappears or changes when spaces replace the tab. In brackets, tabs are allowed.
 std::optional<std::size_t> tabBehind(const YAML::Exception& error, const std::string& text,
                                      std::size_t offset) {
   constexpr int kWidest = 8;
@@ -190,7 +190,7 @@ class YamlCursor::Collector : public YAML::EventHandler {
     Event event;
     event.kind = EventKind::End;
     event.value = JsonKind::End;
-    // yaml-cpp does not tell the place. It is not before the last event.
+    // yaml-cpp does not report the place. It is not before the last event.
     event.offset = m_cursor.m_events.empty() ? 0 : m_cursor.m_events.back().offset;
     m_cursor.m_events.push_back(event);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads YAML text for QueryWalk. Open this file when a syntax error in YAML is reported badly.
 #pragma once
 
 #include "engine/query/query_walk.h"
@@ -12,25 +13,25 @@
 
 namespace spanscope::query {
 
-/// Walks through the first document of a YAML text. Aliases are errors; tags except !!str change nothing. A
-/// scalar in quotes is text, but in the place of a number it may be a number. yaml-cpp reads the whole text
-/// before the walk begins. The cursor reports a syntax error only when the walk reaches it, so that errors
-/// before it are reported too.
+/// Walks through the first document of a YAML text. Aliases are errors. Tags except !!str change nothing. A
+/// scalar in quotes is text. Where a number is expected, it may be a number. yaml-cpp reads the whole text
+/// before the walk begins. The cursor reports a syntax error only when the walk reaches it. Earlier errors
+/// are reported too.
 class YamlCursor final : public ValueCursor {
  public:
   /// `text` is well-formed UTF-8 of less than 2 GiB. `text` and `listener` must outlive the cursor. At most
   /// `maxDepth` containers may be open at the same time.
   YamlCursor(std::string_view text, std::size_t maxDepth, Listener& listener);
 
-  /// A tag of the document that means more than the value without it: "!place", "!!binary".
+  /// A tag of the document that changes the meaning of its value: "!place", "!!binary".
   struct Tag {
     std::size_t offset = 0;  ///< of its value
     std::string name;
   };
-  /// The first of them; nothing if there is none.
+  /// Returns the first such tag, or nothing.
   const std::optional<Tag>& firstTag() const { return m_firstTag; }
 
-  /// Where a second document begins; it is not read.
+  /// Returns the offset of a second document, which the cursor does not read.
   std::optional<std::size_t> secondDocument() const { return m_secondDocument; }
 
   JsonKind peek() override;
@@ -60,7 +61,7 @@ class YamlCursor final : public ValueCursor {
  private:
   class Collector;
   enum class EventKind : std::uint8_t { Scalar, Alias, Begin, End };
-  /// Events are small, because a document may have about as many of them as bytes.
+  /// Events are small because a document may have almost as many events as bytes.
   struct Event {
     EventKind kind = EventKind::Scalar;
     JsonKind value = JsonKind::Null;  ///< of a scalar, or of the container that begins
@@ -70,22 +71,22 @@ class YamlCursor final : public ValueCursor {
   };
 
   void collect(const std::string& text, std::size_t maxDepth);
-  /// Reports a syntax error at the end if `text`, which is the document with something appended, is not valid
-  /// YAML.
+  /// Parses `text`, the document with something appended. If it is not valid YAML, reports a syntax error at
+  /// the end.
   void check(const std::string& text);
   void refuseAt(std::size_t offset, const std::string& reason);
-  /// Reports a tab at `offset` that indents a line, and drops all events after it: yaml-cpp has misplaced
+  /// Reports a tab at `offset` that indents a line. Drops all events after it, because yaml-cpp has misplaced
   /// them.
   void refuseTab(std::size_t offset);
   /// Keeps the first syntax error of the text.
   void refuse(JsonIssue issue);
-  /// Whether there is another event. If a syntax error is the reason that there is none, reports it.
+  /// Whether there is another event. If a syntax error ended the events, reports that error.
   bool hasNext();
   std::string_view textOf(const Event& event) const;
   void enter(JsonKind container);
   bool closesContainer();
-  /// The end of what was closed before event `next`: the beginning of that event, without the separators
-  /// between.
+  /// Returns the end of the container closed before event `next`. This is the beginning of that event,
+  /// without the separators between.
   std::size_t endBefore(std::size_t next) const;
   void fail(std::string expected);
   void failWith(JsonIssue issue);
@@ -104,22 +105,22 @@ class YamlCursor final : public ValueCursor {
   bool m_stopped = false;
 };
 
-// The meaning of a YAML scalar by the rules of IBM/spnl's reader. These are the rules of the YAML 1.2 core
-// schema, without capitals in true and false.
+// Define the meaning of a YAML scalar by the rules of IBM/spnl's reader. These are the rules of the YAML 1.2
+// core schema, without capitals in true and false.
 
-/// Null, False, True or Number; String for everything else.
+/// Returns Null, False, True or Number. Returns String for all other texts.
 JsonKind yamlScalarKind(std::string_view text);
 
-/// A scalar that is a number, as a JSON number: "16" for "0x10", "0.5" for ".5". A number that a double
-/// cannot hold becomes 1e39 or -1e39, which is infinite as a float.
+/// Returns a scalar that is a number as a JSON number: "16" for "0x10", "0.5" for ".5". A number outside the
+/// range of a double becomes 1e39 or -1e39, which is infinite as a float.
 std::string yamlNumber(std::string_view text);
 
-/// Whether IBM/spnl may take the text for something other than text, even in quotes: whatever
-/// yamlScalarKind() takes for something else, and other spellings of the same.
+/// Whether IBM/spnl may read the text as something other than text, even in quotes. These are the texts that
+/// yamlScalarKind() does not call String, and other spellings of them.
 bool mayBeMisreadInYaml(std::string_view text);
 
-/// Whether some YAML reader may take the text without quotes for something other than text: those of
-/// mayBeMisreadInYaml(), and words of YAML 1.1 such as yes and off.
+/// Whether some YAML reader may read the text without quotes as something other than text. These are the
+/// texts of mayBeMisreadInYaml(), and words of YAML 1.1 such as yes and off.
 bool mayMeanOtherInYaml(std::string_view text);
 
 }  // namespace spanscope::query
