@@ -316,7 +316,7 @@ std::string_view cut(std::string_view text, std::size_t limit) {
   return text.substr(0, end);
 }
 
-/// Writes an outline and stops when it is too long, so that a huge draft takes no longer than a small one.
+/// Writes an outline and stops when it is too long. A huge draft then takes no longer than a small one.
 class OutlineWriter {
  public:
   std::string write(const Draft& draft) {

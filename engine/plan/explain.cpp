@@ -181,7 +181,7 @@ std::string explain(const Plan& plan) {
 
 namespace {
 
-/// The most tokens that the reply of a step may have; nothing: as many as the session allows.
+/// Returns the max number of tokens in the answer of a step. Nothing: the session's limit.
 std::optional<std::uint64_t> limitOf(const Step& step) {
   if (step.maxTokens.value_or(0) <= 0) return std::nullopt;
   return static_cast<std::uint64_t>(*step.maxTokens);

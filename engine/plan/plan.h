@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan is a query after rewriting: generate steps in dependency order, each with its prompt tree.
+// Defines the plan: a query after rewriting, as generation steps in dependency order, each with its prompt
+// tree. Open this file to read or build a plan.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -13,13 +14,12 @@
 
 namespace spanscope::plan {
 
-/// How the output of an inner step reaches the prompt of an outer one.
+/// How the output of a subquery reaches the prompt of the outer query.
 enum class OutputForm {
-  Continuation,  ///< it continues the prompt right before it in the same scope; prompt and reply together are
-                 ///< the closure
-  Anew,          ///< an assistant message of its own; its keys and values are computed anew
-  Reused         ///< an assistant message with the keys and values that it had under its own prompt:
-                 ///< approximate
+  Continuation,  ///< the output continues its own prompt in the same scope; prompt and answer together are
+                 ///< the subquery result
+  Anew,          ///< an assistant message of its own; its keys and values are recomputed
+  Reused         ///< an assistant message with the keys and values from its own prompt: approximate
 };
 
 struct PromptNode;
@@ -37,21 +37,21 @@ struct PromptOutput {
   bool operator==(const PromptOutput&) const = default;
 };
 
-/// The children are laid out in order, in the scope in which the run stands (seq, par, cross).
+/// The children are laid out in order, in the scope of the run (seq, par, cross).
 struct PromptRun {
   std::vector<PromptNode> children;
-  bool isCross = false;  ///< some layouts mark where the last child of a cross begins
+  bool isCross = false;  ///< some layouts mark the start of the last child of a cross
   bool operator==(const PromptRun&) const;
 };
 
-/// Each child opens a scope of its own. Whatever follows the plus sees all children.
+/// Each child opens a scope of its own. Everything after the plus attends to all children.
 struct PromptPlus {
   std::vector<PromptNode> children;
   bool operator==(const PromptPlus&) const;
 };
 
 struct PromptNode {
-  NodePath node;  ///< the query node it came from
+  NodePath node;  ///< the query node of its origin
   std::variant<PromptMessage, PromptOutput, PromptRun, PromptPlus> value;
   bool operator==(const PromptNode&) const = default;
 };
@@ -63,24 +63,25 @@ inline bool PromptPlus::operator==(const PromptPlus& other) const {
   return children == other.children;
 }
 
-/// One generate: its prompt can be completed once every step in `needs` has ended.
+/// One generate. Its prompt can be completed when every step in `needs` has ended.
 struct Step {
-  NodePath node;           ///< the generate, repeat or map that it came from
-  std::uint32_t copy = 0;  ///< number of the copy of a repeat or of the input of a map; it counts on where
-                           ///< repeats nest
+  NodePath node;  ///< the generate, repeat or map of its origin
+  std::uint32_t copy =
+      0;  ///< number of the copy of a repeat or of the input of a map; nested repeats count on
   std::string model;
-  std::optional<std::int32_t> maxTokens;           ///< none, or ≤ 0: up to the session's own limit
+  std::optional<std::int32_t> maxTokens;           ///< nothing, or ≤ 0: up to the session's own limit
   float temperature = query::kDefaultTemperature;  ///< 0: greedy
   std::uint64_t seed = 0;                          ///< hash of (plan seed, step, copy)
   PromptNode prompt;                               ///< the whole prompt, without the generation prompt
-  std::vector<StepIndex> needs;                    ///< steps whose output the prompt holds, ascending
-  std::uint32_t ply = 0;  ///< 0 if it needs no step, else 1 + the highest ply of the steps that it needs
-  bool dropped = false;   ///< true under a monad: the step runs for its side effect
+  std::vector<StepIndex> needs;                    ///< steps whose output is in the prompt, ascending
+  std::uint32_t ply =
+      0;  ///< level: 0 if it needs no step, else 1 + the highest level of the steps that it needs
+  bool dropped = false;  ///< true under a monad: the step runs for its side effect
   bool operator==(const Step&) const = default;
 };
 
-/// One item of the value of the query. The items are, in order, messages of the query itself and outputs of
-/// its outermost steps.
+/// One item of the value of the query. The items are, in order, messages of the query and outputs of its
+/// outermost steps.
 struct ResultItem {
   NodePath node;
   std::variant<PromptMessage, StepIndex> value;
@@ -90,37 +91,37 @@ struct ResultItem {
 /// One application of a rewrite rule; `explain` shows it.
 struct RuleReport {
   std::string rule;    ///< e.g. "flatten"
-  NodePath node;       ///< where the rule matched, in the query as given
+  NodePath node;       ///< the place of the match in the given query
   std::string before;  ///< the subtree before, in short form
   std::string after;   ///< the subtree after, in short form
-  std::string reason;  ///< one sentence: why this is worth doing
+  std::string reason;  ///< one sentence: the benefit of the change
   bool operator==(const RuleReport&) const = default;
 };
 
 /// One line of a tree. The lines go from the top of the tree down.
 struct TreeLine {
   std::uint32_t depth = 0;
-  NodePath node;         ///< the place in the given query that the node came from
+  NodePath node;         ///< the origin of the node in the given query
   std::string label;     ///< e.g. `user "Which one?"`
   bool changed = false;  ///< whether a pass changed something here
   bool operator==(const TreeLine&) const = default;
 };
 
-/// One pass of a rule over the whole tree; the rule matched at least once.
+/// One pass of a rule over the whole tree. The rule matched at least once.
 struct PassReport {
   std::string rule;
   std::string reason;
   bool keepsMeaning = true;      ///< whether every prompt reads the same before and after
-  std::uint32_t applied = 0;     ///< how often the rule matched; each copy of a node counts
-  std::size_t firstChange = 0;   ///< its changes begin here in Plan::rules
+  std::uint32_t applied = 0;     ///< number of matches of the rule; each copy of a node counts
+  std::size_t firstChange = 0;   ///< index of its first change in Plan::rules
   std::size_t changeCount = 0;   ///< number of these changes; all copies of a node count once
-  std::vector<TreeLine> before;  ///< the tree, if it was requested
+  std::vector<TreeLine> before;  ///< the tree, if the options asked for it
   std::vector<TreeLine> after;
   bool operator==(const PassReport&) const = default;
 };
 
 struct Plan {
-  std::vector<Step> steps;  ///< in dependency order: a step stands after every step that it needs
+  std::vector<Step> steps;  ///< in dependency order: a step comes after every step that it needs
   std::vector<ResultItem> result;
   std::vector<std::string> printed;  ///< texts of print nodes, in order
   std::vector<RuleReport> rules;     ///< every change, in order

@@ -19,7 +19,7 @@ namespace spanscope::plan {
 PlanResult makePlan(const query::Node& query, const PlanOptions& options) {
   PlanResult result;
   checkRules(options, result.problems);
-  // Only the rule for closures makes closures.
+  // Only one rule makes subquery results.
   const OutputForm form = options.outputForm == OutputForm::Reused ? OutputForm::Reused : OutputForm::Anew;
   Draft draft = makeDraft(query, options.temperature, form, options.limits.depth, result.problems);
   if (!result.problems.empty()) return result;
@@ -34,8 +34,8 @@ PlanResult makePlan(const query::Node& query, const PlanOptions& options) {
 
 namespace {
 
-/// Each rule terminates, and so do all rules together. So many passes would be a defect; then an error is
-/// better than no answer.
+/// Each rule terminates, and so do all rules together. This number of passes would be a defect. Then an error
+/// is better than no answer.
 constexpr std::size_t kMaxPasses = 100'000;
 
 std::uint32_t highestCall(const Draft& draft) {

@@ -6,9 +6,9 @@
 namespace spanscope::plan {
 namespace {
 
-/// Keys and values of another model are useless, so a closure makes sense only if both use the same model. A
-/// judge of attention locality passes on only its reply: with its prompt, the outer prompt would be as long
-/// as before.
+/// Keys and values of another model are useless. A subquery result therefore needs the same model in both
+/// queries. A judge of attention locality passes on only its answer. With its prompt, the outer prompt would
+/// not get shorter.
 bool becomesClosure(const Draft& child, const DraftSettings& enclosing) {
   return child.is<query::Generate>() && child.form != OutputForm::Continuation &&
          child.mark != Draft::Mark::ReplyOnly && child.settings.model == enclosing.model;
@@ -20,7 +20,7 @@ bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*st
                      [&](const Draft& child) { return becomesClosure(child, *around.enclosing); });
 }
 
-/// Terminates: no rule turns a closure back.
+/// Terminates: no rule reverses a subquery result.
 void rewrite(Draft& node, const RuleSite& around, RewriteState& /*state*/) {
   for (Draft& child : node.children) {
     if (becomesClosure(child, *around.enclosing)) child.form = OutputForm::Continuation;

@@ -138,7 +138,7 @@ class JudgeTree {
   }
 
   Draft build() {
-    // A single entry answers the question of the first ply only if all plies have the same question.
+    // A single entry answers the question of the first level only if all levels have the same question.
     const bool judgeSingles =
         m_options.shape == LocalityShape::MapReduce || m_options.reducePrompt.has_value();
     std::vector<Draft> entries = ply(std::move(m_entries), m_first, judgeSingles);
@@ -154,8 +154,8 @@ class JudgeTree {
  private:
   std::size_t chunksOf(std::size_t width) const { return (width + m_options.fanIn - 1) / m_options.fanIn; }
 
-  /// One ply: entries that follow each other are divided into chunks whose sizes differ by at most one, with
-  /// one judge each. A single entry is passed on unchanged, unless it must be judged.
+  /// Builds one level. Adjacent entries form groups whose sizes differ by at most one, with one judge per
+  /// group. A single entry is passed on unchanged, unless it must be judged.
   std::vector<Draft> ply(std::vector<Draft> entries, const Pattern& pattern, bool judgeSingles) {
     const std::size_t chunks = chunksOf(entries.size());
     std::vector<Draft> judged;
@@ -179,8 +179,8 @@ class JudgeTree {
 
   LocalityOptions m_options;
   RewriteState* m_state;
-  Pattern m_first;    ///< for the first ply
-  Pattern m_further;  ///< for the other plies
+  Pattern m_first;    ///< for the first level
+  Pattern m_further;  ///< for the other levels
   std::vector<Draft> m_entries;
   std::vector<Draft> m_silent;  ///< entries without tokens, which run for their effect
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rewrite rules: one per file; rules.cpp lists them in one table.
+// Declares the rewrite rules. Each rule has its own file, and rules.cpp lists them in one table. Open this
+// file to add a rule.
 #pragma once
 
 #include "engine/plan/draft.h"
@@ -16,25 +17,25 @@
 
 namespace spanscope::plan {
 
-/// What surrounds a node when a rule is applied to it.
+/// The surroundings of a node when a rule is applied to it.
 struct RuleSite {
   const DraftSettings* enclosing =
-      nullptr;  ///< of the generate whose prompt the node is part of; none outside
+      nullptr;  ///< of the generate whose prompt contains the node; nullptr outside of generates
 };
 
-/// What the rules share while a plan is made: the options, and how much larger the tree may become.
+/// The state that rules share while a plan is made: the options, and how much more the tree may grow.
 class RewriteState {
  public:
   RewriteState(const PlanOptions& options, DraftSize size) : m_options(&options), m_size(size) {}
 
   const LocalityOptions& locality() const { return m_options->locality; }
 
-  /// Call this before adding `times` copies of something of size `each`. Returns false if they would exceed
-  /// the limits: then nothing may be added, and every later call returns false too.
+  /// Call this before adding `times` copies of a tree of size `each`. Returns false if the copies would
+  /// exceed the limits. Then the rule must add nothing, and every later call returns false too.
   bool grow(DraftSize each, std::size_t times);
   bool exceeded() const { return m_exceeded; }
 
-  /// A number for a generate whose output no other generate shares.
+  /// Returns a call number for a generate whose output no other generate shares.
   std::uint32_t newCall() { return m_nextCall++; }
   void reserveCalls(std::uint32_t used) { m_nextCall = used + 1; }
 
@@ -45,32 +46,32 @@ class RewriteState {
   bool m_exceeded = false;
 };
 
-/// What a rule does to the meaning of the query.
+/// The effect of a rule on the meaning of the query.
 enum class Meaning {
-  Kept,            ///< every prompt reads the same before and after, so every answer is the same
-  ChangesPrompts,  ///< some generate reads another prompt than the given query says
+  Kept,            ///< every prompt reads the same before and after, and every answer is the same
+  ChangesPrompts,  ///< some generate reads another prompt than in the given query
 };
 
 /// Whether a rule runs if the options do not name it.
 enum class Default {
   On,
   Off,
-  OnRequest,  ///< on if and only if the rule's own options ask for it
+  OnRequest,  ///< on only if the rule's own options ask for it
 };
 
-/// One rewrite rule. It terminates: each application reduces some quantity that no other rule of the table
-/// increases without end. The definition of each rule states this quantity.
+/// One rewrite rule. Each application reduces a quantity that no other rule increases without end. The rule
+/// therefore terminates. The definition of each rule names this quantity.
 struct Rule {
-  std::string_view name;          ///< unique; on the command line '-' replaces each blank
-  std::string_view precondition;  ///< where it matches
-  std::string_view before;        ///< the shape that it matches
+  std::string_view name;          ///< unique; on the command line '-' replaces each space
+  std::string_view precondition;  ///< the condition for a match
+  std::string_view before;        ///< the shape that the rule matches
   std::string_view after;         ///< what the shape becomes
-  std::string_view reason;        ///< one sentence: why this is worth doing
+  std::string_view reason;        ///< one sentence: the benefit of the change
   Meaning meaning = Meaning::Kept;
   Default byDefault = Default::On;
   bool isIdempotent = true;  ///< after one pass over the tree, the rule matches nowhere
-  /// If the rule removes an operator that the engine does not have: the index of this operator in
-  /// query::Operators.
+  /// The operator that the rule removes because the engine does not run it. The value is its index in
+  /// query::Operators. Most rules have none.
   std::optional<std::size_t> writesOut = std::nullopt;
   bool (*matches)(const Draft& node, const RuleSite& around, const RewriteState& state) = nullptr;
   /// Called only on a node that the rule matches.
@@ -88,23 +89,23 @@ extern const Rule kLocalityRule;
 extern const Rule kPrepareRule;
 extern const Rule kDistributeRule;
 
-/// Every rule, in the order of their turns. After a change the first rule has its turn again.
+/// Returns every rule, in the order of their turns. After a change the first rule has its turn again.
 const std::vector<const Rule*>& rules();
 
-/// The rule of this name, where '-' may stand for a blank; nullptr if there is none.
+/// Returns the rule with this name, or nullptr. A '-' may replace a space.
 const Rule* findRule(std::string_view name);
 
 /// Whether a rule runs with these options.
 bool isOn(const Rule& rule, const PlanOptions& options);
 
-/// An empty plus with the same place in the query as the node.
+/// Returns an empty plus with the same place in the query as the node.
 Draft plusInPlaceOf(const Draft& node);
 
-/// A generate with the settings, form and place of the node, which is a repeat, a map or a generate. It gets
-/// a call number of its own.
+/// Returns a generate with the settings, form and place of the node, and a new call number. The node is a
+/// repeat, a map or a generate.
 Draft generateInPlaceOf(const Draft& node, Draft input, RewriteState& state);
 
-/// Gives every generate in a copy its own call number, so that it runs on its own.
+/// Gives every generate in a copy its own call number. Each copy then runs separately.
 void giveOwnCalls(Draft& draft, RewriteState& state);
 
 /// Replaces each child for which `isTakenIn(child, last)` is true by the child's own entries.
