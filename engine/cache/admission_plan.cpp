@@ -59,7 +59,7 @@ class Planner {
     std::span<const TokenId> tokens;  ///< of the block
     NodeId node = kNoNode;
     NodeId parent = kNoNode;
-    std::int32_t keepable = 0;  ///< leading tokens that need not be computed if they are stored
+    std::int32_t keepable = 0;  ///< number of leading tokens that are not computed if they are stored
 
     bool isKeepable() const { return keepable == static_cast<std::int32_t>(tokens.size()); }
   };
@@ -98,7 +98,7 @@ class Planner {
     const SegmentSpec& spec = m_request.segments[segment];
     const std::int64_t step = m_state.config.positionStep;
     const bool isLast = segment + 1 == m_request.segments.size();
-    // What stands before 0 is scaled as at 0.
+    // Positions before 0 have the scale of position 0.
     const std::int64_t end =
         std::max<std::int64_t>(spec.base, 0) + static_cast<std::int64_t>(spec.tokens.size());
     if (step == 0 || (!isLast && end <= step)) return 0;
@@ -151,8 +151,8 @@ class Planner {
     }
   }
 
-  /// A private block gets the lookup of the block that it repeats: either the found block, from which it is
-  /// copied, or the reason of the miss.
+  /// A private block gets the lookup of the block that it repeats. The lookup has the block to copy from, or
+  /// the reason of the miss.
   void tellPrivate(const SegmentSpec& spec, std::size_t index, trace::BlockLookedUp& facts) const {
     facts.reason = MissReason::CacheOff;
     if (!spec.repeats) return;
@@ -164,8 +164,8 @@ class Planner {
       facts.outcome = LookupOutcome::Partial;
   }
 
-  /// In an empty pool, equal contents share a block, and so does a tail with an earlier content of the
-  /// request that begins with it. Every other content has its own block.
+  /// In an empty pool, equal contents share a block. A partial block shares an earlier content of the request
+  /// that begins with it. Every other content has its own block.
   void countNeed(const Place& place) {
     if (!place.isKeepable() || !canBeKeyed(place)) {
       ++m_ownBlocks;
@@ -193,7 +193,7 @@ class Planner {
     }
   }
 
-  /// Equal content of this request, or content that goes on where a tail ends.
+  /// Equal content of this request, or content that continues a partial block.
   const Sibling* siblingOf(const Place& place) const {
     const auto equal = m_siblings.find(place.node);
     if (equal != m_siblings.end()) return &equal->second;
@@ -271,9 +271,9 @@ class Planner {
     return true;
   }
 
-  /// Finds more than `usable` leading tokens of the block in a tier. These are tokens of the whole block, if
-  /// its last token is computed anyway; else those of a shorter tail that the block continues. Tiers know
-  /// contents only by name, so each length is looked up.
+  /// Searches a tier for more than `usable` leading tokens of the block. If the last token of the whole block
+  /// is computed anyway, these are tokens of the whole block. Otherwise they are tokens of a shorter partial
+  /// block that the block continues. Tiers find contents only by name, so each length is looked up.
   bool findPartInTier(const Place& place, std::int32_t usable, PlannedBlock& block) const {
     constexpr std::int32_t kMostLengths = 64;
     if (m_tiers == nullptr || !m_state.config.cacheTails) return false;
@@ -301,7 +301,7 @@ class Planner {
     return false;
   }
 
-  /// Handles the first block that is not found as a whole: its beginning may be found, and the rest has a
+  /// Handles the first block that is not a hit as a whole. Its beginning may be a hit, and the rest gets a
   /// reason.
   void findPart(const Place& place, PlannedBlock& block) {
     trace::BlockLookedUp& facts = block.facts;
@@ -346,7 +346,7 @@ class Planner {
     }
   }
 
-  /// How many leading tokens of the block need not be computed if `common` of them are stored.
+  /// Returns how many leading tokens of the block are not computed if `common` of them are stored.
   std::int32_t usableOf(const Place& place, std::int32_t common) const {
     const auto wanted = static_cast<std::int32_t>(place.tokens.size());
     if (!m_state.config.cacheTails) return common == wanted && place.isKeepable() ? wanted : 0;
@@ -416,8 +416,8 @@ void countBlocks(const CacheState& state, std::int64_t spareBlocks, AdmissionPla
   for (const BlockId block : found) {
     if (state.pool.references(block) == 0) ++plan.neededBlocks;
   }
-  // A running request copies its tail before it continues, if somebody else refers to the tail by then. One
-  // block is kept for this copy. The request that starts the sharing pays for it.
+  // A running request copies its partial block before it continues, if another request uses that block by
+  // then. One block is reserved for this copy. The request that starts the sharing pays for it.
   for (const auto& [id, running] : state.running) {
     plan.availableBlocks -= running.reservedBlocks;
     const BlockId tail = running.growingTail(state.config.blockSize);
@@ -444,7 +444,7 @@ AdmissionPlan withoutCopies(const AdmissionPlan& plan) {
   return without;
 }
 
-/// Names the blocks of siblings and loads. The free list tells which blocks the allocations will get.
+/// Names the blocks of siblings and loads. The free list determines the blocks of the allocations.
 void nameSiblings(const CacheState& state, AdmissionPlan& plan) {
   const std::unordered_set<BlockId> found = foundBlocks(plan);
   std::vector<BlockId> allocated;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Works out what a request would find and what it would need, before anything is changed.
+// Plans the admission of a request: the hits, and the blocks that the request needs. Planning changes
+// nothing. Open this file when a lookup or a refusal looks wrong.
 #pragma once
 
 #include "engine/cache/cache_state.h"
@@ -18,24 +19,24 @@ struct PlannedLoad {
   ContentName name;
   ContentName parent;
   std::int32_t tokens = 0;  ///< of the stored content
-  std::int32_t slots = 0;   ///< of these, how many are loaded
+  std::int32_t slots = 0;   ///< number of these tokens that are loaded
   trace::StoreTier tier = trace::StoreTier::Host;
-  std::optional<StoredBytes> bytes;  ///< once they are fetched
+  std::optional<StoredBytes> bytes;  ///< the bytes, after fetching
 };
 
 struct PlannedBlock {
   enum class Source {
     Pool,     ///< `found` is shared
-    Sibling,  ///< shares the block of an earlier content of this request, which is computed for that one and
-              ///< is equal, or begins with this tail
-    Tier,     ///< a block is allocated and wholly loaded from a tier
+    Sibling,  ///< shares the block of an earlier content of this request; that content is equal, or begins
+              ///< with this partial block
+    Tier,     ///< a block is allocated and completely loaded from a tier
     New       ///< a block is allocated
   };
   Source source = Source::New;
   BlockId found = kNullBlock;       ///< for Pool
   std::size_t allocation = 0;       ///< for all but Pool: index of the allocation in the plan
   BlockId copyFrom = kNullBlock;    ///< for New: the block whose first slots are copied, if any
-  std::optional<PlannedLoad> load;  ///< for Tier; for New if its first slots are in a tier
+  std::optional<PlannedLoad> load;  ///< for Tier; for New if a tier has its first slots
   trace::BlockLookedUp facts;
 };
 
@@ -50,28 +51,29 @@ struct AdmissionPlan {
   std::vector<PlannedSegment> segments;
   std::size_t allocations = 0;
   std::int64_t growthBlocks = 0;     ///< for the tokens of the lookahead
-  std::int64_t neededBlocks = 0;     ///< blocks to allocate or keep free, and free blocks that were found
-  std::int64_t availableBlocks = 0;  ///< free blocks that are not kept for others
-  std::int64_t smallestNeed = 0;     ///< what the request needs in an empty pool
-  AwaitedContent waitFor;            ///< what this request needs and a running request is computing
+  std::int64_t neededBlocks = 0;     ///< blocks to allocate, blocks to keep free, and hits that are free
+  std::int64_t availableBlocks = 0;  ///< free blocks that are not reserved for others
+  std::int64_t smallestNeed = 0;     ///< number of blocks that the request needs in an empty pool
+  AwaitedContent waitFor;            ///< content that this request needs and a running request is computing
 
   bool fits() const { return neededBlocks <= availableBlocks; }
 };
 
-/// Number of blocks that hold `tokens` tokens.
+/// Returns the number of blocks for `tokens` tokens.
 std::int64_t blocksFor(std::int64_t tokens, std::int32_t blockSize);
 
 /// Throws std::invalid_argument if the request contradicts itself.
 void checkRequest(const RequestSpec& request);
 
-/// Plans without changing the state; only the plan holds nodes. If the request fits only without copies, the
-/// plan has none: a copy keeps its source referenced for a moment, and computing some more tokens avoids it.
-/// `spareBlocks` are added to the needed blocks. `usesTiers`: look in the tiers for what the pool lacks.
+/// Plans without changing the state. Only the plan keeps nodes. A copy keeps its source referenced for a
+/// moment. If the request fits only without copies, the plan has none, and some more tokens are computed.
+/// `spareBlocks` are added to the needed blocks. With `usesTiers`, the tiers are searched for blocks that the
+/// pool lacks.
 AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks = 0,
                             bool usesTiers = true);
 
-/// Number of blocks that all these requests together need in an empty pool. Leaves the state as it is. Throws
-/// as checkRequest() does.
+/// Returns the number of blocks that all these requests together need in an empty pool. Does not change the
+/// state. Throws as checkRequest() does.
 std::int64_t smallestNeed(CacheState& state, std::span<const RequestSpec> requests);
 
 }  // namespace spanscope::cache

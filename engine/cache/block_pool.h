@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counts the references on each physical block and keeps the order in which unreferenced blocks will be
-// taken. The pool does not know what stands in the blocks.
+// Counts the references on each physical block and orders the free blocks for eviction. The pool does not
+// know the contents of blocks. Open this file when the order of eviction looks wrong.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -15,11 +15,11 @@
 
 namespace spanscope::cache {
 
-/// Where an unreferenced block joins the free list. The block at the front is taken next, the one at the back
-/// last.
+/// The end of the free list that an unreferenced block joins. The front block is allocated first, the back
+/// block last.
 enum class FreeEnd { Front, Back };
 
-/// Blocks 0 … count − 1. Block 0 is the null block and is never handed out. Every operation takes constant
+/// Blocks 0 … count − 1. Block 0 is the null block and is never allocated. Every operation takes constant
 /// time, except those that list blocks. Misuse throws std::logic_error and changes nothing.
 class BlockPool {
  public:
@@ -30,12 +30,12 @@ class BlockPool {
   std::int64_t freeCount() const { return m_freeCount; }
   std::int32_t references(BlockId block) const { return at(block).references; }
 
-  /// The block that take() would return, or kNullBlock if none is free.
+  /// Returns the block that take() would return, or kNullBlock if no block is free.
   BlockId front() const { return m_blocks[kNullBlock].next; }
-  /// The next block in the free list after this free block, or kNullBlock.
+  /// Returns the next block in the free list after this free block, or kNullBlock.
   BlockId after(BlockId block) const;
 
-  /// Takes the front block; it then has one reference.
+  /// Allocates the front block. The block then has one reference.
   BlockId take();
   /// Adds a reference. A free block leaves the free list. Returns the new number of references.
   std::int32_t share(BlockId block);
@@ -43,10 +43,10 @@ class BlockPool {
   /// references.
   std::int32_t release(BlockId block, FreeEnd end);
 
-  /// Unreferenced blocks in the order in which they will be taken.
+  /// Returns the unreferenced blocks in the order of their allocation.
   std::vector<BlockId> freeOrder() const;
 
-  /// Puts the pool back into its first state. Only while no block is referenced.
+  /// Puts the pool back into its first state. No block may be referenced.
   void reset();
 
  private:
@@ -65,20 +65,20 @@ class BlockPool {
   std::int64_t m_freeCount = 0;
 };
 
-/// Remembers which event took a content out of the cache, for the last `capacity` contents. It only explains
-/// misses, so a key is a sufficient name for a content.
+/// Remembers which event evicted a content, for the last `capacity` contents. The memory only explains
+/// misses. A key therefore identifies a content well enough.
 class EvictionMemory {
  public:
   explicit EvictionMemory(std::size_t capacity = 65536) : m_capacity(capacity) {}
 
-  /// `number`: a number that numberOf() returns later. Sequence numbers must not decrease.
+  /// numberOf() returns `number` later. Sequence numbers must not decrease.
   void remember(const trace::BlockKey& key, std::uint64_t sequence, std::uint64_t number = 0);
   /// Call this when the content is in the cache again.
   void forget(const trace::BlockKey& key);
-  /// Sequence number of the event that took the content.
+  /// Returns the sequence number of the event that evicted the content.
   std::optional<std::uint64_t> find(const trace::BlockKey& key) const;
 
-  /// The `number` that was remembered with this event. Nothing if that was too long ago.
+  /// Returns the `number` that was remembered with this event. Nothing if the memory has dropped it.
   std::optional<std::uint64_t> numberOf(std::uint64_t sequence) const;
 
   std::size_t size() const { return m_sequences.size(); }
@@ -97,8 +97,8 @@ class EvictionMemory {
 
   std::size_t m_capacity;
   std::unordered_map<trace::BlockKey, std::uint64_t, KeyHasher> m_sequences;
-  std::deque<Entry> m_order;  ///< oldest first; an entry is stale if m_sequences has another sequence for its
-                              ///< key
+  std::deque<Entry>
+      m_order;  ///< oldest first; an entry is stale if m_sequences has another sequence for its key
 };
 
 }  // namespace spanscope::cache

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The interface between the cache and the tiers: whatever keeps keys and values outside of the pool. Each
-// call moves bytes between a tier and a block of the pool before it returns. The cache says which content the
-// bytes belong to.
+// The interface between the cache and the tiers, which store keys and values outside of the pool. Each call
+// moves bytes between a tier and a block of the pool before it returns. The cache names the content of the
+// bytes. Open this file to add a tier.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -19,10 +19,10 @@ namespace spanscope::cache {
 struct TierHit {
   trace::StoreTier tier = trace::StoreTier::Host;
   std::int32_t tokens = 0;  ///< token slots of the content
-  std::int64_t base = 0;    ///< base position of the segment that the content was stored for
+  std::int64_t base = 0;    ///< start position of the segment at the time of storing
 };
 
-/// A content that stands in a block of the pool.
+/// A content in a block of the pool.
 struct PooledBlock {
   BlockId block = kNullBlock;
   StoredFacts facts;
@@ -40,46 +40,47 @@ class BlockTiers {
  public:
   virtual ~BlockTiers() = default;
 
-  /// Makes the names of contents. The reference is valid as long as this object lives.
+  /// Makes the names of contents. The reference is valid as long as this object exists.
   virtual const ContentNaming& naming() const = 0;
 
-  /// Notices what other processes have stored and removed.
+  /// Notices contents that other processes have stored and removed.
   virtual void refresh() = 0;
   virtual std::optional<TierHit> find(const ContentName& name) const = 0;
-  /// The checked bytes of a content that was found, so that little can go wrong when they are loaded. Nothing
-  /// if the bytes are gone or not what they should be; find() should then no longer find the content.
+  /// Returns the checked bytes of a hit. Loading these bytes then seldom fails. Returns nothing if the bytes
+  /// are lost or damaged. After that, find() should not find the content.
   virtual std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent,
                                            std::int32_t tokens) = 0;
-  /// Loads the first `slots` token slots into a block. Returns the nanoseconds that loading took, fetching
-  /// included. Throws Failure if the bytes were lost since they were checked; what the block holds then means
-  /// nothing.
+  /// Loads the first `slots` token slots into a block. Returns the nanoseconds of loading, including
+  /// fetching. Throws Failure if the bytes were lost since the check. The content of the block is then
+  /// undefined.
   virtual std::int64_t load(const StoredBytes& bytes, BlockId target, std::int32_t slots) = 0;
 
-  /// Call this before a block is given to another content. Nothing if no tier takes the content, or a tier
-  /// has it already.
+  /// Call this before a block gets another content. Returns nothing if no tier takes the content, or if a
+  /// tier already has it.
   virtual std::optional<Spilled> spill(const PooledBlock& block) = 0;
-  /// Copies contents so that they outlive the session, in the given order, until `patience` is over. Returns
-  /// how many leading contents were copied or are kept already. Calls `taken` for each content that was
-  /// copied.
+  /// Copies contents so that they outlive the session, in the given order, until `patience` is over. Calls
+  /// `taken` for each copied content. Returns the number of leading contents that were copied or were kept
+  /// already.
   virtual std::size_t keep(std::span<const PooledBlock> blocks, const Patience& patience,
                            const std::function<void(const PooledBlock&, const Spilled&)>& taken) = 0;
-  /// What became of a content that was given to keep().
+  /// Returns the state of a content that was given to keep().
   virtual KeptState stateOf(const ContentName& name) const = 0;
-  /// Writes everything that keep() has copied. False if not everything was written in time.
+  /// Writes everything that keep() has copied. Returns false if some of it was not written in time.
   virtual bool finishKeeping(const Patience& patience) = 0;
-  /// Drops what only this session has.
+  /// Drops the contents that belong only to this session.
   virtual void clear() = 0;
 
-  /// A BlockTiers for predictions: it finds the same contents but moves no bytes. It may outlive this one.
+  /// Returns a BlockTiers for predictions. It finds the same contents but moves no bytes. It may outlive this
+  /// object.
   virtual std::shared_ptr<BlockTiers> forecast() const = 0;
 
-  /// Further facts that a prediction needs; forecast() objects report them.
+  /// More facts that a prediction needs. Only objects made by forecast() report them.
   struct Foresight {
-    bool isUnread = false;  ///< nobody has looked at what is on the disk
-    bool mayFind = false;   ///< a tier holds something, or may hold something
-    bool gaveUp = false;    ///< host memory was too small, so the forecast dropped a content
-    /// Whether a run would load what is found in host memory. A run stops using host memory once its
-    /// measurements show that loading takes longer than computing.
+    bool isUnread = false;  ///< the disk has not been searched
+    bool mayFind = false;   ///< a tier has contents, or may have some
+    bool gaveUp = false;    ///< host memory was too small; the prediction dropped a content.
+    /// True if a run would load the hits in host memory. A run stops using host memory when its measurements
+    /// show that loading takes longer than computing.
     bool isHostSure = true;
   };
   virtual Foresight foresight() const { return {}; }

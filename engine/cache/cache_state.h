@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The state of the cache: the pool, the contents of its blocks, and the running requests.
+// Defines the state of the cache: the pool, the contents of its blocks, and the running requests. Open this
+// file to read or change that state inside the cache.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -17,33 +18,33 @@
 
 namespace spanscope::cache {
 
-/// The content under which a block can be found.
+/// The content under which a lookup finds a block.
 struct StoredContent {
   NodeRef node;
-  std::int64_t base = 0;  ///< of the segment that the content was stored for
+  std::int64_t base = 0;  ///< start position of the segment at the time of storing
   std::int32_t virtualIndex = 0;
   RunId run = 0;
   RequestId request = 0;
   NodePath path;
-  std::vector<trace::BlockKey> grownFrom;  ///< keys of the shorter contents that this one replaced in the
-                                           ///< block
+  std::vector<trace::BlockKey>
+      grownFrom;  ///< keys of the shorter contents in this block that this content replaced
 };
 
 struct RunningSegment {
   NodePath path;
   std::int64_t base = 0;
   std::vector<TokenId> tokens;  ///< including appended tokens
-  bool isPrivate = false;       ///< none of its blocks are stored
+  bool isPrivate = false;       ///< no lookup finds its blocks
   SegmentBlocks view;
-  std::vector<bool> own;       ///< by virtual block: whether this request writes the block
-  NodeRef root;                ///< empty while the cache is off
-  std::vector<NodeRef> nodes;  ///< content by virtual block, as far as it is known; empty while the cache is
-                               ///< off
+  std::vector<bool> own;  ///< by virtual block: whether this request writes the block
+  NodeRef root;           ///< empty while the cache is off
+  std::vector<NodeRef>
+      nodes;  ///< content by virtual block, as far as it is known; empty while the cache is off
   std::int32_t computedEnd = 0;
   std::int32_t firstUnstored = 0;  ///< all virtual blocks before this one are stored already
 };
 
-/// The source of a copy that may not have been done yet; the request keeps a reference on it.
+/// The source of a copy that may still be pending. The request keeps a reference on the source.
 struct CopySource {
   BlockId block = kNullBlock;
   std::uint32_t segment = 0;
@@ -54,11 +55,10 @@ struct RunningRequest {
   std::vector<RunningSegment> segments;
   std::vector<CopySource> copySources;
   std::vector<NodeRef> pending;     ///< nodes that are marked as being computed by this request
-  std::int32_t lookahead = 0;       ///< tokens that may still be appended, for which room is kept
-  std::int64_t reservedBlocks = 0;  ///< free blocks that are kept for the lookahead
+  std::int32_t lookahead = 0;       ///< tokens that may still be appended; blocks are reserved for them
+  std::int64_t reservedBlocks = 0;  ///< free blocks that are reserved for the lookahead
 
-  /// The block into which the next token of the lookahead will be written; kNullBlock if it is not allocated
-  /// yet.
+  /// Returns the block for the next token of the lookahead, or kNullBlock if it is not allocated yet.
   BlockId growingTail(std::int32_t blockSize) const {
     const RunningSegment& last = segments.back();
     if (lookahead == 0 || last.tokens.size() % static_cast<std::size_t>(blockSize) == 0) return kNullBlock;
@@ -79,17 +79,17 @@ struct CacheState {
   CacheConfig config;
   KeyHash hash;
   std::shared_ptr<BlockTiers> tiers;  ///< may be null
-  ContentTrie trie;                   ///< declared before everything that holds its nodes
+  ContentTrie trie;                   ///< declared before all members that keep its nodes
   BlockPool pool;
   std::vector<std::optional<StoredContent>> contents;  ///< by block
   EvictionMemory evictions;
-  std::uint64_t evicted = 0;  ///< number of evicted contents since the cache was emptied
-  /// Number of blocks that were allocated or shared so far, plus one for each admitted segment: a pool of
-  /// another size might have found a block to copy for the segment. So in a pool of any size no more blocks
-  /// have left the free list.
+  std::uint64_t evicted = 0;  ///< number of evictions since the cache was emptied.
+  /// This number counts blocks that were allocated or shared, plus one for each admitted segment. The extra
+  /// one covers a block that a pool of another size might have copied. In a pool of any size, at most this
+  /// many blocks have left the free list.
   std::uint64_t touches = 0;
-  /// By block: the value of `touches` at which the free list would reach the block if it had been free since
-  /// its last use.
+  /// By block: a value of `touches`. At this value the free list would reach the block if it had been free
+  /// since its last use.
   std::vector<std::uint64_t> reachedAt;
   std::uint64_t clearedAt = 0;  ///< sequence number of the last CacheCleared event
   std::map<RequestId, RunningRequest> running;

@@ -93,7 +93,7 @@ void ContentTrie::assignNodes(const ContentTrie& other) {
     m_nodes[id].root = &content;
     for (const SeenEnd& entry : content.seen) addHold(entry.end);
   }
-  // The keys of these maps are views of tokens, so they must be made again for the nodes of this trie.
+  // The keys of these maps are views of tokens. They must be rebuilt for the nodes of this trie.
   for (std::size_t index = 0; index < m_nodes.size(); ++index) {
     const auto id = static_cast<NodeId>(index);
     const Node& node = m_nodes[id];
@@ -275,8 +275,8 @@ void ContentTrie::dropOne(NodeId node, NodeId& unheld) noexcept {
 }
 
 void ContentTrie::dropHold(NodeId node) noexcept {
-  // A chain can have thousands of nodes, so the nodes that are freed with this one are linked in a list
-  // instead of being freed recursively.
+  // A chain can have thousands of nodes. The nodes that are freed with this one are therefore linked in a
+  // list, not freed recursively.
   NodeId unheld = kNoNode;
   dropOne(node, unheld);
   while (unheld != kNoNode) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Stores contents as a trie. A content node is (parent, tokens of one block or tail). The parent of the first
-// node of a chain is a root = (fingerprint, salt, ordered list of what is seen). Nodes are interned: equal
-// contents are the same node, which is found by comparing tokens and never by hash. Whoever needs a node
-// holds a NodeRef. A node that nobody holds is deleted.
+// Stores contents as a trie. Open this file to change how contents are identified. A node is (parent, tokens
+// of one full or partial block). The parent of a chain's first node is a root. A root is (fingerprint, salt,
+// ordered list of the segments that can be attended to). Equal contents are the same node. A lookup compares
+// tokens, never hashes. A NodeRef keeps a node. A node without a NodeRef is deleted.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -27,8 +27,8 @@ inline constexpr NodeId kNoNode = 0xffffffff;
 
 class ContentTrie;
 
-/// Keeps a node, and with it everything that its identity depends on: its chain down to the root, and what
-/// the root sees. A NodeRef must not outlive its trie.
+/// Keeps a node and everything that its identity depends on. These are its chain down to the root, and the
+/// segments in the root's list. A NodeRef must not outlive its trie.
 class NodeRef {
  public:
   NodeRef() = default;
@@ -38,7 +38,7 @@ class NodeRef {
   NodeRef& operator=(NodeRef&& other) noexcept;
   ~NodeRef();
 
-  /// kNoNode if it holds no node.
+  /// kNoNode for an empty NodeRef.
   NodeId id() const { return m_id; }
 
  private:
@@ -50,15 +50,16 @@ class NodeRef {
   NodeId m_id = kNoNode;
 };
 
-/// An entry of a root's list: an earlier segment that is seen.
+/// An entry of a root's list: an earlier segment, the target, that can be attended to.
 struct SeenEnd {
-  NodeId end = kNoNode;           ///< the seen segment's last node, or its root if it has no tokens
-  std::int64_t distance = 0;      ///< base of the seeing segment − base of the seen segment, in tokens
-  std::int32_t visibleBegin = 0;  ///< first visible local token
+  NodeId end = kNoNode;  ///< the target's last node, or its root if it has no tokens
+  std::int64_t distance =
+      0;  ///< start position of the attending segment − start position of the target, in tokens
+  std::int32_t visibleBegin = 0;  ///< first visible position in the target segment
   auto operator<=>(const SeenEnd&) const = default;
 };
 
-/// A stored node that is similar to the wanted one.
+/// A stored node that is similar to the wanted node.
 struct NearestNode {
   NodeId node = kNoNode;
   std::int32_t common = 0;  ///< number of equal leading tokens
@@ -67,8 +68,8 @@ struct NearestNode {
 /// A stored node with the same tokens under another root.
 struct OtherContext {
   NodeId node = kNoNode;
-  std::int32_t differsAt = 0;  ///< first index at which the lists of seen segments differ; −1: only their
-                               ///< fixed bases do
+  std::int32_t differsAt =
+      0;  ///< first index at which the lists of the roots differ; −1: only their fixed start positions differ
 };
 
 class ContentTrie {
@@ -79,59 +80,59 @@ class ContentTrie {
   ContentTrie(const ContentTrie&) = delete;
   ContentTrie& operator=(const ContentTrie&) = delete;
 
-  /// Replaces the nodes of this trie by those of `other`, with the same ids. Nobody may hold a node of this
-  /// trie. The copied nodes are held only by each other: hold each node that is needed before anything else
-  /// changes. The marks of what requests of `other` are going to compute are not copied.
+  /// Replaces the nodes of this trie by those of `other`, with the same ids. No node of this trie may be in
+  /// use. Only copied nodes keep each other. Keep each node that is needed before anything else changes. The
+  /// marks of pending nodes in `other` are not copied.
   void assignNodes(const ContentTrie& other);
 
-  /// The root for this salt and list. The caller must hold every node of the list.
-  /// `fixedBase`: the base of the segment, where keys and values depend on it (CacheConfig::positionStep);
-  /// 0: they do not.
+  /// Returns the root for this salt and list. The caller must keep every node of the list. `fixedBase` is the
+  /// start position of the segment if keys and values depend on it (CacheConfig::positionStep), else 0.
   NodeRef root(const std::string& salt, const std::vector<SeenEnd>& seen, std::int64_t fixedBase = 0);
-  /// The child of `parent` with exactly these tokens, at least one.
+  /// Returns the child of `parent` with exactly these tokens, at least one.
   NodeRef child(NodeId parent, std::span<const TokenId> tokens);
   NodeRef hold(NodeId node);
 
   const trace::BlockKey& key(NodeId node) const { return m_nodes[node].key; }
-  /// The name of the node in the span store; all zero if the trie has no naming.
+  /// Returns the name of the node in the span store. All bytes are zero if the trie has no naming.
   const ContentName& name(NodeId node) const { return m_nodes[node].name; }
   std::span<const TokenId> tokens(NodeId node) const { return m_nodes[node].tokens; }
-  /// kNoNode for a root.
+  /// Returns kNoNode for a root.
   NodeId parent(NodeId node) const { return m_nodes[node].parent; }
 
-  /// Notes that a block holds this content. The caller must keep the node held until detach().
+  /// Notes that a block has this content. The caller must keep the node until detach().
   void attach(NodeId node, BlockId block);
   void detach(NodeId node, BlockId block);
-  /// The blocks that hold this content, in the order in which they were attached.
+  /// Returns the blocks with this content, in the order of attach().
   const std::vector<BlockId>& blocks(NodeId node) const { return m_nodes[node].blocks; }
 
-  /// Of the children of `parent` that have a block, the one with the most leading tokens in common with
-  /// `tokens`; this may be no token. An equal child is preferred. Nothing if no child has a block.
+  /// Returns the child of `parent` that has a block and shares the most leading tokens with `tokens`. The
+  /// number may be
+  /// 0. An equal child is preferred. Returns nothing if no child has a block.
   std::optional<NearestNode> nearest(NodeId parent, std::span<const TokenId> tokens) const;
 
-  /// The first node of a chain that has a block and begins with `tokens`, under a root with the same salt but
-  /// another list of seen segments than `root`. If there are several: one whose list agrees longest with that
-  /// of `root`.
+  /// Finds the first node of a chain that has a block and begins with `tokens`. Its root has the same salt as
+  /// `root` but another list. Of several nodes, returns one whose list has the longest common beginning with
+  /// that of `root`.
   std::optional<OtherContext> otherContext(NodeId root, std::span<const TokenId> tokens) const;
 
-  /// The children of the same parent that begin with the tokens of `node` and have a block or are going to be
-  /// computed. `node` is one of them if this holds for it. It must not be a root.
+  /// Returns the children of the same parent that begin with the tokens of `node`. Each of them has a block
+  /// or is going to be computed. `node` itself is included on the same condition. It must not be a root.
   std::vector<NodeId> continuations(NodeId node) const;
 
-  /// The running request that is going to compute this node; if there are several, the first that said so. 0
-  /// if there is none.
+  /// Returns the running request that is going to compute this node, or 0. Of several requests, returns the
+  /// first that marked the node.
   RequestId pendingBy(NodeId node) const;
   bool isPendingBy(NodeId node, RequestId request) const;
   void addPending(NodeId node, RequestId request);
   /// Does nothing if the request was not going to compute the node.
   void dropPending(NodeId node, RequestId request);
-  /// The same as nearest(), but of the children that a running request is going to compute.
+  /// Works like nearest(), for the children that a running request is going to compute.
   std::optional<NearestNode> nearestPending(NodeId parent, std::span<const TokenId> tokens) const;
 
-  /// True for a root that sees nothing.
+  /// Whether the node is a root with an empty list.
   bool isPlainRoot(NodeId node) const;
 
-  /// Number of nodes that are held, roots included.
+  /// Returns the number of nodes in use, including roots.
   std::size_t size() const { return m_size; }
 
  private:

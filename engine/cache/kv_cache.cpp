@@ -79,8 +79,9 @@ struct KvCache::Impl {
   }
 
   void share(const Origin& origin, BlockId block, std::uint32_t segment, std::int32_t virtualIndex);
-  /// `isUse`: the request used the block as the content that it can be found as. If the request only copied
-  /// from the block, or the block holds more than was asked for, another pool might have used another block.
+  /// `isUse`: the request used the block as the content that lookups find. If the request only copied from
+  /// the block, another pool might have used another block. The same is true if the block has more tokens
+  /// than requested.
   void release(const Origin& origin, BlockId block, bool isUse);
   BlockId allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex);
   void evict(const Origin& origin, BlockId block);
@@ -384,8 +385,8 @@ bool KvCache::Impl::storeBlock(const Origin& origin, RunningSegment& segment, st
   const std::size_t begin = index * static_cast<std::size_t>(state.config.blockSize);
   const std::span<const TokenId> tokens = std::span<const TokenId>(segment.tokens).subspan(begin, fill);
   const NodeId parent = index == 0 ? segment.root.id() : segment.nodes[index - 1].id();
-  // The node is needed even if the block cannot be found as it yet: the chain of the next block goes through
-  // it.
+  // The node is needed even while lookups cannot find the block as this node. The chain of the next block
+  // goes through it.
   if (index == segment.nodes.size()) {
     segment.nodes.push_back(state.trie.child(parent, tokens));
   } else if (state.trie.tokens(segment.nodes[index].id()).size() != fill) {

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The paged KV cache: it knows which physical block holds the keys and values of which tokens. It knows no
-// tensors: it returns copies as instructions, and the code that runs the model reports what was computed.
+// The paged KV cache. It maps tokens to the physical blocks with their keys and values. Open this file first
+// when you work on the cache. The cache has no tensors. It returns copies as instructions, and the caller
+// reports the computed tokens.
 //
-// Contents form a trie. A content node is (parent, tokens of one block or tail). The parent of the first node
-// of a chain is a root = (fingerprint, salt, ordered list of everything the segment sees with its distance,
-// and, for models that scale queries by positions, where it stands).
-// Identity is structural: a lookup compares tokens at every step, so a hash collision cannot give wrong data.
-// The block key H(parent, tokens, extra) names a node towards the outside (events, traces, disk).
+// Contents form a trie. A content node is (parent, tokens of one full or partial block). The parent of a
+// chain's first node is a root. The identity of a root consists of:
+// - fingerprint and salt;
+// - the ordered list of the segments that the segment can attend to, each with its distance;
+// - the start position of the segment, for models that scale queries by positions.
 //
-// The life of a request: admit it, do the copies and call `copied`, compute its segments in order and call
-// `computed`, append and compute further tokens, finish it. A request whose blocks others need is finished
-// too, and admitted again later with the tokens it has by then. What it had computed is found again unless it
-// was evicted. Wrong use (an unknown request, a request that contradicts itself) throws std::logic_error and
-// changes nothing. Not thread-safe.
+// A lookup compares tokens at every step. A hash collision therefore cannot give wrong data. The block key
+// H(parent, tokens, extra) names a node in events, in traces and on the disk.
+//
+// A request goes through these steps:
+// - Admit the request.
+// - Do its copies and call copied().
+// - Compute its segments in order and call computed().
+// - Append and compute further tokens.
+// - Finish the request.
+//
+// A preempted request is finished too, and admitted again later with its tokens so far. Its computed blocks
+// are hits unless they were evicted. Wrong use throws std::logic_error and changes nothing. Examples are an
+// unknown request, or one that contradicts itself. Not thread-safe.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -37,80 +46,82 @@ class BlockTiers;
 struct Patience;
 
 struct CacheConfig {
-  std::int32_t blockSize = 16;  ///< token slots a block, 1 … kMaxBlockSize
-  /// Number of physical blocks, including the null block: ids 1 … blockCount − 1 are handed out.
+  std::int32_t blockSize = 16;  ///< token slots per block, 1 … kMaxBlockSize
+  /// Number of physical blocks, including the null block. Ids 1 … blockCount − 1 are allocated. Range:
   /// kMinBlockCount … kMaxBlockCount, and at most kMaxTokenSlots token slots in all (kv_cache.h).
   std::int32_t blockCount = 512;
-  /// On: partial tails have keys too. Off: only whole blocks are found, and nothing is copied.
+  /// On: partial blocks have keys too. Off: only full blocks are found, and nothing is copied.
   bool cacheTails = true;
   /// Off: every lookup is a miss.
   bool enabled = true;
-  /// 0: keys and values depend on differences of positions only. Otherwise they depend on ⌊position / step⌋,
-  /// too, so that number belongs to what a chain is.
+  /// 0: keys and values depend on differences of positions only. Otherwise they also depend on ⌊position /
+  /// step⌋, and this number is part of a chain's identity.
   std::int64_t positionStep = 0;
-  /// Names everything that keys and values depend on, apart from the tokens and what they see: model,
-  /// weights, adapter, KV dtype, rotary table, key layout, backend and its numeric revision.
+  /// Identifies everything that keys and values depend on, except tokens and attended segments. It covers
+  /// model, weights, adapter, KV dtype, rotary table, key layout, backend and its numeric revision.
   std::string fingerprint;
 };
 
-/// How a segment sees an earlier segment of the same request.
+/// An earlier segment of the same request, the target, that a segment can attend to.
 struct SeenSegment {
-  std::uint32_t segment = 0;      ///< index in RequestSpec::segments, smaller than that of the seeing segment
-  std::int64_t distance = 0;      ///< base of the seeing segment − base of the seen segment, in tokens
-  std::int32_t visibleBegin = 0;  ///< first visible local token of the seen segment
+  std::uint32_t segment =
+      0;  ///< index of the target in RequestSpec::segments; less than the attending segment's index
+  std::int64_t distance =
+      0;  ///< start position of the attending segment − start position of the target, in tokens
+  std::int32_t visibleBegin = 0;  ///< first visible position in the target segment
 };
 
 struct SegmentSpec {
   std::vector<TokenId> tokens;
   std::vector<SeenSegment> sees;
-  std::int64_t base = 0;  ///< position of local token 0 in this view
+  std::int64_t base = 0;  ///< start position of the segment in this request view
   NodePath node;
-  /// The blocks of the segment belong to this request alone: they are neither looked up nor stored. Only
-  /// private segments may see the segment.
+  /// The blocks of the segment belong to this request alone. No lookup uses them, and they are not stored.
+  /// Only private segments may attend to the segment.
   bool isPrivate = false;
-  /// For a private segment: an earlier segment with the same tokens, whose keys and values the code that runs
-  /// the model copies. The tokens are not counted a second time.
+  /// For a private segment: an earlier segment with the same tokens. The code that runs the model copies its
+  /// keys and values. The tokens are not counted a second time.
   std::optional<std::uint32_t> repeats{};
 };
 
 struct RequestSpec {
   RequestId id = 0;
   RunId run = 0;
-  std::string salt;                   ///< names the tenant; it is part of every root
-  std::vector<SegmentSpec> segments;  ///< at least one; the last one is continued by generated tokens
-  std::int32_t lookahead = 0;         ///< number of appended tokens for which room is kept free from the
-                                      ///< start
-  /// A local token of the last segment. All tokens from it on are computed, even if they are stored, and no
-  /// other request waits for them. −1: only the last token is always computed.
+  std::string salt;                   ///< identifies the tenant; part of every root
+  std::vector<SegmentSpec> segments;  ///< at least one; generated tokens continue the last one
+  std::int32_t lookahead = 0;  ///< number of appended tokens for which blocks are reserved from the start
+  /// A position in the last segment. All tokens from there on are computed, even if they are stored. No other
+  /// request waits for them. −1: only the last token is always computed.
   std::int32_t alwaysFrom = -1;
-  /// For a request that ran before and was preempted: by segment, how many local tokens had been computed.
-  /// Empty for a new request.
+  /// For a preempted request: by segment, the number of tokens that had been computed. Empty for a new
+  /// request.
   std::vector<std::int32_t> computedBefore;
 };
 
 /// An instruction to copy the first `slots` token slots of block `source` to block `target`. Both blocks stay
-/// referenced until `copied` is called for the request.
+/// referenced until copied() is called for the request.
 struct BlockCopy {
   BlockId source = kNullBlock;
   BlockId target = kNullBlock;
   std::int32_t slots = 0;
 };
 
-/// Where the tokens of one segment stand.
+/// The places of the tokens of one segment.
 struct SegmentBlocks {
-  /// By virtual block: local token j is in blocks[j / blockSize], slot j % blockSize.
+  /// By virtual block: token j of the segment is in blocks[j / blockSize], slot j % blockSize.
   std::vector<BlockId> blocks;
-  std::int32_t computeFrom = 0;  ///< first local token that is not cached; tokens.size() if all are cached
+  std::int32_t computeFrom =
+      0;  ///< position of the first token that is not cached; tokens.size() if all are cached
 };
 
 struct Admission {
   std::vector<SegmentBlocks> segments;
   std::vector<BlockCopy> copies;  ///< do these before computing anything
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;      ///< hits, relocated ones included
-  std::int64_t relocatedTokens = 0;   ///< hits at another base position than the one they were stored at
-  std::int64_t recomputedTokens = 0;  ///< tokens that were computed before a preemption and have been lost
-                                      ///< since
+  std::int64_t cachedTokens = 0;     ///< hits, including relocated hits
+  std::int64_t relocatedTokens = 0;  ///< hits at another start position than the stored one
+  std::int64_t recomputedTokens =
+      0;  ///< tokens that were computed before a preemption and have been lost since
 };
 
 /// A content that a running request is computing.
@@ -119,27 +130,27 @@ struct AwaitedContent {
   std::uint32_t content = 0;  ///< the number of the content inside the cache
 };
 
-/// Why a request was not admitted. Nothing was changed and no event was sent.
+/// The reason why a request was not admitted. Nothing was changed and no event was emitted.
 struct Refusal {
   enum class Reason {
     NoRoomNow,    ///< there are too few free blocks while others run
     NeverFits,    ///< even an empty pool would be too small
-    WaitForOther  ///< another running request is computing tokens that this one needs
+    WaitForOther  ///< another running request is computing tokens that this request needs
   };
   Reason reason = Reason::NoRoomNow;
-  /// New blocks, room to grow, and found blocks that are free. Each block is counted once.
+  /// New blocks, reserved blocks, and hits that are free. Each block is counted once.
   std::int64_t neededBlocks = 0;
-  /// Free blocks that are not kept for others. For NeverFits: all blocks that can be handed out.
+  /// Free blocks that are not reserved for others. For NeverFits: all blocks except the null block.
   std::int64_t availableBlocks = 0;
   AwaitedContent waitFor;  ///< for WaitForOther
 };
 
-/// What one segment would find. Asking changes nothing.
+/// The result of a lookup of one segment. A lookup changes nothing.
 struct SegmentLookup {
   std::int32_t cachedTokens = 0;
-  std::vector<trace::BlockLookedUp> blocks;  ///< one entry per virtual block: hit, relocated or miss, and why
-  std::vector<std::optional<trace::StoreTier>> tiers;  ///< by virtual block: the tier in which the content
-                                                       ///< was found, if any
+  std::vector<trace::BlockLookedUp>
+      blocks;  ///< one entry per virtual block: hit, relocated hit or miss, with the reason
+  std::vector<std::optional<trace::StoreTier>> tiers;  ///< by virtual block: the tier of the hit, if any
 };
 
 struct Slot {
@@ -151,7 +162,7 @@ struct Slot {
 class KvCache {
  public:
   /// Throws Failure if the configuration is out of range. `sink` gets every event and must outlive the cache.
-  /// `tiers` take the contents that leave the pool and give them back; may be null.
+  /// `tiers` store the contents that leave the pool; it may be null.
   KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash = xxh3Key,
           std::shared_ptr<BlockTiers> tiers = nullptr);
   ~KvCache();
@@ -160,98 +171,100 @@ class KvCache {
 
   const CacheConfig& config() const;
 
-  /// A separate cache with the same contents in the same blocks and the same order of eviction. The copy
-  /// sends its events to `sink`. Throws std::logic_error while a request is running. Memory and time grow
-  /// with the number of tokens in the stored blocks.
+  /// Returns a separate cache with the same contents in the same blocks and the same order of eviction. The
+  /// copy emits its events to `sink`. Throws std::logic_error while a request is running. Memory and time
+  /// grow with the number of tokens in the stored blocks.
   std::unique_ptr<KvCache> copy(trace::Sink& sink) const;
 
-  /// What each segment would find. A miss in one segment does not affect the other segments. At least the
-  /// last token of the last segment is a miss. The result is what `admit` would report now if it admitted the
+  /// Looks up each segment. A miss in one segment does not affect the other segments. At least the last token
+  /// of the last segment is a miss. The result is the one that admit() would report now if it admitted the
   /// request.
   std::vector<SegmentLookup> lookup(const RequestSpec& request) const;
 
-  /// Takes a reference on every block that is hit, and a new block for everything else; or refuses and
-  /// changes nothing. Segments of the same request with equal content share blocks: the later segment is
-  /// wholly cached, in the blocks that are computed for the earlier one. So does a tail with which an earlier
-  /// block begins. A request that an empty pool could not hold is refused, whatever it finds. The request
-  /// does not compute what other running requests are computing. It has to wait if one of them will store
-  /// even one more of the wanted tokens than is stored now. `spareBlocks`: number of free blocks that must be
-  /// left over. Throws Failure if bytes that were found in a tier were lost while they were loaded. The
-  /// request then has no blocks, and the lost bytes are not found later.
+  /// Takes a reference on every hit, and allocates a block for every miss. Otherwise refuses and changes
+  /// nothing. Throws Failure if bytes in a tier were lost during loading. The request then has no blocks, and
+  /// later lookups do not find the lost bytes. Rules:
+  /// - Equal segments of one request share the blocks of the earlier segment. The later segment is completely
+  ///   cached.
+  /// - A partial block shares an earlier block of the request that begins with it.
+  /// - A request that an empty pool could not contain is refused, even with hits.
+  /// - The request does not compute contents that other running requests are computing.
+  /// - It waits if one of these requests will store more of the wanted tokens than are stored now.
+  /// - `spareBlocks` free blocks must be left over.
   std::variant<Admission, Refusal> admit(const RequestSpec& request, std::int64_t spareBlocks = 0);
 
-  /// Evicts every content whose block nobody refers to, on behalf of a request. Use it for a request that was
-  /// refused because the same content is found in one block and computed in another. The request then needs
-  /// no more blocks than it would in a pool without those contents. Returns the number of evicted contents.
+  /// Evicts every content whose block is not in use, on behalf of a refused request. Use it if the same
+  /// content is a hit in one block and computed in another. The request then needs no more blocks than
+  /// without those contents. Returns the number of evictions.
   std::int64_t evictUnused(const RequestSpec& request);
 
-  /// Whether a running request is still computing the content that a refused request waits for. Until it is
-  /// done, admitting the refused request is in vain.
+  /// Whether a running request is still computing the content that a refused request waits for. Until then,
+  /// admitting the refused request fails.
   bool isBeingComputed(const AwaitedContent& content) const;
 
-  /// Whether something that the running request found also stands at another base position, or is being
-  /// computed by another request. How far the running requests are then decides which of these is found, and
-  /// so whether it counts as relocated.
+  /// Whether a hit of the running request also exists at another start position, or is being computed by
+  /// another request. The progress of the running requests then decides which content the lookup finds. It
+  /// also decides whether the hit counts as relocated.
   bool standsElsewhere(RequestId request) const;
 
-  /// Call this when the copies for this request have been done.
+  /// Call this after the copies for this request.
   void copied(RequestId request);
 
-  /// Call this when the keys and values of the local tokens [0, end) of the segment are in their blocks.
-  /// Lookups then find the full blocks, and also the tail once the whole segment is computed. A longer tail
-  /// replaces the shorter one in its block, unless somebody else refers to that block. In that case a later
-  /// call replaces it, once nobody else refers to the block.
+  /// Call this when the keys and values of positions [0, end) of the segment are in their blocks. Lookups
+  /// then find the full blocks. They also find the partial block when the whole segment is computed. A longer
+  /// partial block replaces the shorter one in its block, unless another request uses that block. In that
+  /// case a later call replaces it.
   void computed(RequestId request, std::uint32_t segment, std::int32_t end);
 
-  /// Appends one generated token to the last segment and returns the place of its key and value. If somebody
-  /// else refers to the tail, the tail is copied first. Returns nothing, and changes nothing, if a block is
-  /// needed and all free blocks are kept for others. This cannot happen for the first `lookahead` appended
-  /// tokens.
+  /// Appends one generated token to the last segment and returns the place of its key and value. If another
+  /// request uses the partial block, it is copied first. Returns nothing and changes nothing if a block is
+  /// needed and all free blocks are reserved. This cannot happen for the first `lookahead` appended tokens.
   std::optional<Slot> append(RequestId request, TokenId token);
 
-  /// Where the tokens of the segment stand now, including appended ones. The reference is valid until the
+  /// Returns the places of the segment's tokens, including appended ones. The reference is valid until the
   /// request's next append or finish.
   const SegmentBlocks& blocks(RequestId request, std::uint32_t segment) const;
 
-  /// Gives all references back, tails first. What was computed can be found until it is evicted.
+  /// Drops all references, partial blocks first. Lookups find the computed contents until eviction.
   void finish(RequestId request);
 
-  /// Copies everything that can be found to a tier that outlives the session, if there is one. This takes
-  /// several calls; each waits at most as long as `patience` allows. True when all of it is done. Contents
-  /// that are stored meanwhile may be left out. beginKeeping() starts again from the first block.
+  /// Copies everything that a lookup can find to a tier that outlives the session. Without such a tier,
+  /// nothing is copied. The work takes several calls. Each call waits at most as long as `patience` allows.
+  /// Returns true when all of it is done. Contents that are stored meanwhile may be left out. beginKeeping()
+  /// starts again from the first block.
   bool keepSome(const Patience& patience);
   void beginKeeping();
 
-  /// Forgets everything except what outlives the session. While a request is running, it does nothing and
-  /// returns false.
+  /// Drops everything except the contents that outlive the session. Returns false and does nothing while a
+  /// request is running.
   bool clear();
 
-  /// The whole pool as it is now. Replaying the events must give the same state.
+  /// Returns the state of the whole pool. Replaying the events must give the same state.
   trace::PoolState dump() const;
 
-  /// With so many more blocks, the pool would have kept the content that this event
-  /// (BlockLookedUp::evictedBy) took. This assumes that the larger pool gets the same requests; it may get
-  /// more of them if a request failed because blocks were short. Fewer blocks may suffice, because every use
-  /// since then counts, even if it is of the same block. Nothing if the event was too long ago, or if it
-  /// emptied the cache, or if the cache was emptied since.
+  /// Returns the number of additional blocks with which the pool would have kept an evicted content.
+  /// `sequence` is the event that evicted it (BlockLookedUp::evictedBy). Returns nothing if the event is too
+  /// old or the cache was emptied then or later. The number assumes that the larger pool gets the same
+  /// requests. It may get more requests if one failed for lack of blocks. Fewer blocks may suffice, because
+  /// every use counts, even of the same block.
   std::optional<std::uint64_t> blocksToKeep(std::uint64_t sequence) const;
 
-  /// Key of the root of all segments that see nothing, under this salt.
+  /// Returns the key of the root with an empty list, under this salt.
   trace::BlockKey plainRoot(const std::string& salt) const;
 
-  /// The tiers that take the contents which leave the pool; may be null.
+  /// Returns the tiers that store the contents which leave the pool; may be null.
   const BlockTiers* tiers() const;
 
-  std::int64_t freeBlocks() const;  ///< blocks that nobody refers to, including those with cached contents
-  std::int64_t blocksPerRequest(const RequestSpec& request) const;  ///< an upper bound, as if no block were
-                                                                    ///< shared
+  std::int64_t freeBlocks() const;  ///< blocks that are not in use, including those with cached contents
+  std::int64_t blocksPerRequest(
+      const RequestSpec& request) const;  ///< an upper bound, as if no block were shared
 
-  /// Number of blocks that these requests need at the same time in an otherwise empty pool. Contents that
-  /// they have in common count once.
+  /// Returns the number of blocks that these requests need at the same time in an otherwise empty pool.
+  /// Contents that they share count once.
   std::int64_t blocksTogether(std::span<const RequestSpec> requests) const;
 
-  /// Number of known contents: those of stored blocks and of running requests, and the contents that these
-  /// depend on.
+  /// Returns the number of known contents. These are the contents of stored blocks and running requests, and
+  /// the contents that they depend on.
   std::size_t contentCount() const;
 
  private:
@@ -259,9 +272,9 @@ class KvCache {
   std::unique_ptr<Impl> m_impl;
 };
 
-// The largest and smallest sizes of the pool of a KV cache.
+// The min and max sizes of the pool of a KV cache.
 
-inline constexpr std::int32_t kMaxBlockSize = 1024;  ///< token slots a block
+inline constexpr std::int32_t kMaxBlockSize = 1024;  ///< token slots per block
 /// Number of physical blocks, including the null block.
 inline constexpr std::int32_t kMinBlockCount = 2;
 inline constexpr std::int32_t kMaxBlockCount = 1 << 24;

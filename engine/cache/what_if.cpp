@@ -79,7 +79,7 @@ class Advisor {
            beginOf(lookup) + lookup.wanted == sizeOf(m_input.segments[lookup.segment].tokens);
   }
   std::int32_t beginOf(const trace::BlockLookedUp& lookup) const { return lookup.virtualIndex * m_size; }
-  /// How many of `stored` stored tokens of the block need not be computed.
+  /// Returns how many of `stored` stored tokens of the block are not computed.
   std::int32_t usable(const trace::BlockLookedUp& lookup, std::int32_t stored) const {
     return std::min(stored, isLastOfPrompt(lookup) ? lookup.wanted - 1 : lookup.wanted);
   }
@@ -145,7 +145,7 @@ class Advisor {
   void addSameContext(const trace::BlockLookedUp& lookup, std::vector<WhatIf>& changes) const {
     const trace::BlockState* stored = stateOf(lookup.block);
     if (stored == nullptr) return;
-    // A context that sees nothing is a span; OwnSpan covers this case.
+    // A context with an empty list is a span. OwnSpan covers this case.
     if (m_input.plainRoot && stored->parent == *m_input.plainRoot &&
         m_input.segments[lookup.segment].seesOthers)
       return;
@@ -155,8 +155,8 @@ class Advisor {
                        .block = lookup.block});
   }
 
-  /// A content stays in the pool as long as other blocks can be taken instead, and so do the contents that
-  /// were evicted after it.
+  /// A content stays in the pool as long as other blocks can be taken instead. The contents that were evicted
+  /// after it stay too.
   void addLargerPool(const trace::BlockLookedUp& lookup, std::vector<WhatIf>& changes) {
     const bool isEvicted = lookup.reason == MissReason::Evicted && m_input.blocksToKeep;
     const auto more = isEvicted ? m_input.blocksToKeep(lookup.evictedBy) : std::nullopt;

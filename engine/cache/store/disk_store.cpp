@@ -128,8 +128,8 @@ std::shared_ptr<const Pack> DiskStore::map(const std::string& name, KnownPack& k
   return pack;
 }
 
-/// If another pack has the same contents, e.g. because two processes computed them at the same time, they are
-/// not found there until the store is opened again.
+/// Another pack may have the same contents, e.g. from two processes that computed them at the same time.
+/// These contents are not found there until the store is opened again.
 void DiskStore::forget(const std::string& name) {
   const auto known = m_packs.find(name);
   if (known == m_packs.end()) return;

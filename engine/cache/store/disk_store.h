@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tier of the span store that outlives the program: packs in a folder. It keeps the most recently used
-// packs that fit into its limit. Any number of processes may use one folder.
+// The disk cache: the tier of the span store that outlives the program. It stores packs in a folder and keeps
+// the most recently used packs within its limit. Several processes may use one folder. Open this file when a
+// pack is missing or removed.
 //
-// A writer writes a pack under a temporary name, brings it to the disk and then gives it its name, so that
-// nobody ever sees half a pack. If a process is killed, the next process that opens the store removes the
-// part it left. If the disk is full, the writer removes its part itself. Name, parent, fill and checksum of
-// everything that is read are compared. A pack that does not match is removed and counts as not there.
+// A writer first writes a pack under a temporary name and syncs it to the disk. Then it renames the pack.
+// Readers therefore never see half a pack. If a process is killed, the next process that opens the store
+// removes the unfinished file. If the disk is full, the writer removes that file. Readers check name, parent,
+// fill and checksum of all data. A pack that fails a check is removed.
 #pragma once
 
 #include "engine/base/error.h"
@@ -28,8 +29,8 @@ namespace spanscope::cache {
 
 struct DiskStoreConfig {
   std::filesystem::path folder;
-  std::uint64_t limit = 0;  ///< most bytes of all packs, including those that are being written
-  Patience opening = {.most = kLockWait};  ///< for the lock of a store that has to be made
+  std::uint64_t limit = 0;                 ///< max bytes of all packs, including unfinished packs
+  Patience opening = {.most = kLockWait};  ///< for the lock of a store that does not exist yet
   /// Called before each step. If it returns an error number other than 0, the step fails with that error.
   std::function<int(WriteStep)> beforeStep = {};
 };
@@ -38,20 +39,20 @@ struct DiskStoreConfig {
 struct PackSummary {
   std::string name;  ///< of the file
   PackFault fault = PackFault::None;
-  std::string what;  ///< says what is wrong with the pack
+  std::string what;  ///< the fault of the pack, in words
   std::string fingerprint;
   std::string model;
   std::string text;  ///< see PackHead::text
   std::uint64_t blocks = 0;
-  std::uint64_t damagedBlocks = 0;  ///< found by verify()
+  std::uint64_t damagedBlocks = 0;  ///< counted by verify()
   std::uint64_t tokens = 0;
   std::uint64_t bytes = 0;
   std::int64_t storedAt = 0;  ///< milliseconds since 1970, UTC
   std::int64_t usedAt = 0;
 };
 
-/// Only one thread at a time may use it. Faults of single packs throw no exception; takeProblems() reports
-/// them.
+/// Not thread-safe: only one thread at a time may use it. Faults of single packs throw no exception.
+/// takeProblems() reports them.
 class DiskStore {
  public:
   /// Opens or makes the store. Throws Failure and StoreBusy as StoreFolder does.
@@ -63,7 +64,7 @@ class DiskStore {
   const StoreFolder& folder() const { return m_folder; }
   std::uint64_t limit() const { return m_config.limit; }
 
-  /// If the folder changed, looks for packs that came or went since the last call.
+  /// If the folder changed, searches for new and removed packs.
   void refresh();
 
   struct Found {
@@ -71,54 +72,53 @@ class DiskStore {
     std::int64_t base = 0;
     std::uint64_t bytes = 0;
   };
-  /// Looks in the tables of the packs and reads no bytes of blocks.
+  /// Searches the tables of the packs and reads no bytes of blocks.
   std::optional<Found> find(const ContentName& name) const;
   bool has(const ContentName& name) const { return m_index.contains(name); }
 
-  /// The bytes of a block, if name, parent, tokens, slot size and checksum all match. A pack with a block
-  /// that does not match is removed.
+  /// Returns the bytes of a block if name, parent, tokens, slot size and checksum all match. A pack with a
+  /// wrong block is removed.
   std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent, std::int32_t tokens,
                                    std::uint32_t slotBytes);
 
-  /// Unmaps the packs that were kept mapped because their next blocks may be read soon.
+  /// Unmaps the packs that stayed mapped because their next blocks may be read soon.
   void unmapAll() { m_lastMapped.clear(); }
-  /// Writes into the folder which packs were used. fetch() does not do this itself, because it would wait for
-  /// the disk.
+  /// Writes into the folder which packs were used. fetch() does not do this, because it would wait for the
+  /// disk.
   void tellUses();
 
-  /// Writes one pack. First it removes as many of the least recently used packs as needed to stay within the
-  /// limit. False if the pack could not be written; the folder is then unchanged except for the removed
-  /// packs.
+  /// Writes one pack. First removes as many of the least recently used packs as the limit requires. Returns
+  /// false if the pack could not be written. The folder is then unchanged except for the removed packs.
   bool put(const std::string& fingerprint, const std::string& model, std::uint32_t slotBytes,
            std::vector<BlockToKeep> blocks);
   /// The next three functions are the steps of put(). Use them if several threads use the store and only one
-  /// of them shall wait for the disk. First, leaveOutKnown() removes the blocks that are stored already.
+  /// thread may wait for the disk. First, leaveOutKnown() removes the blocks that are stored already.
   void leaveOutKnown(std::vector<BlockToKeep>& blocks);
-  /// Second, the writer writes; this step alone may run while another thread uses the store.
+  /// Second, the writer writes. Only this step may run while another thread uses the store.
   const PackWriter& writer() const { return m_writer; }
-  /// Third, take() adds the new pack to the tables. False if no pack was written.
+  /// Third, take() adds the new pack to the tables. Returns false if no pack was written.
   bool take(const WrittenPack& written);
 
-  /// All packs, the most recently used first.
+  /// Returns all packs, the most recently used first.
   std::vector<PackSummary> list();
-  /// Reads every byte of every pack, removes damaged packs, and returns what list() returns.
+  /// Reads every byte of every pack, removes damaged packs, and returns the result of list().
   std::vector<PackSummary> verify();
-  /// Removes all packs, or those of one model by its name. Returns how many. Throws StoreBusy.
+  /// Removes all packs, or the packs of one model by its name. Returns their number. Throws StoreBusy.
   std::size_t clear(const std::string& model = {});
 
-  std::uint64_t bytes() const;   ///< of the packs that this object knows of
-  std::uint64_t blocks() const;  ///< of the packs that this object knows of
+  std::uint64_t bytes() const;   ///< of the packs that this object has seen
+  std::uint64_t blocks() const;  ///< of the packs that this object has seen
   std::uint64_t tokens() const;
 
-  /// The problems since the last call.
+  /// Returns the problems since the last call.
   std::vector<Error> takeProblems();
 
  private:
   struct KnownPack {
     PackHead head;
     std::uint64_t bytes = 0;
-    std::weak_ptr<const Pack> mapped;  ///< empty once nobody uses the mapped pack
-    std::int64_t usedAt = 0;           ///< time of a use that is not yet written to the file; 0: no such use
+    std::weak_ptr<const Pack> mapped;  ///< empty if the mapped pack is not in use
+    std::int64_t usedAt = 0;           ///< time of a use that is not in the file yet; 0: no such use
   };
   struct Place {
     std::string pack;
@@ -139,8 +139,8 @@ class DiskStore {
   std::unordered_map<ContentName, Place, ContentNameHasher> m_index;
   std::deque<std::shared_ptr<const Pack>> m_lastMapped;
   std::vector<Error> m_problems;
-  std::int64_t m_folderTime = -1;  ///< time of the folder's last change when it was read; −1: it may have
-                                   ///< changed since
+  std::int64_t m_folderTime =
+      -1;  ///< time of the folder's last change at the last read; −1: the folder may have changed since
 };
 
 }  // namespace spanscope::cache

@@ -281,8 +281,8 @@ class Part {
     constexpr mode_t kOwner = 0600;
     m_descriptor = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwner);
     if (m_descriptor < 0) return errno;
-    // The lock tells those who look for leftovers that somebody is writing the file. They hold the lock only
-    // for a moment.
+    // The lock shows that a process is writing the file. Processes that search for unfinished files take the
+    // lock only for a moment.
     while (::flock(m_descriptor, LOCK_EX) != 0) {
       if (errno != EINTR) return errno;
     }
@@ -317,8 +317,8 @@ class Part {
   }
 
  private:
-  /// Brings what was written so far to the disk, bit by bit: nothing can end a wait for all of it at once. An
-  /// error is reported when the file is finished.
+  /// Syncs the bytes written so far to the disk, in small steps. A wait for all bytes at once could not be
+  /// ended. An error is reported when the file is finished.
   void settle(std::uint64_t end) {
     constexpr std::uint64_t kAtOnce = 1 << 20;
     if (end < m_settled + kAtOnce) return;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A pack: keys and values of some blocks in one file, which is written once and never changed.
+// A pack: keys and values of some blocks in one file. A pack is written once and never changed. Open this
+// file for the file format.
 //
-// All numbers are little endian. The file begins with a head of 64 bytes (magic "SPANPACK", version, sizes).
-// Then come one entry of 104 bytes per block (names of the block and of its parent, place and checksum of its
-// bytes), fingerprint and name of the model, a few words of the contents, and XXH3-128 over all bytes so
-// far. The bytes of the blocks follow, each block at a multiple of 64. A pack of a program that kept no words
-// has a 0 as their length.
+// All numbers are little endian. The file has these sections:
+// - a head of 64 bytes: magic "SPANPACK", version, sizes;
+// - one entry of 104 bytes per block: names of the block and its parent, place and checksum of its bytes;
+// - fingerprint and name of the model, and a few words of the contents, with length 0 if there are none;
+// - XXH3-128 over all bytes so far;
+// - the bytes of the blocks, each block at a multiple of 64.
 #pragma once
 
 #include "engine/base/error.h"
@@ -35,7 +37,7 @@ struct PackEntry {
   ContentName name;
   ContentName parent;       ///< name of the block before, or of the root of the chain
   std::int32_t tokens = 0;  ///< token slots
-  std::int64_t base = 0;    ///< base position of the segment that the block was stored for
+  std::int64_t base = 0;    ///< start position of the segment at the time of storing
   std::uint64_t offset = 0;
   Hash128 checksum;  ///< XXH3-128 of the bytes of the block
 };
@@ -43,9 +45,10 @@ struct PackEntry {
 struct PackHead {
   std::int64_t storedAt = 0;    ///< milliseconds since 1970, UTC
   std::uint32_t slotBytes = 0;  ///< of one token slot
-  std::string fingerprint;      ///< what the keys and values depend on, apart from tokens and what these see
-  std::string model;            ///< shown to people
-  std::string text;             ///< a few words of each chain that begins in the pack; empty: not known
+  std::string fingerprint;      ///< identity of everything that keys and values depend on, except tokens and
+                                ///< attended segments
+  std::string model;            ///< shown to the user
+  std::string text;             ///< a few words of each chain that begins in the pack; empty: unknown
   std::vector<PackEntry> entries;
 
   std::uint64_t tokens() const;
@@ -56,16 +59,16 @@ struct PackHead {
 
 /// Sets the offset of each entry and returns the bytes before the first block.
 std::vector<std::uint8_t> encodePackHead(PackHead& head);
-/// Size of the whole file, for a head that encodePackHead() has completed.
+/// Returns the size of the whole file. encodePackHead() must have completed the head.
 std::uint64_t packBytes(const PackHead& head);
-/// Upper bound of the bytes that a block of `bytes` bytes takes in a pack, including its entry but not the
-/// texts of the head.
+/// Returns an upper bound of the bytes of a block of `bytes` bytes in a pack. The entry is included, but not
+/// the texts of the head.
 std::uint64_t packBytesOfBlock(std::size_t bytes);
 
 enum class PackFault : std::uint8_t {
   None,
-  Gone,          ///< there is no such file any more
-  Unreadable,    ///< the system refuses to open the file, or other users may access it
+  Gone,          ///< the file does not exist
+  Unreadable,    ///< the system refuses to open the file, or other users have access to it
   OtherVersion,  ///< another version of the format
   Damaged
 };
@@ -73,8 +76,8 @@ enum class PackFault : std::uint8_t {
 /// A pack that is mapped into memory.
 class Pack {
  public:
-  /// Checks the head, and that all blocks lie within the file; it does not check the bytes of blocks. If the
-  /// pack cannot be opened, it returns null and sets `fault`, and `what` says why.
+  /// Checks the head, and that all blocks are in the file. Does not check the bytes of blocks. If the pack
+  /// cannot be opened, returns null, sets `fault`, and puts the reason into `what`.
   static std::shared_ptr<const Pack> open(const std::filesystem::path& path, PackFault& fault,
                                           std::string& what);
   const PackHead& head() const { return m_head; }
@@ -83,9 +86,9 @@ class Pack {
     return m_bytes.get().subspan(static_cast<std::size_t>(entry.offset), m_head.bytesOf(entry));
   }
   bool isIntact(const PackEntry& entry) const;
-  /// Whether the file got shorter since it was opened. Bytes that were not checked after that may be zeros.
+  /// Whether the file got shorter after opening. Bytes that were not checked before may be zeros.
   bool isCut() const { return m_bytes.isCut(); }
-  /// Throws Failure if the file got shorter since it was opened.
+  /// Throws Failure if the file got shorter after opening.
   void requireWhole() const;
 
  private:
@@ -96,15 +99,15 @@ class Pack {
   PackHead m_head;
 };
 
-// Writes packs into the folder of a span store, and removes packs to make room for them.
+// Writes packs into the folder of a span store, and removes packs to get space for them.
 
-/// What a writer is about to do. Tests make it fail at a step.
+/// The next step of a writer. Tests make a step fail.
 enum class WriteStep : std::uint8_t { Remove, Create, Reserve, Write, Sync, Rename, SyncFolder };
 
-/// A block that a pack shall hold.
+/// A block for a new pack.
 struct BlockToKeep {
   StoredFacts facts;
-  std::string text = {};  ///< its first words, to tell packs apart; empty: not known
+  std::string text = {};  ///< its first words, to identify packs in a list; empty: unknown
   std::shared_ptr<const std::vector<std::byte>> bytes;
 };
 
@@ -113,7 +116,7 @@ struct FolderEntry {
   std::string name;
   std::uint64_t bytes = 0;
   std::int64_t usedAt = 0;  ///< milliseconds since 1970, UTC
-  bool isPart = false;      ///< a pack that is being written, or was left unfinished
+  bool isPart = false;      ///< an unfinished pack
 };
 std::vector<FolderEntry> entriesOf(const std::filesystem::path& packs);
 
@@ -127,28 +130,27 @@ struct PackContent {
 /// The result of a write.
 struct WrittenPack {
   std::string name;                  ///< of the file; empty: no pack was written
-  std::vector<std::string> removed;  ///< packs that were removed to make room
+  std::vector<std::string> removed;  ///< packs that were removed to get space
   std::vector<Error> problems;
-  bool isBusy = false;  ///< no pack was written, because another program held the lock for too long
+  bool isBusy = false;  ///< no pack was written because another program kept the lock for too long
 };
 
-/// Any number of threads and processes may write into one folder: packs are named and removed only as a
+/// Several threads and processes may write into one folder. A pack gets its name, and is removed, only as a
 /// whole.
 class PackWriter {
  public:
-  /// `folder` must outlive the writer. `limit`: most bytes of all packs, including those that are being
-  /// written.
+  /// `folder` must outlive the writer. `limit`: max bytes of all packs, including unfinished packs.
   PackWriter(const StoreFolder& folder, std::uint64_t limit, std::function<int(WriteStep)> beforeStep)
       : m_folder(folder), m_limit(limit), m_beforeStep(std::move(beforeStep)) {}
 
-  /// Writes one pack. First it removes as many of the least recently used packs as needed to stay within the
-  /// limit. A write that fails or is given up leaves no part of the new pack. `giveUp` is checked before each
-  /// block. The bytes are brought to the disk every mebibyte, so that a request to give up is noticed soon.
-  /// It waits for the lock of the folder no longer than `lockWait`.
+  /// Writes one pack. First removes as many of the least recently used packs as the limit requires. A write
+  /// that fails or is given up leaves no file. `giveUp` is checked before each block. The bytes are synced to
+  /// the disk every MiB, so that a request to give up ends soon. The function waits for the lock of the
+  /// folder at most `lockWait`.
   WrittenPack write(const PackContent& content, const std::stop_token& giveUp = {},
                     std::chrono::milliseconds lockWait = kLockWait) const;
 
-  /// Removes parts that nobody is writing any more, unless another program holds the lock now.
+  /// Removes unfinished files that no process is writing. Does nothing while another program has the lock.
   void removeLeftOvers() const;
 
  private:

@@ -35,7 +35,7 @@ std::array<std::uint8_t, 32> randomSecret() {
   return secret;
 }
 
-/// What stands for all blocks of a model in host memory, in place of the name of a file.
+/// A name for all blocks of a model in host memory, used like the name of a file.
 std::string hostName(std::string_view fingerprint) {
   return "host-" + hash128(fingerprint).hex();
 }

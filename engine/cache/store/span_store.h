@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps keys and values outside of the pool: in host memory, and in a folder that outlives the program. When
-// host memory is full, the least recently used blocks go on to the folder.
+// The span store: keys and values outside of the pool, in host memory and on disk. When host memory is full,
+// the least recently used blocks go to the disk. Open this file first when you work on CPU offload or the
+// disk cache.
 //
-// The store has a thread that writes to the disk. Blocks that wait for this thread, or that it is writing,
-// are held in memory and are found there until they are on the disk. Their bytes are limited: whoever brings
-// more blocks has to wait.
+// One thread of the store writes to the disk. Blocks stay in memory, and lookups find them there, until they
+// are on the disk. Their bytes are limited. A caller that brings more blocks must wait.
 //
 // All sessions of a process may share one store. Any thread may call any function.
 #pragma once
@@ -31,18 +31,18 @@
 namespace spanscope::cache {
 
 struct SpanStoreConfig {
-  /// Most bytes of blocks that wait to be written or are being written. One block is always accepted,
-  /// whatever its size.
+  /// Max bytes of blocks that wait to be written or are being written. One block of any size is always
+  /// accepted.
   static constexpr std::uint64_t kMostWaiting = 64ULL << 20;
 
-  std::uint64_t hostBytes = 0;   ///< most bytes in host memory; 0: no blocks are kept there
+  std::uint64_t hostBytes = 0;   ///< max bytes in host memory; 0: no blocks are kept there
   std::filesystem::path folder;  ///< empty: nothing is kept on the disk
-  std::uint64_t diskBytes = 0;   ///< most bytes of all packs in the folder; 0: nothing is kept on the disk
+  std::uint64_t diskBytes = 0;   ///< max bytes of all packs in the folder; 0: nothing is kept on the disk
   std::uint64_t waitingBytes = kMostWaiting;
   Patience lockWait = {
-      .most = kLockWait};  ///< for the folder's lock; `stop` ends the wait of the constructor alone
-  std::function<int(WriteStep)> beforeStep = {};  ///< for tests, see DiskStoreConfig; the writing thread
-                                                  ///< calls it
+      .most = kLockWait};  ///< for the folder's lock; `stop` ends only the wait of the constructor
+  std::function<int(WriteStep)> beforeStep =
+      {};  ///< for tests, see DiskStoreConfig; the writing thread calls it
 
   bool usesDisk() const { return !folder.empty() && diskBytes > 0; }
   bool isOn() const { return hostBytes > 0 || usesDisk(); }
@@ -50,8 +50,8 @@ struct SpanStoreConfig {
 
 class SpanStore {
  public:
-  /// Throws Failure if the folder cannot be used, see StoreFolder. Where another program holds the lock of a
-  /// folder in which a store has to be made, this store uses no disk and reports that as a problem.
+  /// Throws Failure if the folder cannot be used, see StoreFolder. A new store may need a lock that another
+  /// program has. Then this object uses no disk and reports a problem.
   explicit SpanStore(SpanStoreConfig config);
   /// Drops the blocks that wait to be written. Call flush() first to keep them.
   ~SpanStore();
@@ -67,48 +67,51 @@ class SpanStore {
     std::int64_t base = 0;
     std::uint64_t bytes = 0;
   };
-  /// Checks whether other processes stored or removed something. Call it before a prompt is looked up.
+  /// Checks whether other processes stored or removed something. Call this before the lookup of a prompt.
   void refresh();
   std::optional<Found> find(const ContentName& name) const;
-  /// The same, but only of what is on the disk or waits in memory to be written there.
+  /// Finds a content that is on the disk or waits in memory to be written there.
   std::optional<Found> findOnDisk(const ContentName& name) const;
   /// Whether the content is on the disk or waits to be written there.
   bool isOnDisk(const ContentName& name) const;
   KeptState stateOf(const ContentName& name) const;
-  /// What host memory keeps, for forecasts.
+  /// Returns a copy of the host memory for predictions.
   HostStore hostForecast() const;
 
-  /// The bytes of a block, if name, parent, tokens, slot size and checksum all match. Nothing if the block is
-  /// gone or damaged; the store then no longer finds it.
+  /// Returns the bytes of a block if name, parent, tokens, slot size and checksum all match. Returns nothing
+  /// if the block is lost or damaged. The store then does not find the block again.
   std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent, std::int32_t tokens,
                                    std::uint32_t slotBytes);
 
-  /// Takes a block that leaves the pool: into host memory if that is in use, else into the queue for the
-  /// disk. Returns the tier. Nothing if the block is stored already, if no tier is in use, or if there was no
-  /// room in time.
+  /// Takes a block that leaves the pool. The block goes into host memory if that is in use, else into the
+  /// queue for the disk. Returns the tier. Returns nothing in these cases:
+  /// - the block is stored already;
+  /// - no tier is in use;
+  /// - no space became free in time.
   std::optional<trace::StoreTier> spill(HeldBlock block, const Patience& patience = {});
-  /// Takes a block that shall be on the disk. False if there was no room for it in time.
+  /// Takes a block for the disk. Returns false if no space became free in time.
   bool keep(HeldBlock block, const Patience& patience = {});
-  /// Writes everything that waits now, instead of waiting for more blocks to write with it. Returns at once.
+  /// Starts to write everything that waits, without waiting for more blocks. Returns at once.
   void startFlush();
-  /// The same, and waits until it is done. False if something could not be written, or not in time.
+  /// Writes everything that waits, and waits for the end. Returns false if some of it was not written in
+  /// time.
   bool flush(const Patience& patience = {});
 
-  /// Writes what waits, then empties host memory and unmaps files. What could not be written in time is still
-  /// found.
+  /// Writes everything that waits, then empties host memory and unmaps files. Contents that were not written
+  /// in time are still found.
   void clearHost(const Patience& patience = {});
 
-  /// What both tiers hold. `fingerprint`: that of the asking session. All blocks of a model in host memory
-  /// are one pack, whose name is that of no file.
+  /// Reports the contents of both tiers. `fingerprint` is that of the asking session. All blocks of a model
+  /// in host memory form one pack, whose name is not the name of a file.
   trace::StoreReported report(const std::string& fingerprint);
-  /// What stands in the packs that report() names, as far as it is known: no more than kMostPacksReported.
+  /// Returns the known texts of the packs that report() names: at most kMostPacksReported.
   trace::StoreTextsReported packTexts();
 
-  /// The problems since the last call.
+  /// Returns the problems since the last call.
   std::vector<Error> takeProblems();
 
  private:
-  /// A block on its way to the disk.
+  /// A block that waits for the disk.
   struct Waiting {
     HeldBlock block;
     bool isBeingWritten = false;
@@ -125,18 +128,17 @@ class SpanStore {
   SpanStoreConfig m_config;
   mutable std::mutex m_mutex;
   std::condition_variable_any m_changed;  ///< signals changes of m_waiting
-  std::vector<Error> m_problems;          ///< besides those of m_disk; made before the disk is opened
+  std::vector<Error> m_problems;          ///< except those of m_disk; made before the disk is opened
   std::unique_ptr<DiskStore> m_disk;      ///< null: nothing is kept on the disk
   ContentNaming m_naming;
   HostStore m_host;
   std::unordered_map<ContentName, Waiting, ContentNameHasher> m_waiting;
   std::uint64_t m_waitingBytes = 0;    ///< of all blocks in m_waiting
-  std::uint64_t m_unwrittenBytes = 0;  ///< of those that are not being written
-  bool m_isFlushing = false;           ///< the writer shall write the blocks that it is not writing yet
+  std::uint64_t m_unwrittenBytes = 0;  ///< of the blocks that are not being written
+  bool m_isFlushing = false;           ///< the writer shall also write the blocks that it has not started yet
   std::uint64_t m_failures = 0;        ///< number of packs that could not be written
-  bool m_isBusy = false;  ///< another program held the folder's lock when the last pack was written
-  std::jthread m_writer;  ///< last, so that the thread ends before the other members are
-                          ///< destroyed
+  bool m_isBusy = false;  ///< another program had the folder's lock when the last pack was written
+  std::jthread m_writer;  ///< last, so that the thread ends before the other members are destroyed
 };
 
 }  // namespace spanscope::cache

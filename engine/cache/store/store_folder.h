@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The folder of a span store. Only its owner may enter it. It holds the secret for making names, and a lock
-// for processes that change the folder.
+// The folder of a span store. Only its owner has access. The folder contains the secret for making names, and
+// a lock for processes that change the folder. Open this file when a store cannot be opened.
 #pragma once
 
 #include "engine/base/error.h"
@@ -13,26 +13,26 @@
 
 namespace spanscope::cache {
 
-/// A caller waits this long for a lock that another program holds. Holders need it for milliseconds; a
-/// program that was suspended may hold it for ever.
+/// Max wait for a lock that another program has. A working program needs the lock for milliseconds. A
+/// suspended program may keep it forever.
 inline constexpr std::chrono::seconds kLockWait(10);
 
-/// Another program holds the lock of a store for longer than the caller waits.
+/// Another program kept the lock of a store for longer than the max wait.
 class StoreBusy final : public Failure {
  public:
   explicit StoreBusy(const std::filesystem::path& lockFile);
 };
 
-/// Holds the folder's lock. Readers need no lock: packs appear and disappear as a whole.
+/// Keeps the folder's lock. Readers need no lock, because packs appear and disappear as a whole.
 class StoreLock {
  public:
-  /// Waits for the lock as long as `patience` says. Throws Failure if the folder cannot be locked.
+  /// Waits for the lock as long as `patience` allows. Throws Failure if the folder cannot be locked.
   explicit StoreLock(const std::filesystem::path& file, const Patience& patience = {.most = kLockWait});
   ~StoreLock();
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
-  /// False if the wait was given up.
+  /// Returns false if the wait was given up.
   bool isHeld() const { return m_isHeld; }
 
  private:
@@ -42,10 +42,12 @@ class StoreLock {
 
 class StoreFolder {
  public:
-  /// Opens a store, or makes one if the folder does not exist or is empty. Throws Failure if the folder may
-  /// be entered by others than its owner, belongs to somebody else, or holds other things or a store of
-  /// another version, and if it cannot be made. A store that is whole is opened without its lock. Throws
-  /// StoreBusy if the store has to be made and its lock is not free within `patience`.
+  /// Opens a store. Makes one if the folder does not exist or is empty. A complete store is opened without
+  /// its lock. Throws StoreBusy if the store must be made and its lock is not free within `patience`. Throws
+  /// Failure in these cases:
+  /// - other users have access to the folder, or own it;
+  /// - the folder contains other files, or a store of another version;
+  /// - the folder cannot be made.
   explicit StoreFolder(std::filesystem::path path, const Patience& patience = {.most = kLockWait});
 
   const std::filesystem::path& path() const { return m_path; }
@@ -53,9 +55,9 @@ class StoreFolder {
   std::filesystem::path lockFile() const { return m_path / "lock"; }
   const std::array<std::uint8_t, 32>& secret() const { return m_secret; }
 
-  /// Whether this folder holds a store. It makes none.
+  /// Whether this folder contains a store. Makes no store.
   static bool isThere(const std::filesystem::path& path);
-  /// Throws Failure unless the folder belongs to this user and only this user may enter it.
+  /// Throws Failure unless the current user owns the folder and only this user has access.
   static void requireOwn(const std::filesystem::path& path);
 
  private:

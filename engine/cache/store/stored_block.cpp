@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostBytes = 400;
 constexpr std::string_view kBetween = " · ";
 
-/// By the name of what stands before them.
+/// Blocks by the name of their parent.
 using Followers = std::unordered_map<ContentName, const WordedBlock*, ContentNameHasher>;
 
 /// The end of the chain that begins with a block: of a long one, its last two blocks.

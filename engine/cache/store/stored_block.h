@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keys and values of one block outside of the pool.
+// Defines the keys and values of one block outside of the pool, and the names of contents. Open this file to
+// change how stored blocks are identified.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -18,10 +19,10 @@
 
 namespace spanscope::cache {
 
-// The name of a content in the span store. The name stands for the whole identity of the content:
-// fingerprint, salt, everything its segment sees with its distance, and all tokens of its chain. A name is
-// made with a secret. So two contents get the same name only by a collision of HMAC-SHA-256. And a name tells
-// nothing about the tokens to anybody who does not have the secret.
+// The name of a content in the span store. The name depends on the fingerprint, the salt, the attended
+// segments with their distances, and all tokens of its chain. A name is made with a secret. Two contents get
+// the same name only by a collision of HMAC-SHA-256. Without the secret, a name reveals nothing about the
+// tokens.
 
 struct ContentName {
   Sha256Value bytes{};
@@ -38,78 +39,80 @@ struct ContentNameHasher {
   }
 };
 
-/// One entry of the list of what a segment sees; it names the seen segment by content name.
+/// One entry of the list of segments that a segment can attend to. It names the target segment by content
+/// name.
 struct SeenName {
-  ContentName end;                ///< of the seen segment's last block or tail
-  std::int64_t distance = 0;      ///< base of the seeing segment − base of the seen segment, in tokens
-  std::int32_t visibleBegin = 0;  ///< first visible local token
+  ContentName end;  ///< of the target's last block, which may be partial
+  std::int64_t distance =
+      0;  ///< start position of the attending segment − start position of the target, in tokens
+  std::int32_t visibleBegin = 0;  ///< first visible position in the target segment
 };
 
 class ContentNaming {
  public:
   explicit ContentNaming(std::span<const std::uint8_t> secret) : m_hmac(secret) {}
 
-  /// Name of the root of a chain. `fixedBase`: as for ContentTrie::root().
+  /// Returns the name of the root of a chain. `fixedBase` has the meaning of ContentTrie::root().
   ContentName root(std::string_view fingerprint, std::string_view salt, std::span<const SeenName> seen,
                    std::int64_t fixedBase = 0) const;
-  /// Name of a block or tail that holds these tokens and follows `parent`.
+  /// Returns the name of a full or partial block with these tokens that follows `parent`.
   ContentName block(const ContentName& parent, std::span<const TokenId> tokens) const;
 
  private:
   Hmac m_hmac;
 };
 
-/// A content as a tier keeps it.
+/// The description of a content in a tier.
 struct StoredFacts {
   ContentName name;
   ContentName parent;
   std::int32_t tokens = 0;  ///< token slots
-  std::int64_t base = 0;    ///< base position of the segment that the content was stored for
+  std::int64_t base = 0;    ///< start position of the segment at the time of storing
 };
 
-/// The model that a stored block belongs to.
+/// The model of a stored block.
 struct StoreOwner {
   std::string fingerprint;      ///< see CacheConfig::fingerprint
-  std::string model;            ///< shown to people
+  std::string model;            ///< shown to the user
   std::uint32_t slotBytes = 0;  ///< of one token slot
 };
 
 class Pack;
 
-/// The checked keys and values of a block. The holder keeps the memory valid as long as this object lives.
+/// The checked keys and values of a block. The memory is valid as long as this object exists.
 struct StoredBytes {
   StoredFacts facts;
   trace::StoreTier tier = trace::StoreTier::Host;
   std::span<const std::byte> bytes;  ///< slots one after the other
   std::shared_ptr<const void> holder;
-  const Pack* pack = nullptr;    ///< the pack in which the bytes lie; null if they lie in none
-  std::int64_t nanoseconds = 0;  ///< how long fetching the bytes took
+  const Pack* pack = nullptr;    ///< the pack that contains the bytes, or null
+  std::int64_t nanoseconds = 0;  ///< time that fetching the bytes took
 };
 
-/// How long a caller waits for the disk.
+/// The time that a caller waits for the disk.
 struct Patience {
   std::stop_token stop = {};
   std::chrono::milliseconds most = std::chrono::hours(24);
 };
 
-/// The state of a content that was given to be kept.
+/// The state of a content that was given to keep().
 enum class KeptState : std::uint8_t {
   Waiting,  ///< not yet written
   Kept,     ///< on the disk
-  Lost      ///< neither waiting nor kept: it could not be written, or was removed again
+  Lost      ///< neither waiting nor kept: the write failed, or the content was removed again
 };
 
-// What blocks are told apart by in a list: a few words of their contents.
+// A few words of the contents of blocks, which identify them in a list.
 
-/// A block and its first words. What is pointed to must outlive it.
+/// A block and its first words. The pointers must stay valid as long as it exists.
 struct WordedBlock {
   const StoredFacts* facts = nullptr;
-  std::string_view text;  ///< empty: not known
+  std::string_view text;  ///< empty: unknown
 };
 
-/// A few words of each chain that begins among the blocks, as many as a person would read: how it begins, in
-/// the order of the blocks. A chain at the beginning of a prompt often begins as all others do: it comes
-/// last, and by how it ends. Empty if the words of no block are known.
+/// Returns a few words of each chain that begins among the blocks, up to a readable length. A text is the
+/// beginning of a chain, in the order of the blocks. Chains at the beginning of a prompt are often equal at
+/// first. Such a chain comes last, with the words of its end. Empty if no words are known.
 std::string firstWords(std::span<const WordedBlock> blocks);
 
 }  // namespace spanscope::cache
