@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads LoRA adapters. Open this file when an adapter is refused or gives wrong results.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -12,7 +13,7 @@
 
 namespace spanscope::model {
 
-/// What an adapter adds to one matrix: up · down, of low rank.
+/// The product up · down, of low rank, that an adapter adds to one matrix.
 struct LowRankPair {
   std::vector<float> down;  ///< [rank][columns]
   std::vector<float> up;    ///< [rows][rank], with the adapter's scale
@@ -25,23 +26,23 @@ struct LowRankPair {
 };
 
 /// A LoRA adapter (arXiv 2106.09685) in the layout of PEFT: a directory with adapter_config.json and
-/// adapter_model.safetensors. A row of a product with an adapted matrix W is x · Wᵀ + (x · downᵀ) · upᵀ: the
-/// weights of the model stay what they are, in whatever format they have.
+/// adapter_model.safetensors. A row of a product with an adapted matrix W is x · Wᵀ + (x · downᵀ) · upᵀ. The
+/// weights of the model do not change, in any format.
 class Adapter {
  public:
-  /// Reads all of it. Throws Failure for what is missing or damaged, and for kinds of adapters that do more
-  /// than that.
+  /// Reads the whole adapter. Throws Failure if something is missing or damaged, and for adapters that do
+  /// more than the sum above.
   static Adapter open(const std::filesystem::path& directory);
 
   const std::string& name() const { return m_name; }
   const std::filesystem::path& directory() const { return m_directory; }
-  /// By the name of the matrix: "model.layers.0.self_attn.q_proj".
+  /// Returns the pairs by the name of the matrix: "model.layers.0.self_attn.q_proj".
   const std::map<std::string, LowRankPair>& pairs() const { return m_pairs; }
   bool blockAttention() const { return m_blockAttention; }
-  /// Of everything that is in it.
+  /// Returns the fingerprint of all contents.
   const std::string& fingerprint() const { return m_fingerprint; }
   std::int64_t elements() const;
-  /// The same adapter, its pairs written otherwise.
+  /// Returns the same adapter with other pairs.
   Adapter withPairs(std::map<std::string, LowRankPair> pairs) const;
 
  private:

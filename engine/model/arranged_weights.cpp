@@ -20,7 +20,7 @@ struct Part {
   std::int64_t firstRow = 0;
 };
 
-/// What a family stores otherwise than the decoder wants it.
+/// The differences between a family's storage and the decoder's arrangement.
 class Arrangement {
  public:
   using Parts = std::vector<std::pair<std::string_view, std::int64_t>>;
@@ -40,7 +40,7 @@ class Arrangement {
                                    : 2 * std::int64_t{m_config.intermediateSize};
   }
 
-  /// For queries and keys of which a part is turned.
+  /// For queries and keys with a rotated part.
   std::optional<std::int32_t> turnedHeads(std::string_view name) const {
     if (turned() == 0) return std::nullopt;
     if (name.find(".self_attn.q_proj") != std::string_view::npos) return m_config.heads;
@@ -68,7 +68,7 @@ class Arrangement {
 
   std::int64_t queryRows() const { return std::int64_t{m_config.heads} * m_config.headSize; }
   std::int64_t keyRows() const { return std::int64_t{m_config.keyValueHeads} * m_config.headSize; }
-  /// Of a head; the same in all layers.
+  /// The rotated elements of a head; the same in all layers.
   std::int32_t turned() const { return m_config.attention.rotary ? m_config.attention.rotary->turned : 0; }
 
   /// Row i of a head goes to where the decoder wants it.

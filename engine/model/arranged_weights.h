@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Arranges the tensors of any model family for the decoder. Open this file when a family stores tensors in
+// another arrangement.
 #pragma once
 
 #include "engine/model/adapter.h"
@@ -8,18 +10,19 @@
 
 namespace spanscope::model {
 
-/// Gives a source's tensors as the decoder wants them, whatever a family stores:
-/// - queries, keys and values, or gate and up, that stand in one matrix are given apart;
-/// - where only the beginning of each head is turned, the rows of queries and keys are ordered so that its
-/// two
-///   halves begin the two halves of a head (products of queries and keys do not depend on that order);
-/// - 1 is added to the weights of norms that lack it, in f32. `normsLackOne`: whether they do.
-/// Throws Failure for a matrix that cannot be taken apart.
+/// Returns a source with the tensors as the decoder expects them, for every family:
+/// - A matrix of queries, keys and values, or of gate and up, is split.
+/// - If only the beginning of each head is rotated, the rows of queries and keys are reordered. The two
+///   halves of that beginning then begin the two halves of the head. Products of queries and keys do not
+///   depend on the order.
+/// - With `normsLackOne`, 1 is added to the weights of norms, in f32.
+///
+/// Throws Failure for a matrix that cannot be split.
 std::unique_ptr<WeightSource> arrange(std::unique_ptr<WeightSource> source, const ModelConfig& config,
                                       bool normsLackOne);
 
-/// The same for what an adapter adds to them: pairs of matrices that hold several are taken apart, and the
-/// rows of queries and keys are ordered alike. What fits none of the model's matrices stays as it is.
+/// Arranges an adapter like the weights. Pairs for a matrix that is split are split too. Rows of queries and
+/// keys are reordered. Pairs that match no matrix of the model stay as they are.
 Adapter arrange(const Adapter& adapter, const ModelConfig& config);
 
 }  // namespace spanscope::model

@@ -34,7 +34,7 @@ constexpr const char* kConfiguration = "the configuration of a model";
 /// The source of an end token that no file names.
 constexpr const char* kFamilyDefaults = "the defaults of the model type";
 
-/// What an error finds where a name is no family that can be computed.
+/// Returns the found part of an error for a name that is no computable family.
 std::string foundFor(const std::string& name, const JsonPlace& config) {
   const std::optional<std::string> reason = whyNotComputed(name, config);
   return inQuotes(name) + (reason ? ", which is not computed: " + *reason : "");
@@ -113,8 +113,8 @@ void parseHeads(const JsonPlace& config, ModelConfig& result) {
   }
 }
 
-/// Of all files that name end tokens none takes back what another says: each was written for some program
-/// that reads only it.
+/// Adds end tokens from all files. No file removes end tokens of another file, because each file was written
+/// for one program.
 void addEndTokens(const JsonPlace& fields, const std::string& source, ModelConfig& result) {
   const std::string file = std::filesystem::path(source).filename().string();
   for (const std::int64_t id : fields.integers("eos_token_id", 0, result.vocabularySize - 1))
@@ -298,7 +298,7 @@ std::string fingerprint(const ModelConfig& config) {
   if (config.queryKeyNorm != QueryKeyNorm::None)
     text << (config.queryKeyNorm == QueryKeyNorm::Heads ? "/qk" : "/qkrows");
   writeScaling(text, config.attention);
-  // What most models have is left out.
+  // The usual values are left out.
   if (config.norms != NormPlace::Before) text << "/norms" << static_cast<int>(config.norms);
   if (config.activation != compute::Activation::Silu) text << "/act" << static_cast<int>(config.activation);
   if (config.embeddingScale != 1) text << "/embedding" << config.embeddingScale;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the configuration of a model, a value that describes its layers, and reads it. Open this file to
+// add a fact about models.
 #pragma once
 
 #include "engine/base/end_token.h"
@@ -20,23 +22,23 @@ class GgufFile;
 
 namespace spanscope::model {
 
-/// Where the norms of a layer stand.
+/// The places of the norms of a layer.
 enum class NormPlace : std::uint8_t {
   Before,  ///< before attention and before the gated product
-  After,   ///< after each of them, before their result is added
+  After,   ///< after each of them, before the result is added
   Around   ///< both
 };
 
-/// What of queries and keys is normed before they are turned.
+/// Which rows of queries and keys are normed before the rotation.
 enum class QueryKeyNorm : std::uint8_t {
   None,
-  Heads,  ///< each head by itself
+  Heads,  ///< each head separately
   Rows    ///< all heads of a token together
 };
 
 /// A model as `config.json` or the keys of a GGUF file describe it. All values are checked: they are in range
-/// and fit each other. What a family has of its own stands here as a fact, so that nothing else asks for the
-/// family.
+/// and agree with each other. Everything specific to a family is a fact here. Other code therefore does not
+/// ask for the family.
 struct ModelConfig {
   std::string architecture;  ///< "LlamaForCausalLM"; see engine/model/architectures
   std::int32_t vocabularySize = 0;
@@ -50,24 +52,24 @@ struct ModelConfig {
   NormPlace norms = NormPlace::Before;
   QueryKeyNorm queryKeyNorm = QueryKeyNorm::None;
   compute::Activation activation = compute::Activation::Silu;
-  AttentionKind attention;                ///< of the layers that have no other kind
+  AttentionKind attention;                ///< of the layers without an entry in otherKinds
   std::vector<AttentionKind> otherKinds;  ///< the kinds of other layers
   /// By layer: 0 for `attention`, i + 1 for otherKinds[i]. Empty: all layers are of the first kind.
   std::vector<std::uint8_t> layerKinds;
-  float embeddingScale = 1;  ///< factor on the rows of the table of tokens
-  float residualScale = 1;   ///< factor on what a layer adds
+  float embeddingScale = 1;  ///< factor on the rows of the token embeddings
+  float residualScale = 1;   ///< factor on the sum that a layer adds
   float attentionScale = 0;  ///< factor on scores; 0: 1/√headSize
   float logitScale = 1;      ///< factor on logits
   bool tiedEmbeddings = false;
   bool attentionBias = false;  ///< whether queries, keys and values have biases
-  bool outputBias = false;     ///< whether what is attended has one
+  bool outputBias = false;     ///< whether the projection after attention has a bias
   bool mlpBias = false;
   std::int64_t maxPositions = 2048;
-  std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is within the vocabulary
-  std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if that has no such value
-  bool blockAttention = false;      ///< the checkpoint says that it was trained for block attention
-  /// What the checkpoint says that it was made for, e.g. "questions about a made-up world", where it is of
-  /// little use for anything else; at most kMostMadeFor bytes; empty: it does not say.
+  std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is in the vocabulary
+  std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if that file has no value
+  bool blockAttention = false;      ///< the checkpoint says that it was trained for block attention.
+  /// The purpose that the checkpoint states if it is of little use for other purposes. Example: "questions
+  /// about a made-up world". At most kMostMadeFor bytes. Empty: no statement.
   std::string madeFor;
   static constexpr std::size_t kMostMadeFor = 400;
 
@@ -82,40 +84,41 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-/// Reads `config.json` and, if it exists, `generation_config.json` of a model directory, in the formats of
-/// older and newer versions of transformers; or the keys of a GGUF file. Throws Failure if something is
-/// missing, absurd or not supported.
+/// Reads `config.json` and, if it exists, `generation_config.json` of a model directory. Accepts the formats
+/// of older and newer versions of transformers. Reads the keys of a GGUF file instead if there is one. Throws
+/// Failure if a value is missing, absurd or not supported.
 ModelConfig readConfig(const checkpoint::Checkpoint& checkpoint);
 
-/// What a GGUF file says of its model. Throws the same.
+/// Reads the configuration of a GGUF file. Throws like readConfig().
 ModelConfig configOf(const checkpoint::GgufFile& file);
 
-/// Reads the same from a text; errors call it `source`.
+/// Reads a configuration from the text of a config.json. Errors call the text `source`.
 ModelConfig parseConfig(std::string_view json, const std::string& source);
 
-/// A hash of everything in a configuration that keys and values depend on: sizes, norms and the rotary table.
-/// It is equal exactly for equal values. A cache's fingerprint contains it, together with the fingerprint of
-/// the weights.
+/// Returns a hash of all values that keys and values depend on: sizes, norms and the rotary table. The hash
+/// is equal only for equal values. A cache's fingerprint contains it, together with the fingerprint of the
+/// weights.
 std::string fingerprint(const ModelConfig& config);
 
-/// Tokens from one step to the next at which queries of a layer are scaled otherwise; 0: no layer scales them
-/// by their position.
+/// Returns the number of tokens between two steps of the query scale of a layer. 0: no layer scales queries
+/// by position.
 std::int64_t positionStepOf(const ModelConfig& config);
 
-/// By layer, how many positions a token sees, itself included; 0: all. Empty where no layer has a window.
+/// Returns by layer the number of positions that a token can attend to, itself included. 0: all. Empty if no
+/// layer has a window.
 std::vector<std::int32_t> windowsOf(const ModelConfig& config);
 
-/// Chooses the divisors of LongRoPE for sequences of up to so many tokens, and limits maxPositions to what
-/// they are for. Models without it stay as they are. readConfig() chooses those for the original context.
+/// Chooses the divisors of LongRoPE for sequences of up to `tokens` tokens. Limits maxPositions to their
+/// range. Other models do not change. readConfig() chooses the divisors for the original context.
 void fixContext(ModelConfig& config, std::int64_t tokens);
 
-/// The rotary table of the first kind of layers.
+/// Returns the rotary table of the first kind of layers.
 inline compute::RotaryTable makeRotaryTable(const ModelConfig& config) {
   return makeRotaryTable(config.attention, config.headSize);
 }
 
-// What a configuration may say. The limits are far above every model there is, and so low that no product of
-// two of them overflows 64 bits.
+// Limits of the values of a configuration. They are far above those of every known model. No product of two
+// of them overflows 64 bits.
 
 inline constexpr std::int64_t kMaxVocabulary = 1 << 22;
 inline constexpr std::int64_t kMaxHiddenSize = 1 << 16;
@@ -127,27 +130,27 @@ inline constexpr std::int64_t kMaxPositions = 1 << 30;
 inline constexpr double kMaxRopeTheta = 1e12;
 inline constexpr double kDefaultRopeTheta = 10000;
 
-/// A value within these limits.
+/// Narrows a value within these limits.
 inline std::int32_t narrow(std::int64_t value) {
   return static_cast<std::int32_t>(value);
 }
 
-/// Whether a model lies in a folder with the name of a published checkpoint that was trained for block
-/// attention and does not say so in its configuration: ".../Tulu3-Block-FT", or in the cache of Hugging Face
-/// ".../models--ldsjmdy--Tulu3-Block-FT/snapshots/…".
+/// Whether a model is in a folder with the name of a published checkpoint that was trained for block
+/// attention. The configuration of such a checkpoint does not say so. Examples are ".../Tulu3-Block-FT" and,
+/// in the cache of Hugging Face, ".../models--ldsjmdy--Tulu3-Block-FT/snapshots/…".
 bool isPublishedForBlockAttention(const std::filesystem::path& path);
 
-// What a model's layers do, in words for people.
+// Descriptions of a model's layers in words for the user.
 
-/// "none", "linear, × 8", "llama3", "YaRN, × 4 from 32768 tokens", "LongRoPE, for up to 4096 tokens" or "not
-/// turned".
+/// Describes the RoPE scaling of a kind. Examples: "none", "linear, × 8", "llama3", "YaRN, × 4 from 32768
+/// tokens". For long contexts: "LongRoPE, for up to 4096 tokens".
 std::string scalingText(const AttentionKind& kind);
 
-/// What the layers of each kind see, and how they turn: "26 layers see 512 tokens, base 10000; 5 layers see
-/// all, base 1000000, linear, × 8".
+/// Describes the window and rotation of the layers of each kind. Example: "26 layers … 512 tokens, base
+/// 10000; 5 layers … all, base 1000000, linear, × 8".
 std::string attentionText(const ModelConfig& config);
 
-/// What a stored span is worth at another place, in a sentence or two.
+/// Describes in one or two sentences how a stored span can be used at another position.
 std::string relocationText(const ModelConfig& config);
 
 }  // namespace spanscope::model

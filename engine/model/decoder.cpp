@@ -114,7 +114,7 @@ void checkTied(const ModelConfig& config, const WeightSource& source, const char
                  "the same, as tie_word_embeddings says"});
 }
 
-/// What an adapter adds to a matrix of the model; null if nothing.
+/// Returns the pair that an adapter adds to a matrix of the model; null if there is none.
 const LowRankPair* pairFor(const Adapter* adapter, const std::string& name, std::int64_t rows,
                            std::int64_t columns) {
   if (adapter == nullptr) return nullptr;
@@ -137,8 +137,7 @@ void refuseSurplus(const ModelConfig& config, const Adapter& adapter, const std:
   }
 }
 
-/// Numbers that a pass gives out: whatever is drawn, found or shown from them would mean nothing if they did
-/// not.
+/// Refuses results that are not finite. Samples and searches of such numbers would be meaningless.
 [[noreturn]] void refuseResult(const char* found, const char* what, const std::string& model) {
   throw Failure({model, "forward pass", std::string(found) + " among the " + what,
                  "finite numbers: the weights may be damaged, or not fit the configuration"});
@@ -156,7 +155,7 @@ void checkToken(const compute::SampledToken& token, const std::string& model) {
   refuseResult(isNan ? "nan" : "an infinite number", "logits", model);
 }
 
-/// Whether any row goes on behind the last layer's attention.
+/// Whether any row continues after the last layer's attention.
 bool wantsRows(const Batch& batch) {
   return !batch.logitRows.empty() || !batch.hiddenRows.empty();
 }
@@ -236,7 +235,7 @@ struct Decoder::Impl {
     backend.matmul(x, *weight.down, nullptr, false, *lowRank);
     backend.matmul(*lowRank, *weight.up, nullptr, true, out);
   }
-  /// Norms each head of all rows by itself.
+  /// Norms each head of all rows separately.
   void normHeads(const Weight& weight, std::unique_ptr<Tensor>& rows) {
     backend.rmsNorm(*rows, weight, config.normEpsilon, *headNormed);
     std::swap(rows, headNormed);
@@ -329,8 +328,7 @@ void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& optio
     layer.down = linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
   }
   finalNorm = vector("model.norm.weight", hidden);
-  // Rows are looked up in one layout and multiplied with in another, so a tied table is prepared for both
-  // uses.
+  // Lookup and product need different layouts. A tied table is therefore prepared for both uses.
   constexpr const char* kTable = "model.embed_tokens.weight";
   constexpr const char* kHead = "lm_head.weight";
   if (config.tiedEmbeddings && source.has(kHead)) checkTied(config, source, kTable, kHead);
@@ -405,7 +403,7 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
                           batch.narrowingLayers.end();
 
   const Tensor& all = entering(*residual, layer.beforeAttention);
-  // One behind the other: a device may compute products of the same rows together.
+  // In sequence: a device may compute products of the same rows together.
   if (isAttended && !isNarrowed) multiply(all, layer.query, false, *queries);
   multiply(all, layer.key, false, *keys);
   multiply(all, layer.value, false, *values);
@@ -414,7 +412,7 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
   backend.storeKeysValues(pass, *keys, *values, number, store);
   if (!isAttended) return;
 
-  // Of the rows that are left.
+  // Only for the remaining rows.
   if (isNarrowed) multiply(layer.beforeAttention ? *normed : *residual, layer.query, false, *queries);
   if (layer.queryNorm) normHeads(*layer.queryNorm, queries);
   if (batch.vectorsWanted) {
@@ -470,7 +468,7 @@ void Decoder::Impl::runLayers(const Batch& batch, const Passes& passes, compute:
   if (!batch.logitRows.empty()) computeLogits(batch, pass);
 }
 
-/// Of the rows in `normed`, which begins with those whose logits are wanted.
+/// Computes the logits of the rows in `normed`. These begin with the rows whose logits are wanted.
 void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
   const Tensor* rows = normed.get();
   if (!batch.hiddenRows.empty()) {

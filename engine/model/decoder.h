@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Runs a model of any family: one forward pass at a time over a backend. Open this file to change the layers
+// or the results of a pass.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -17,21 +19,21 @@ namespace spanscope::model {
 
 using compute::LayerMass;
 
-/// The inputs of a pass, and which results are returned besides the drawn tokens.
+/// The inputs of a forward pass, and which results it returns besides the sampled tokens.
 struct Batch : compute::PassInputs {
-  bool logitsWanted = true;              ///< whether the logits of the logit rows are returned; if not,
-                                         ///< tokens are only drawn from them
+  bool logitsWanted = true;  ///< whether the logits of the logit rows are returned; otherwise tokens are only
+                             ///< sampled from them
   std::vector<std::int32_t> massLayers;  ///< layers whose attention mass is returned
-  /// For each of `narrowings`, the layer that does it; ascending. The remaining rows are those whose keys or
-  /// values in that layer differ most from what their slots hold.
+  /// For each of `narrowings`, the layer of the narrowing, ascending. The remaining rows are those whose keys
+  /// or values in that layer differ most from the stored ones.
   std::vector<std::int32_t> narrowingLayers;
   compute::StoredPart narrowedBy = compute::StoredPart::Keys;
-  /// Whether the queries and keys of all rows and layers are returned: many bytes a row. Not for a pass that
-  /// is narrowed.
+  /// Whether the queries and keys of all rows and layers are returned: many bytes per row. Not for a narrowed
+  /// pass.
   bool vectorsWanted = false;
 };
 
-/// What a layer computed of the rows of a pass, before positions turn it.
+/// The vectors that a layer computed for the rows of a pass, before the rotation.
 struct LayerVectors {
   std::vector<float> queries;  ///< [rows][queryHeads][headSize]
   std::vector<float> keys;     ///< [rows][keyHeads][headSize]
@@ -45,25 +47,27 @@ struct ForwardResult {
   std::vector<float> logits;                  ///< [logitRows][vocabularySize]; empty unless wanted
   std::vector<float> hidden;                  ///< [hiddenRows][hiddenSize], after the last norm
   std::vector<LayerMass> mass;
-  std::vector<std::int32_t> keptRows;  ///< for a pass that is narrowed: the rows that remained to the end
-  std::vector<LayerVectors> vectors;   ///< one a layer; empty unless wanted
+  std::vector<std::int32_t> keptRows;  ///< for a narrowed pass: the rows that remained to the end
+  std::vector<LayerVectors> vectors;   ///< one per layer; empty unless wanted
 };
 
 struct DecoderOptions {
-  const Adapter* adapter = nullptr;  ///< what is added to some of the matrices; null: nothing
-  /// What holds the data of the weights, if they may be borrowed: then the decoder is there sooner. Before
-  /// the second pass or a later one, if it has few rows, all weights are taken over. Null: they are at once.
+  const Adapter* adapter = nullptr;  ///< is added to some of the matrices; null: nothing.
+  /// Owner of the data of the weights, if the decoder may borrow them. The decoder is then ready sooner. It
+  /// copies all weights before the second pass, or before a later one while passes have few rows. Null: it
+  /// copies them at once.
   std::shared_ptr<const WeightSource> lender = {};
-  bool hashesWeights = false;  ///< whether a digest of all weights is made while they are read
+  bool hashesWeights = false;  ///< whether a digest of all weights is computed while they are read
 };
 
 /// A decoder of any family, written once over the operations of a backend. It does one forward pass at a
 /// time.
 class Decoder {
  public:
-  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors, wrong
-  /// shapes, values that are not finite, tensors that the model does not use and that are no known extras,
-  /// and an adapter of another model.
+  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure in these cases:
+  /// - tensors are missing, or have wrong shapes or values that are not finite;
+  /// - a tensor is not used by the model and is no known extra;
+  /// - the adapter belongs to another model.
   Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend,
           const DecoderOptions& options = {});
   ~Decoder();
@@ -71,23 +75,26 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   const ModelConfig& config() const;
-  std::size_t weightBytes() const;  ///< device memory that all weights occupy
+  std::size_t weightBytes() const;  ///< device memory of all weights
   std::size_t parameterCount() const;
-  /// Of all weights, once it was made; else empty.
+  /// Returns the digest of all weights, or an empty text before it was computed.
   const std::string& weightsDigest() const;
-  /// Makes it of the same weights as those that were loaded. Throws Failure if they cannot be read.
+  /// Computes the digest from `weights`, which must be the loaded weights. Throws Failure if they cannot be
+  /// read.
   void readWeightsDigest(const WeightSource& weights);
 
-  /// Takes over about so many bytes of borrowed weights, between two passes. Says whether any are left.
-  /// Throws Failure if their file was cut or changed, or there is no memory for them.
+  /// Copies about `bytes` bytes of borrowed weights, between two passes. Returns whether borrowed weights are
+  /// left. Throws Failure if their file was truncated or changed, or if memory is short.
   bool own(std::size_t bytes);
 
-  /// Shape of a KV store for this model.
+  /// Returns the shape of a KV store for this model.
   compute::KvShape kvShape(std::int32_t blocks, std::int32_t blockSize, compute::DType type) const;
 
-  /// Runs the rows through all layers. In each layer the keys and values of all rows are stored before any
-  /// row reads them. Throws Failure if a number of the result would not be finite, or the batch does not fit
-  /// the model or the store, or a file of borrowed weights was cut or changed.
+  /// Runs the rows through all layers. In each layer, the keys and values of all rows are stored before any
+  /// row reads them. Throws Failure in these cases:
+  /// - a number of the result is not finite;
+  /// - the batch does not fit the model or the store;
+  /// - a file of borrowed weights was truncated or changed.
   ForwardResult forward(const Batch& batch, compute::KvStore& store, std::stop_token stop);
 
  private:

@@ -158,8 +158,8 @@ namespace {
 
 using checkpoint::GgufValue;
 
-/// When a key that nothing reads changes nothing. What llama.cpp does with each key is in its
-/// src/llama-model.cpp and src/models.
+/// When an unread key changes nothing. llama.cpp's use of each key is in its src/llama-model.cpp and
+/// src/models.
 enum class Harmless : std::uint8_t {
   Always,            ///< about another part of the file, or of no effect without another key
   Off,               ///< 0, false, or a list of zeros
@@ -183,18 +183,18 @@ constexpr std::array kUnusedKeys = {
     UnusedKey{"vision."}, UnusedKey{"audio."}, UnusedKey{"mm."},
     // The order of rows in the file, which the architecture decides.
     UnusedKey{"tensor_data_layout"},
-    // What an embedding is made of; logits are the same.
+    // Describes embeddings; logits are the same.
     UnusedKey{"pooling_type"},
-    // Of a kind of norm that no family here has.
+    // For a kind of norm that no family here has.
     UnusedKey{"attention.layer_norm_epsilon"},
-    // Of scalings that the file does not choose.
+    // For scalings that the file does not choose.
     UnusedKey{"rope.scaling.finetuned"}, UnusedKey{"rope.scaling.original_context_length"},
     UnusedKey{"rope.scaling.yarn_beta_fast"}, UnusedKey{"rope.scaling.yarn_beta_slow"},
     UnusedKey{"rope.scaling.yarn_log_multiplier"}, UnusedKey{"rope.scaling.yarn_ext_factor", Harmless::One},
     UnusedKey{"rope.scaling.yarn_attn_factor", Harmless::One},
     UnusedKey{"rope.scaling.extrapolation_factor", Harmless::One},
     UnusedKey{"rope.scaling.alpha", Harmless::Off}, UnusedKey{"rope.scale_linear", Harmless::One},
-    // Of a window that the file does not have.
+    // For a window that the file does not have.
     UnusedKey{"attention.sliding_window", Harmless::WiderThanContext},
     UnusedKey{"attention.sliding_window_pattern"}, UnusedKey{"rope.freq_base_swa", Harmless::LocalTheta},
     UnusedKey{"rope.local.freq_base", Harmless::LocalTheta},

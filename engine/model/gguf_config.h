@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads the keys of a GGUF file that describe its model. Open this file when a GGUF file is refused because
+// of a key.
 #pragma once
 
 #include "engine/base/error.h"
@@ -15,8 +17,9 @@ namespace spanscope::model {
 
 struct ModelConfig;
 
-/// The keys of a GGUF file that describe its model. Their names begin with the architecture, which is added
-/// here. Each getter throws Failure for values outside of the range, and for missing ones without a default.
+/// The keys of a GGUF file that describe its model. Their names begin with the architecture, which this class
+/// adds. Each getter throws Failure for values outside of the range, and for missing values without a
+/// default.
 class GgufKeys {
  public:
   /// `file` must outlive this object.
@@ -28,33 +31,36 @@ class GgufKeys {
   Failure fail(const std::string& key, std::string found, std::string expected) const;
 
   bool has(const std::string& key) const { return metadata().values().contains(name(key)); }
-  /// 1 to `most`
+  /// Returns 1 to `most`.
   std::int64_t integer(const std::string& key, std::int64_t most,
                        std::optional<std::int64_t> otherwise = {}) const;
-  /// 0 to `most`; 0 without the key
+  /// Returns 0 to `most`, and 0 without the key.
   std::int64_t count(const std::string& key, std::int64_t most) const;
-  /// 0: no window
+  /// Returns 0 if there is no window.
   std::int32_t window() const;
-  /// By layer, whether it has the window, where the file has one. `attention.sliding_window_pattern` is a
-  /// list of one entry for each layer, or a period: the last layer of each period has no window, and with 0
-  /// all layers have one. Without the key the period is `otherwise`.
+  /// Returns by layer whether the layer has the window of the file. `attention.sliding_window_pattern` has
+  /// one of two forms:
+  /// - a list with one entry for each layer;
+  /// - a period: the last layer of each period has no window. With 0, all layers have one.
+  ///
+  /// Without the key the period is `otherwise`.
   std::vector<bool> windowedLayers(std::int32_t layers, std::int64_t otherwise) const;
   double number(const std::string& key, double least, double most, double otherwise) const;
-  /// A number that counts as absent where it is 0.
+  /// Returns a number. 0 counts as absent.
   double numberOr(const std::string& key, double otherwise, double least, double most) const;
   const std::string* text(const std::string& key) const { return metadata().text(used(key)); }
   bool flag(const std::string& key, bool otherwise) const;
   bool hasTensor(const std::string& tensor) const { return m_file.tensors().contains(tensor); }
-  /// The values of a small tensor in F32 of so many elements, each finite and above 0; empty if there is no
-  /// such tensor.
+  /// Returns the `count` values of a small tensor in F32, each finite and above 0. Empty if there is no such
+  /// tensor.
   std::vector<float> factors(const std::string& tensor, std::int64_t count) const;
 
-  /// Throws Failure for the first key of the architecture that no getter above was asked for, unless the key
-  /// is known to change nothing in a model of this configuration.
+  /// Throws Failure for the first key of the architecture that no getter has read. Keys without effect in a
+  /// model of this configuration are allowed.
   void refuseUnused(const ModelConfig& config) const;
 
  private:
-  /// The whole name of a key that the caller uses.
+  /// Returns the whole name of a key, and notes that it is used.
   std::string used(const std::string& key) const;
   const checkpoint::GgufMetadata& metadata() const { return m_file.metadata(); }
 

@@ -36,7 +36,7 @@ constexpr std::array kLayerNames = {
     NamePair{"self_attn.o_proj", "attn_output"}, NamePair{"mlp.gate_proj", "ffn_gate"},
     NamePair{"mlp.up_proj", "ffn_up"},           NamePair{"mlp.down_proj", "ffn_down"}};
 
-/// What norms are called in files, by their places.
+/// The names of norms in files, by their places.
 constexpr NormNames kGgufNorms = {.beforeAttention = "attn_norm",
                                   .afterAttention = "post_attention_norm",
                                   .beforeGate = "ffn_norm",
@@ -117,8 +117,8 @@ std::optional<std::int32_t> permutedHeads(std::string_view name, const ModelConf
   return std::nullopt;
 }
 
-/// The file turns neighbouring rows of a head together, Hugging Face rows that lie half a head apart: row 2 i
-/// + h of a head becomes row h · headSize/2 + i. `rowBytes` is the size of a row in any format.
+/// The file pairs neighbouring rows of a head, and Hugging Face pairs rows half a head apart. Row 2 i + h of
+/// a head becomes row h · headSize/2 + i. `rowBytes` is the size of a row in any format.
 std::unique_ptr<std::byte[]> inHalves(std::span<const std::byte> rows, std::size_t rowBytes,
                                       std::int32_t heads) {
   auto out = std::make_unique_for_overwrite<std::byte[]>(rows.size());
@@ -174,7 +174,7 @@ class GgufWeights final : public WeightSource {
   std::vector<StoredTensor> stored() const override {
     std::vector<StoredTensor> tensors;
     for (const auto& [name, own] : m_names) {
-      // What turns queries and keys stands in the configuration.
+      // The configuration contains the rotation of queries and keys.
       if (!name.starts_with("rope_f")) tensors.push_back({name, m_file.tensors().at(own).file});
     }
     return tensors;

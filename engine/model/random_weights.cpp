@@ -18,8 +18,8 @@ namespace spanscope::model {
 
 namespace {
 
-/// Uniform values of variance 1/columns. A table of all 65 536 values makes one lookup of what would be a
-/// conversion and a rounding per element.
+/// Uniform values of variance 1/columns. A table of all 65 536 values replaces a conversion and a rounding
+/// per element by one lookup.
 template <class Element>
 std::vector<std::byte> randomPattern(std::size_t count, std::int64_t columns, compute::DType type,
                                      std::uint64_t seed) {
@@ -88,8 +88,8 @@ std::vector<std::byte> randomElements(std::size_t blocks, std::int64_t columns,
                                      : randomPattern<std::uint16_t>(blocks, columns, type, seed);
 }
 
-/// All tensors of one input width and format read from one pattern, each from another place: no two tensors
-/// of a model are equal, and the host holds a fraction of the model's size.
+/// All tensors of one input width and format read from one pattern, each from another offset. No two tensors
+/// of a model are equal. The host needs a fraction of the model's size.
 class RandomWeights : public WeightSource {
  public:
   RandomWeights(const ModelConfig& config, std::uint64_t seed, compute::WeightFormat format)
@@ -159,7 +159,7 @@ class RandomWeights : public WeightSource {
     return fits ? info : compute::infoOf(compute::WeightFormat::BF16);
   }
 
-  /// Blocks by which the places of two tensors differ (elements of a plain format): a prime, so that rows of
+  /// Blocks between the offsets of two tensors (elements of a plain format). It is prime, so that rows of
   /// different tensors do not line up.
   static constexpr std::size_t kStep = 10007;
 

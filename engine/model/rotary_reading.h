@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads how a model turns queries and keys from config.json, in the formats of older and newer versions of
-// transformers.
+// Reads the rotary embedding of a model from config.json. Accepts the formats of older and newer versions of
+// transformers. Open this file when a kind of RoPE scaling is refused.
 #pragma once
 
 #include "engine/checkpoint/json_reading.h"
@@ -10,20 +10,21 @@
 
 namespace spanscope::model {
 
-/// The type of the layers that fields beside `rope_parameters` are about.
+/// The type of the layers that the fields beside `rope_parameters` describe.
 inline constexpr const char* kMainKind = "full_attention";
 
-/// From `rope_theta`, `rope_scaling` and `rope_parameters`, of which two may say the same. `kind`: what
-/// stands in `rope_parameters` for layers of this type, if it has an object for each type. `theta`: the base
-/// of the frequencies if no field has one. maxPositions and headSize of `result` must be known. Throws
-/// Failure for contradictions and for scalings that are not supported.
+/// Reads `rope_theta`, `rope_scaling` and `rope_parameters`; two of them may agree. `kind` chooses an entry
+/// of `rope_parameters` if that has an object for each type of layers. `theta` is the base of the frequencies
+/// if no field has one. maxPositions and headSize of `result` must be known. Throws Failure for
+/// contradictions and for unsupported scalings.
 RotarySpec parseRotary(const checkpoint::JsonPlace& config, const ModelConfig& result, double theta,
                        const std::string& kind = kMainKind);
 
-/// LongRoPE's factor on attention, for a context that is so many times the original one.
-/// The factor on attention of a context that is so many times as long (YaRN, arXiv 2309.00071, section 3.4).
+/// Returns the factor on attention for a context that is `factor` times as long (YaRN, arXiv 2309.00071,
+/// section 3.4).
 double yarnScale(double factor, double weight);
 
+/// Returns LongRoPE's factor on attention, for a context that is `factor` times the original one.
 double longRopeScale(double factor, std::int64_t originalPositions);
 
 }  // namespace spanscope::model

@@ -9,10 +9,12 @@ namespace spanscope::model {
 
 namespace {
 
-/// Frequency scaling of Llama 3.1, as its reference implementation defines it (meta-llama/llama-models,
-/// models/llama3/reference_impl/model.py, apply_scaling). With the wavelength λ = 2π/f and the context length
-/// L of the first training: λ < L/high keeps f; λ > L/low gives f/factor; between the two the frequency goes
-/// from one to the other linearly in L/λ.
+/// Frequency scaling of Llama 3.1, as in its reference implementation (meta-llama/llama-models,
+/// models/llama3/reference_impl/model.py, apply_scaling). The wavelength is λ = 2π/f. L is the context length
+/// of the first training.
+/// - λ < L/high keeps f.
+/// - λ > L/low gives f/factor.
+/// - Between the two, the frequency changes linearly in L/λ.
 double scaled(double frequency, const Llama3Scaling& scaling) {
   const double turns = static_cast<double>(scaling.originalMaxPositions) * frequency / (2 * std::numbers::pi);
   if (turns > scaling.highFrequencyFactor) return frequency;
@@ -22,9 +24,10 @@ double scaled(double frequency, const Llama3Scaling& scaling) {
   return (1 - kept) * frequency / scaling.factor + kept * frequency;
 }
 
-/// YaRN: the pairs that turn at least betaFast times over the original context keep their frequency, those
-/// that turn less than betaSlow times are divided by the factor, and between the two borders, counted in
-/// pairs, one goes over into the other linearly.
+/// YaRN, with limits counted in pairs:
+/// - Pairs with at least betaFast rotations over the original context keep their frequency.
+/// - The factor divides the frequency of pairs with fewer than betaSlow rotations.
+/// - Between the two limits, the frequency changes linearly.
 class YarnRamp {
  public:
   YarnRamp(const YarnScaling& scaling, double theta, std::int32_t turned) : m_factor(scaling.factor) {

@@ -77,8 +77,8 @@ struct Extra {
 };
 
 constexpr std::array kExtras = {
-    // The frequencies of the rotary embedding were saved with every layer before transformers 4.32, and are
-    // saved once by some later versions. Here they come from the configuration.
+    // transformers before 4.32 saved the frequencies of the rotary embedding with every layer. Some later
+    // versions save them once. Spanscope takes them from the configuration.
     Extra{"model.layers.", ".self_attn.rotary_emb.inv_freq"},
     Extra{"model.rotary_emb.inv_freq", ""},
     // Some trainers saved their tables of cosines and sines too.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Lists the tensors of a model and checks a source against the list. Open this file when a tensor is missing
+// or unknown.
 #pragma once
 
 #include "engine/model/config.h"
@@ -13,14 +15,14 @@
 namespace spanscope::model {
 
 struct NamedTensor {
-  std::string name;  ///< as Hugging Face names it
+  std::string name;  ///< the name in Hugging Face files
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   bool isNorm = false;
   bool isMatrix() const { return rows > 1; }
 };
 
-/// The names of a layer's norms, null for those that it does not have.
+/// The names of a layer's norms. A name is null if the layer lacks the norm.
 struct NormNames {
   const char* beforeAttention = nullptr;
   const char* afterAttention = nullptr;
@@ -29,19 +31,20 @@ struct NormNames {
 };
 NormNames normsOf(NormPlace place);
 
-/// All tensors of a model, in the order in which they are used. Tied embeddings stand there once.
+/// Lists all tensors of a model in the order of their use. The list has tied embeddings once.
 std::vector<NamedTensor> tensorsOf(const ModelConfig& config);
 
-/// Throws Failure if a tensor of the model is missing, has another shape or an unknown format, or if the
-/// source holds tensors that the model has no use for. Reads no data.
+/// Checks a source and reads no data. Throws Failure in these cases:
+/// - a tensor of the model is missing, or has another shape or an unknown format;
+/// - the source has tensors that the model does not use.
 void checkTensors(const ModelConfig& config, const WeightSource& source);
 
-/// Whether checkpoints of this architecture are known to contain a tensor of this name that the decoder does
-/// not use. Any other unused tensor means that checkpoint and configuration do not fit.
+/// Whether checkpoints of this architecture are known to contain this tensor, which the decoder does not use.
+/// Any other unused tensor means that checkpoint and configuration do not fit.
 bool isKnownExtra(std::string_view name, const ModelConfig& config);
 
-/// Throws Failure if the source has a tensor that is neither among the used ones nor a known extra: it would
-/// be left out of every answer.
+/// Throws Failure if the source has a tensor that is neither used nor a known extra. Without the error, such
+/// a tensor would be missing from every result.
 void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used);
 
 }  // namespace spanscope::model

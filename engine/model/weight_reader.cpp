@@ -16,7 +16,7 @@ namespace spanscope::model {
 
 namespace {
 
-/// What is hashed and looked at together, so that it comes from memory once.
+/// Bytes that are hashed and checked together, so that memory is read once.
 constexpr std::int64_t kPieceBytes = 256 << 10;
 
 }  // namespace
@@ -121,8 +121,8 @@ namespace {
 /// Elements looked at together: enough for vector instructions to be worth while.
 constexpr std::size_t kChunk = 2048;
 
-/// Whether one of the chunk's elements has all bits of `exponent` set, which is how IEEE formats write what
-/// is not finite. No branch within the loop, so that a compiler makes vector instructions of it.
+/// Whether one of the chunk's elements has all bits of `exponent` set. IEEE formats write values that are not
+/// finite in this way. The loop has no branch, so that a compiler makes vector instructions of it.
 template <class Bits>
 bool anyNotFinite(const std::byte* data, Bits exponent) {
   Bits found = 0;

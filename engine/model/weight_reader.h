@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads and checks the data of all tensors on other threads. Open this file to change how loading checks
+// weights.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -18,12 +20,12 @@
 
 namespace spanscope::model {
 
-/// Reads the data of tensors once, on threads of its own, while its owner goes on: looks for values that are
-/// not finite, and hashes what it reads if that is asked for. Where the system starts no threads, the caller
-/// reads.
+/// Reads the data of tensors once, on its own threads, while its owner continues. Searches for values that
+/// are not finite. Hashes the data on request. If the system starts no threads, the caller reads.
 class WeightReader {
  public:
-  /// `source`: of all tensors; it must outlive the reader. `threads`: how many read; at least one.
+  /// `source` has all tensors and must outlive the reader. `threads` is the number of reading threads, at
+  /// least one.
   WeightReader(const WeightSource& source, int threads, bool hashes);
   ~WeightReader();
   WeightReader(const WeightReader&) = delete;
@@ -31,14 +33,14 @@ class WeightReader {
   WeightReader(WeightReader&&) = delete;
   WeightReader& operator=(WeightReader&&) = delete;
 
-  /// Reads a tensor soon. Each only once. Throws the Failure of a tensor that was added before, if there is
-  /// one already.
+  /// Schedules the reading of a tensor. Each tensor only once. Throws the Failure of an earlier tensor, if
+  /// there is one.
   void add(const std::string& name, const compute::HostMatrix& matrix);
-  /// Waits until all is read. Throws Failure that names the first tensor, as they were added, with a value
-  /// that is not finite, or says that a file was cut.
+  /// Waits until all tensors are read. Throws Failure for the first tensor, in order of add(), with a value
+  /// that is not finite. Throws Failure if a file was truncated.
   void finish();
-  /// After finish(): of names and data of all tensors, in the order in which they were added; empty unless it
-  /// hashes.
+  /// Returns the digest of names and data of all tensors in order of add(), after finish(). Empty unless the
+  /// reader hashes.
   std::string digest() const;
 
  private:
@@ -56,14 +58,14 @@ class WeightReader {
   const WeightSource& m_source;
   const std::size_t m_most;
   const bool m_hashes;
-  std::deque<Tensor>
-      m_tensors;  ///< places stay; the mutex guards the list, each tensor belongs to who reads it
+  std::deque<Tensor> m_tensors;  ///< addresses do not change; the mutex guards the list, and the thread that
+                                 ///< reads a tensor owns it
   std::size_t m_next = 0;
   std::atomic<bool> m_isFaulty = false;
   bool m_isEnding = false;
   std::mutex m_mutex;
   std::condition_variable m_changed;
-  std::vector<std::thread> m_threads;  ///< last: they use all of the above
+  std::vector<std::thread> m_threads;  ///< last: the threads use all members above
 };
 
 /// The place of a NaN or an infinite number in a matrix.
@@ -72,8 +74,7 @@ struct NotFinite {
   float value = 0;
 };
 
-/// The first number that is not finite; nothing if all are finite. The search runs at about the speed of
-/// memory.
+/// Returns the first number that is not finite, or nothing. The search runs at about the speed of memory.
 std::optional<NotFinite> findNotFinite(const compute::HostMatrix& matrix);
 std::optional<NotFinite> findNotFinite(std::span<const float> values);
 

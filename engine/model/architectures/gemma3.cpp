@@ -65,7 +65,7 @@ void readGemma3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
 void readGemma3Gguf(const GgufKeys& keys, ModelConfig& result) {
   setFacts(result);
   result.activation = compute::Activation::GeluTanh;
-  // The largest model, of 62 layers, scales by the width of a token; the file does not tell. llama.cpp
+  // The largest model, of 62 layers, scales by the width of a token. The file does not report this. llama.cpp
   // divides whole numbers here.
   constexpr std::int32_t kLayersOfLargest = 62;
   if (result.layers == kLayersOfLargest)

@@ -19,7 +19,7 @@ void readMistralGguf(const GgufKeys& /*keys*/, ModelConfig& /*result*/) {}
 
 }  // namespace
 
-/// GGUF files call it llama, and do not tell the window.
+/// GGUF files call this family llama, and do not report the window.
 constinit const Architecture kMistral = {.name = "MistralForCausalLM",
                                          .modelType = "mistral",
                                          .ggufName = "llama",

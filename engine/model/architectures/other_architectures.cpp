@@ -97,7 +97,7 @@ std::map<std::string_view, NotComputed> makeTable() {
   return table;
 }
 
-/// What Hugging Face adds to the names of classes.
+/// The endings that Hugging Face adds to the names of classes.
 constexpr std::array<std::string_view, 5> kClassEndings = {"forcausallm", "forconditionalgeneration",
                                                            "lmheadmodel", "formaskedlm", "model"};
 
@@ -164,7 +164,7 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
   return "it is a decoder whose spans could be moved, but it is not described yet";
 }
 
-// Why an architecture is not computed, with what a file tells of its layers.
+// Returns the reason why an architecture is not computed, with the layers that a file describes.
 
 namespace {
 
@@ -176,8 +176,8 @@ bool isAttention(const std::string& kind) {
   return kind == "full_attention" || kind == "sliding_attention" || kind == "attention";
 }
 
-/// How many layers hold a running state, as far as the usual fields tell. Nothing here may fail: the file is
-/// refused anyway, for a better reason.
+/// Counts the layers with a running state, as far as the usual fields show. Nothing here may fail. The file
+/// is refused anyway, for a better reason.
 std::optional<StateLayers> stateLayers(const JsonPlace& config) {
   const nlohmann::json& fields = config.value();
   for (const char* field : {"layer_types", "layers_block_type"}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Architectures that are known but not computed, and why. Their files are refused with that reason, before
-// any weights are read.
+// Lists architectures that are known but not computed, with the reason. Their files are refused with that
+// reason before weights are read. Open this file to name a reason for a refused model.
 #pragma once
 
 #include "engine/checkpoint/gguf/gguf_metadata.h"
@@ -13,37 +13,37 @@
 
 namespace spanscope::model {
 
-/// Why models of an architecture are not computed.
+/// The reason why models of an architecture are not computed.
 enum class NotComputed : std::uint8_t {
-  RunningState,      ///< some layers hold a state of everything before a token
+  RunningState,      ///< some layers keep a state of everything before a token
   LatentAttention,   ///< layers store a compressed form of keys and values
   LearnedPositions,  ///< positions are added to the tokens
   PositionBias,      ///< positions are a bias on scores
   PositionScale,     ///< queries are scaled by their absolute position
-  Encoder,           ///< tokens read what comes after them
-  Diffusion,         ///< tokens are drawn in any order, and read what comes after them
+  Encoder,           ///< tokens attend to later tokens
+  Diffusion,         ///< tokens are sampled in any order, and attend to later tokens
   Experts,           ///< a router chooses a part of the weights for each token
-  SharedLayers,      ///< layers read the keys and values of others, or vectors of their own for each token
-  SoftCaps,          ///< scores or logits are bounded
-  Media,             ///< a model of text within one of pictures or sound
-  NotYet             ///< a dense decoder that nobody has described yet
+  SharedLayers,  ///< layers read the keys and values of other layers, or vectors of their own for each token
+  SoftCaps,      ///< scores or logits are bounded
+  Media,         ///< a text model inside a model of pictures or sound
+  NotYet         ///< a dense decoder that Spanscope does not describe yet
 };
 
-/// How many layers hold a running state, where a file tells.
+/// The number of layers with a running state, if the file reports it.
 struct StateLayers {
   std::int64_t with = 0;
   std::int64_t all = 0;
 };
 
-/// By any of its names in config.json or GGUF files: "qwen3_next", "qwen3next", "Qwen3NextForCausalLM".
-/// Nothing for names that are not known.
+/// Finds an architecture by any of its names in config.json or GGUF files: "qwen3_next", "qwen3next",
+/// "Qwen3NextForCausalLM". Returns nothing for unknown names.
 std::optional<NotComputed> otherArchitecture(std::string_view name);
 
-/// A sentence without its period, to be read after a name: "it keeps a running state in 24 of 32 layers, …".
+/// Returns a clause that follows a name: "it keeps a running state in 24 of 32 layers, …".
 std::string reasonText(NotComputed reason, const std::optional<StateLayers>& state = std::nullopt);
 
-/// The same for a name that stands in a configuration, with what that tells of its layers. Nothing for names
-/// that are not known.
+/// Returns the clause for a name in a configuration, with the layers that the configuration describes.
+/// Returns nothing for unknown names.
 std::optional<std::string> whyNotComputed(std::string_view name, const checkpoint::JsonPlace& config);
 std::optional<std::string> whyNotComputed(std::string_view name, const checkpoint::GgufMetadata& metadata);
 
