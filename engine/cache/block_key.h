@@ -22,9 +22,9 @@ trace::BlockKey xxh3Key(std::span<const std::uint8_t> bytes);
 
 /// One entry of the list of segments that a segment can attend to. It names the target segment by key.
 struct SeenKey {
-  trace::BlockKey end;  ///< key of the target's last block, which may be partial
-  std::int64_t distance =
-      0;  ///< start position of the attending segment − start position of the target, in tokens
+  trace::BlockKey end;        ///< key of the target's last block, which may be partial
+  std::int64_t distance = 0;  ///< start position of the attending segment − start position of the target, in
+                              ///< tokens
   std::int32_t visibleBegin = 0;  ///< first visible position in the target segment
 };
 

@@ -52,9 +52,9 @@ class NodeRef {
 
 /// An entry of a root's list: an earlier segment, the target, that can be attended to.
 struct SeenEnd {
-  NodeId end = kNoNode;  ///< the target's last node, or its root if it has no tokens
-  std::int64_t distance =
-      0;  ///< start position of the attending segment − start position of the target, in tokens
+  NodeId end = kNoNode;       ///< the target's last node, or its root if it has no tokens
+  std::int64_t distance = 0;  ///< start position of the attending segment − start position of the target, in
+                              ///< tokens
   std::int32_t visibleBegin = 0;  ///< first visible position in the target segment
   auto operator<=>(const SeenEnd&) const = default;
 };
@@ -68,8 +68,8 @@ struct NearestNode {
 /// A stored node with the same tokens under another root.
 struct OtherContext {
   NodeId node = kNoNode;
-  std::int32_t differsAt =
-      0;  ///< first index at which the lists of the roots differ; −1: only their fixed start positions differ
+  std::int32_t differsAt = 0;  ///< first index at which the lists of the roots differ; −1: only their fixed
+                               ///< start positions differ
 };
 
 class ContentTrie {

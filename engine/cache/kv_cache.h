@@ -64,10 +64,10 @@ struct CacheConfig {
 
 /// An earlier segment of the same request, the target, that a segment can attend to.
 struct SeenSegment {
-  std::uint32_t segment =
-      0;  ///< index of the target in RequestSpec::segments; less than the attending segment's index
-  std::int64_t distance =
-      0;  ///< start position of the attending segment − start position of the target, in tokens
+  std::uint32_t segment = 0;  ///< index of the target in RequestSpec::segments; less than the attending
+                              ///< segment's index
+  std::int64_t distance = 0;  ///< start position of the attending segment − start position of the target, in
+                              ///< tokens
   std::int32_t visibleBegin = 0;  ///< first visible position in the target segment
 };
 
@@ -110,18 +110,18 @@ struct BlockCopy {
 struct SegmentBlocks {
   /// By virtual block: token j of the segment is in blocks[j / blockSize], slot j % blockSize.
   std::vector<BlockId> blocks;
-  std::int32_t computeFrom =
-      0;  ///< position of the first token that is not cached; tokens.size() if all are cached
+  std::int32_t computeFrom = 0;  ///< position of the first token that is not cached; tokens.size() if all are
+                                 ///< cached
 };
 
 struct Admission {
   std::vector<SegmentBlocks> segments;
   std::vector<BlockCopy> copies;  ///< do these before computing anything
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;     ///< hits, including relocated hits
-  std::int64_t relocatedTokens = 0;  ///< hits at another start position than the stored one
-  std::int64_t recomputedTokens =
-      0;  ///< tokens that were computed before a preemption and have been lost since
+  std::int64_t cachedTokens = 0;      ///< hits, including relocated hits
+  std::int64_t relocatedTokens = 0;   ///< hits at another start position than the stored one
+  std::int64_t recomputedTokens = 0;  ///< tokens that were computed before a preemption and have been lost
+                                      ///< since
 };
 
 /// A content that a running request is computing.

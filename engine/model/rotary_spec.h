@@ -23,9 +23,9 @@ struct Llama3Scaling {
 /// Frequency scaling of YaRN (arXiv 2309.00071, section 3.2).
 struct YarnScaling {
   double factor = 1;
-  double betaFast =
-      32;  ///< a frequency with at least this number of rotations over the original context is kept
-  double betaSlow = 1;  ///< a frequency with fewer rotations is divided by the factor
+  double betaFast = 32;  ///< a frequency with at least this number of rotations over the original context is
+                         ///< kept
+  double betaSlow = 1;   ///< a frequency with fewer rotations is divided by the factor
   std::int64_t originalMaxPositions = 8192;
   bool truncates = true;  ///< whether the two limits are rounded to whole pairs
   bool operator==(const YarnScaling&) const = default;

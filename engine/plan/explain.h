@@ -26,8 +26,8 @@ struct TextMeasure {
 /// The length of one prompt, or of several together. An answer does not exist yet. It counts as its max
 /// number of tokens.
 struct PromptLength {
-  std::uint64_t text =
-      0;  ///< messages, in the unit of the measure; without the text that the chat template adds
+  std::uint64_t text = 0;  ///< messages, in the unit of the measure; without the text that the chat template
+                           ///< adds
   std::uint64_t replyTokens = 0;  ///< answers with a token limit: the sum of the limits
   std::uint32_t openReplies = 0;  ///< number of answers without a limit
   bool operator==(const PromptLength&) const = default;

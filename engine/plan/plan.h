@@ -65,18 +65,18 @@ inline bool PromptPlus::operator==(const PromptPlus& other) const {
 
 /// One generate. Its prompt can be completed when every step in `needs` has ended.
 struct Step {
-  NodePath node;  ///< the generate, repeat or map of its origin
-  std::uint32_t copy =
-      0;  ///< number of the copy of a repeat or of the input of a map; nested repeats count on
+  NodePath node;           ///< the generate, repeat or map of its origin
+  std::uint32_t copy = 0;  ///< number of the copy of a repeat or of the input of a map; nested repeats count
+                           ///< on
   std::string model;
   std::optional<std::int32_t> maxTokens;           ///< nothing, or ≤ 0: up to the session's own limit
   float temperature = query::kDefaultTemperature;  ///< 0: greedy
   std::uint64_t seed = 0;                          ///< hash of (plan seed, step, copy)
   PromptNode prompt;                               ///< the whole prompt, without the generation prompt
   std::vector<StepIndex> needs;                    ///< steps whose output is in the prompt, ascending
-  std::uint32_t ply =
-      0;  ///< level: 0 if it needs no step, else 1 + the highest level of the steps that it needs
-  bool dropped = false;  ///< true under a monad: the step runs for its side effect
+  std::uint32_t ply = 0;  ///< level: 0 if it needs no step, else 1 + the highest level of the steps that it
+                          ///< needs
+  bool dropped = false;   ///< true under a monad: the step runs for its side effect
   bool operator==(const Step&) const = default;
 };
 

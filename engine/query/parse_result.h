@@ -57,8 +57,8 @@ struct ParseLimits {
   std::size_t maxBytes = std::size_t{64} << 20U;  ///< of the text
   std::size_t maxDepth = kMaxDepth;               ///< nesting of containers; larger values mean kMaxDepth
   std::size_t maxNodes = 1'000'000;               ///< nodes of the query, including inputs of maps
-  std::size_t maxDiagnostics =
-      100;  ///< max errors, and max warnings; the reader stops at this number of errors
+  std::size_t maxDiagnostics = 100;  ///< max errors, and max warnings; the reader stops at this number of
+                                     ///< errors
 };
 
 struct ParseResult {

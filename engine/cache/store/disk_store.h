@@ -139,8 +139,8 @@ class DiskStore {
   std::unordered_map<ContentName, Place, ContentNameHasher> m_index;
   std::deque<std::shared_ptr<const Pack>> m_lastMapped;
   std::vector<Error> m_problems;
-  std::int64_t m_folderTime =
-      -1;  ///< time of the folder's last change at the last read; −1: the folder may have changed since
+  std::int64_t m_folderTime = -1;  ///< time of the folder's last change at the last read; −1: the folder may
+                                   ///< have changed since
 };
 
 }  // namespace spanscope::cache

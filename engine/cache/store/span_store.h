@@ -41,8 +41,8 @@ struct SpanStoreConfig {
   std::uint64_t waitingBytes = kMostWaiting;
   Patience lockWait = {
       .most = kLockWait};  ///< for the folder's lock; `stop` ends only the wait of the constructor
-  std::function<int(WriteStep)> beforeStep =
-      {};  ///< for tests, see DiskStoreConfig; the writing thread calls it
+  std::function<int(WriteStep)> beforeStep = {};  ///< for tests, see DiskStoreConfig; the writing thread
+                                                  ///< calls it
 
   bool usesDisk() const { return !folder.empty() && diskBytes > 0; }
   bool isOn() const { return hostBytes > 0 || usesDisk(); }

@@ -13,8 +13,8 @@ namespace spanscope::cache {
 class DiskStore;
 
 struct StoreCopyRules {
-  UnfinishedFiles* unfinished =
-      nullptr;  ///< gets the paths of all files that are written; must outlive the copying
+  UnfinishedFiles* unfinished = nullptr;  ///< gets the paths of all files that are written; must outlive the
+                                          ///< copying
   std::stop_token stop{};
 };
 

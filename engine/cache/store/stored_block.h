@@ -42,9 +42,9 @@ struct ContentNameHasher {
 /// One entry of the list of segments that a segment can attend to. It names the target segment by content
 /// name.
 struct SeenName {
-  ContentName end;  ///< of the target's last block, which may be partial
-  std::int64_t distance =
-      0;  ///< start position of the attending segment − start position of the target, in tokens
+  ContentName end;            ///< of the target's last block, which may be partial
+  std::int64_t distance = 0;  ///< start position of the attending segment − start position of the target, in
+                              ///< tokens
   std::int32_t visibleBegin = 0;  ///< first visible position in the target segment
 };
 

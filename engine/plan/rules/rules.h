@@ -19,8 +19,8 @@ namespace spanscope::plan {
 
 /// The surroundings of a node when a rule is applied to it.
 struct RuleSite {
-  const DraftSettings* enclosing =
-      nullptr;  ///< of the generate whose prompt contains the node; nullptr outside of generates
+  const DraftSettings* enclosing = nullptr;  ///< of the generate whose prompt contains the node; nullptr
+                                             ///< outside of generates
 };
 
 /// The state that rules share while a plan is made: the options, and how much more the tree may grow.
@@ -69,7 +69,7 @@ struct Rule {
   std::string_view reason;        ///< one sentence: the benefit of the change
   Meaning meaning = Meaning::Kept;
   Default byDefault = Default::On;
-  bool isIdempotent = true;  ///< after one pass over the tree, the rule matches nowhere
+  bool isIdempotent = true;  ///< after one pass over the tree, the rule matches nowhere.
   /// The operator that the rule removes because the engine does not run it. The value is its index in
   /// query::Operators. Most rules have none.
   std::optional<std::size_t> writesOut = std::nullopt;

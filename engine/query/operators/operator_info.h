@@ -74,12 +74,12 @@ struct FieldInfo {
   /// Empty if the field has no key. Then the field is the whole value of the operator, or it is a group. The
   /// fields of such a group are beside the operator's own fields.
   const char* key = "";
-  const char* missing =
-      nullptr;  ///< names the value for the error if the field is missing; nullptr: the field is optional
-  const char* expected = "text";  ///< for a text: the expected value, in words
-  bool isName = false;            ///< for a text: the name of a model, which should not be empty
-  std::string_view olderKey =
-      {};  ///< for a generate: the key under which older documents write the field as a query
+  const char* missing = nullptr;   ///< names the value for the error if the field is missing; nullptr: the
+                                   ///< field is optional
+  const char* expected = "text";   ///< for a text: the expected value, in words
+  bool isName = false;             ///< for a text: the name of a model, which should not be empty
+  std::string_view olderKey = {};  ///< for a generate: the key under which older documents write the field as
+                                   ///< a query
 
   constexpr bool hasKey() const { return *key != '\0'; }
 };
