@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines a model on disk. Open this file to find which file of a model has a piece of information.
 #pragma once
 
 #include <filesystem>
@@ -10,18 +11,17 @@
 
 namespace spanscope::checkpoint {
 
-/// A model as it lies on a disk: a Hugging Face directory, a GGUF file, or a directory that contains one.
-/// Only this class knows which file says what; those who read a part of a model (model::readConfig,
-/// model::openWeights, text::loadTokenizer, text::templateSource, …) take a checkpoint and ask it.
+/// A model on disk: a Hugging Face directory, a GGUF file, or a directory with a GGUF file. Only this class
+/// knows which file contains what. Readers of a part of a model take a checkpoint and ask it. Examples of
+/// readers are model::readConfig, model::openWeights, text::loadTokenizer and text::templateSource.
 ///
-/// It is a value that keeps nothing but the path. Every question looks at the disk anew, so an answer is as
-/// old as the question.
+/// A checkpoint is a value that contains only the path. Every call reads the disk again.
 class Checkpoint {
  public:
-  /// Of nothing on a disk: a model of random weights.
+  /// Makes a checkpoint without files, for a model of random weights.
   Checkpoint() = default;
-  /// Not explicit: where a checkpoint is wanted, a path names one. Whether something lies there, require()
-  /// says.
+  /// Not explicit: a path can be passed where a checkpoint is expected. require() checks whether the path
+  /// exists.
   template <class Path, class = std::enable_if_t<std::is_convertible_v<Path, std::filesystem::path>>>
   Checkpoint(Path&& path) : m_path(std::forward<Path>(path)) {}
 
@@ -30,38 +30,37 @@ class Checkpoint {
   const std::filesystem::path& path() const { return m_path; }
   bool isNothing() const { return m_path.empty(); }
 
-  /// What people call it: the name of the directory, or of the file without ".gguf". A snapshot of Hugging
-  /// Face's cache has the name of its repository, and a blob that is named by its digest has the first eight
-  /// digits of it.
+  /// Returns the name for the user: the name of the directory, or of the file without ".gguf". A snapshot of
+  /// Hugging Face's cache has the name of its repository. A blob named by its digest has the first eight
+  /// digits of the digest.
   std::string name() const;
 
   /// Throws Failure that names the path, unless it is a directory or a GGUF file.
   void require() const;
-  /// The same, and a directory must contain a config.json or one GGUF file.
+  /// Checks like require(). A directory must also contain a config.json or one GGUF file.
   void requireModel() const;
-  /// requireModel() as an answer.
+  /// Whether requireModel() would succeed.
   bool holdsModel() const;
 
-  /// The file of the directory with this name; nothing if it is not there.
+  /// Returns the file of the directory with this name, or nothing.
   std::optional<std::filesystem::path> find(const std::string& name) const;
   /// Whether the directory contains `model.safetensors` or `model.safetensors.index.json`.
   bool hasSafetensors() const;
-  /// The GGUF file from which configuration and weights are read; nothing if safetensors have them. Throws
+  /// Returns the GGUF file with configuration and weights, or nothing if safetensors have them. Throws
   /// Failure if the directory contains several models.
   std::optional<std::filesystem::path> gguf() const;
-  /// The GGUF file that may say what no other file of the directory does, even beside safetensors. Throws the
-  /// same.
+  /// Returns a GGUF file that may add information, even beside safetensors. Throws like gguf().
   std::optional<std::filesystem::path> anyGguf() const;
 
-  /// Every file that may belong to the model, ordered by name: no output may overwrite one, and what was read
-  /// before holds as long as none of them changes.
+  /// Returns every file that may belong to the model, ordered by name. No output may overwrite such a file.
+  /// Data that was read stays valid as long as none of them changes.
   std::vector<std::filesystem::path> files() const;
 
  private:
   std::filesystem::path m_path;
 };
 
-/// Names of the files in which a Hugging Face directory holds its weights.
+/// Names of the files in which a Hugging Face directory stores its weights.
 inline constexpr const char* kSafetensorsFile = "model.safetensors";
 inline constexpr const char* kSafetensorsIndex = "model.safetensors.index.json";
 

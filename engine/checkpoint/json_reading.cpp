@@ -72,8 +72,8 @@ std::vector<std::string> stepsOf(std::string_view pointer) {
   return steps;
 }
 
-/// Goes to the member of the object that comes next, of several with one name to the last, which is the one
-/// that counts; back to the object if there is none.
+/// Enters the next object and goes to its member `name`. Of several members with this name, goes to the last
+/// one, which counts. Returns to the object if there is none.
 bool goToMember(JsonCursor& cursor, const std::string& name) {
   const JsonCursor::Mark object = cursor.mark();
   std::optional<JsonCursor::Mark> member;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads the JSON files of a model directory. Errors name the line, the column and the place. The readers are
-// strict about syntax, types and ranges, and ignore fields that nobody asks for.
+// strict about syntax, types and ranges, and ignore unused fields. Open this file to read another JSON file
+// of a model.
 #pragma once
 
 #include "engine/base/error.h"
@@ -19,38 +20,38 @@
 
 namespace spanscope::checkpoint {
 
-/// Most bytes of a file that belongs to a tokenizer: its configuration, its special tokens, a chat template.
+/// Max size in bytes of a tokenizer's file: its configuration, its special tokens, a chat template.
 inline constexpr std::uintmax_t kMaxTokenizerConfigBytes = std::uintmax_t{64} << 20U;
 
-/// What a JSON file may contain.
+/// The contents that a JSON file may have.
 struct JsonRules {
   std::size_t maxBytes = std::size_t{64} << 20U;
-  /// Most levels of nesting; 0: any number. Checked together with namesOnce.
+  /// Max depth of nesting; 0: any. Checked together with namesOnce.
   std::size_t maxDepth = 0;
   /// Whether a name that occurs twice in an object is an error. If not, the last one counts, as in the usual
-  /// readers of such files.
+  /// readers.
   bool namesOnce = false;
 };
 
-/// The rules for configurations: such files are small, and every value in them matters.
+/// The rules for configurations. Such files are small, and every value in them matters.
 inline constexpr JsonRules kConfigurationRules{
     .maxBytes = std::size_t{16} << 20U, .maxDepth = 64, .namesOnce = true};
 
-/// Prepares text from a file for an error message: in quotes, control characters escaped, cut after about 80
-/// bytes.
+/// Prepares text from a file for an error message: in quotes, control characters escaped, truncated after
+/// about 80 bytes.
 std::string inQuotes(std::string_view text);
 
 /// Parses a whole JSON file, which must be an object. Throws Failure with line and column for wrong syntax,
-/// for another value and for anything that the rules forbid; `what` is what the file should be.
+/// for another value, and for everything that the rules forbid. `what` describes the file.
 nlohmann::json parseJsonObject(std::string_view text, const std::string& file, const std::string& what,
                                const JsonRules& rules = {});
 
-/// Adds line and column to a failure whose place is a JSON pointer into the `text` of `file`: "12:5:
-/// /model/type". A failure about something else, or with a position already, is returned unchanged.
+/// Adds line and column to a failure whose place is a JSON pointer into the `text` of `file`. An example is
+/// "12:5: /model/type". A failure about something else, or with a position already, is returned unchanged.
 Failure withPosition(const Failure& failure, std::string_view text, const std::string& file);
 
-/// A value of a document and its place. Absent fields are null values. A value that is not what the caller
-/// asks for throws Failure with the file and the JSON pointer of the value.
+/// A value of a document and its place. Absent fields are null values. If a value has another type than the
+/// caller asks for, the getter throws Failure. The failure has the file and the JSON pointer of the value.
 class JsonPlace {
  public:
   /// `value` and `file` must outlive this object.
@@ -63,16 +64,16 @@ class JsonPlace {
   bool isNull() const { return m_value->is_null(); }
 
   Failure fail(std::string found, std::string expected) const;
-  /// A failure that says that something other than `expected` stands here.
+  /// Returns a failure: the value here is not `expected`.
   Failure unexpected(const std::string& expected) const;
 
   // For an object or a list.
   JsonPlace field(const std::string& name) const;
-  /// The member `value` of this object; the caller knows its name.
+  /// Returns the member `value` of this object; the caller knows its name.
   JsonPlace member(std::string_view name, const nlohmann::json& value) const;
   JsonPlace element(std::size_t index) const;
   void requireObject() const;
-  /// Number of elements; throws unless this is a list with at most `limit` elements.
+  /// Returns the number of elements. Throws unless this is a list with at most `limit` elements.
   std::size_t requireList(std::size_t limit) const;
 
   // For a single value.
@@ -83,20 +84,20 @@ class JsonPlace {
   std::int64_t requireInteger(std::int64_t least, std::int64_t most) const;
   double requireNumber(double least, double most) const;
 
-  // Fields of this object by name. A field that is null counts as absent.
+  // Fields of this object by name. A null field counts as absent.
   bool has(const std::string& name) const { return !field(name).isNull(); }
   std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const;
   std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most,
                        std::int64_t otherwise) const;
-  /// A finite number with least ≤ value ≤ most.
+  /// Returns a finite number with least ≤ value ≤ most.
   double number(const std::string& name, double least, double most) const;
   double number(const std::string& name, double least, double most, double otherwise) const;
   bool flag(const std::string& name, bool otherwise) const { return field(name).boolOr(otherwise); }
   std::optional<std::string> text(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;  ///< empty if absent
-  /// One integer or a list of integers; empty if absent.
+  /// Returns one integer or a list of integers; empty if absent.
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t least, std::int64_t most) const;
-  /// A list of finite numbers with least ≤ value ≤ most; empty if absent.
+  /// Returns a list of finite numbers with least ≤ value ≤ most; empty if absent.
   std::vector<double> numbers(const std::string& name, double least, double most) const;
   std::optional<JsonPlace> object(const std::string& name) const;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Maps files into memory for reading. Open this file when a truncated or changed file is not noticed.
 #pragma once
 
 #include "engine/base/error.h"
@@ -13,7 +14,7 @@
 
 namespace spanscope::checkpoint {
 
-/// A regular file mapped into memory for reading. A page is read when it is first touched. If the file is cut
+/// A regular file mapped into memory for reading. A page is read at its first use. If the file is truncated
 /// meanwhile, the missing bytes read as zeros.
 class MappedFile {
  public:
@@ -22,14 +23,14 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return m_bytes.get(); }
 
-  /// Call this after reading bytes, before using them. Throws Failure if the file was cut since it was
+  /// Call this after reading bytes, before using them. Throws Failure if the file was truncated since it was
   /// opened.
   void requireWhole() const;
-  /// The same, and if it was written to. For bytes that are read more than once.
+  /// Checks the same, and that the file was not written to. For bytes that are read more than once.
   void requireUnchanged() const;
 
-  /// Returns the result of `parse` for the bytes, and throws what it throws. But if the file was cut
-  /// meanwhile, it throws a Failure about that instead, whatever `parse` did.
+  /// Returns the result of `parse` for the bytes, and passes on its exceptions. If the file was truncated
+  /// meanwhile, throws a Failure about that instead.
   template <class Parse>
   auto read(const Parse& parse) const {
     try {
@@ -47,12 +48,12 @@ class MappedFile {
   MappedBytes m_bytes;
 };
 
-/// Reads a regular file of at most `limit` bytes. Throws Failure with the path; `what` is what the file
-/// should be, e.g. "a sentencepiece model".
+/// Reads a regular file of at most `limit` bytes. Throws Failure with the path. `what` describes the file,
+/// e.g. "a sentencepiece model".
 std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limit, std::string_view what);
 
-/// Throws Failure if the bytes are not those of the file, but what Git LFS puts in its place until the file
-/// is fetched.
+/// Throws Failure if the bytes are a Git LFS pointer. Git LFS stores such a pointer until the file is
+/// fetched.
 void refusePointer(std::string_view bytes, const std::filesystem::path& path);
 
 }  // namespace spanscope::checkpoint

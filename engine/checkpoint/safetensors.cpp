@@ -54,8 +54,8 @@ struct Entry {
   std::optional<std::vector<std::uint64_t>> offsets;
 };
 
-/// Takes the header apart as it is parsed, so that a hostile one is refused at the first thing that is wrong
-/// and never held as a tree.
+/// Checks the header during the parse. A hostile header is refused at its first fault, and never becomes a
+/// tree.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(std::string source) : m_source(std::move(source)) {}

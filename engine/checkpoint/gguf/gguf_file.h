@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A GGUF file with its tensors. Behind the key/values stand name, shape, type and place of each tensor; the
-// data begins at the next multiple of the alignment (docs/gguf.md of ggml). All of it is checked before
-// anything in it is used.
+// Parses a GGUF file with its tensors (docs/gguf.md of ggml). The key/values come first, then name, shape,
+// type and place of each tensor. The data begins at the next multiple of the alignment. The whole file is
+// checked before anything in it is used. Open this file when a GGUF file is refused.
 #pragma once
 
 #include "engine/checkpoint/gguf/gguf_metadata.h"
@@ -25,7 +25,7 @@ struct GgufTensor {
   std::span<const std::byte> data;                    ///< into the parsed bytes; empty if the type is unknown
 
   std::int64_t elements() const;
-  /// "Q4_K", or "type 99".
+  /// Returns "Q4_K", or "type 99".
   std::string typeName() const;
 };
 
@@ -34,16 +34,18 @@ struct GgufContents {
   std::map<std::string, GgufTensor> tensors;
 };
 
-/// Parses the whole file image `bytes`, which must outlive the result. Throws Failure for everything in it
-/// that cannot be: see GgufMetadata, and names that occur twice, shapes that do not fit their type, tensors
-/// outside of the file or one over another. `source` is the name of the file in errors.
+/// Parses the whole file image `bytes`, which must outlive the result. `source` is the name of the file in
+/// errors. Throws Failure for wrong key/values (see GgufMetadata), and in these cases:
+/// - A name occurs twice.
+/// - A shape does not fit its type.
+/// - A tensor is outside of the file or overlaps another one.
 GgufContents parseGguf(std::span<const std::byte> bytes, const std::string& source);
 
 /// A model in one file or in several parts, memory-mapped.
 class GgufFile {
  public:
-  /// `path` is the file, or the first of its parts ("…-00001-of-00003.gguf"), beside which the others lie.
-  /// Throws Failure.
+  /// `path` is the file, or the first of its parts ("…-00001-of-00003.gguf"). The other parts must be beside
+  /// it. Throws Failure.
   explicit GgufFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return m_path; }
@@ -66,11 +68,11 @@ class GgufFile {
   std::map<std::string, Located> m_tensors;
 };
 
-/// The GGUF files of a directory, ordered by name. If a model has several parts (-00001-of-00003.gguf), only
-/// the first part is listed; it contains the metadata.
+/// Returns the GGUF files of a directory, ordered by name. If a model has several parts
+/// (-00001-of-00003.gguf), the list has only the first part, which contains the metadata.
 std::vector<std::filesystem::path> ggufFiles(const std::filesystem::path& directory);
 
-/// Whether a regular file begins as GGUF files do, whatever its name is.
+/// Whether a regular file begins like a GGUF file. Its name does not matter.
 bool isGguf(const std::filesystem::path& path);
 
 }  // namespace spanscope::checkpoint

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the key/values in the header of a GGUF file. Format: "GGUF", version, number of tensors, number of
-// key/values, then the key/values, then the places of tensors (docs/gguf.md of ggml).
+// Reads the key/values in the header of a GGUF file (docs/gguf.md of ggml). Open this file when a key of a
+// GGUF file is read wrongly. The format begins with "GGUF", version, number of tensors and number of
+// key/values. The key/values follow, then the places of tensors.
 #pragma once
 
 #include "engine/base/error.h"
@@ -21,23 +22,23 @@ namespace spanscope::checkpoint {
 
 class GgufReader {
  public:
-  /// `bytes` is the whole file, and `file` its name in errors; both must outlive the reader.
+  /// `bytes` is the whole file, and `file` its name in errors. Both must outlive the reader.
   GgufReader(std::span<const std::byte> bytes, const std::string& file) : m_bytes(bytes), m_file(&file) {}
 
-  /// The bytes that were read so far.
+  /// Returns the number of bytes read so far.
   std::uint64_t position() const { return m_position; }
   std::uint64_t left() const { return m_bytes.size() - m_position; }
 
-  /// What is being read: the name of a key or of a tensor; errors name it.
+  /// Sets the name of the key or tensor that is read next, for errors.
   void setSubject(std::string subject) { m_subject = std::move(subject); }
   Failure fail(std::string found, std::string expected) const;
 
-  /// An unsigned number of `width` bytes, at most 8.
+  /// Reads an unsigned number of `width` bytes, at most 8.
   std::uint64_t integer(std::uint64_t width);
-  /// A text of at most `limit` bytes; its length stands before it.
+  /// Reads a text of at most `limit` bytes, after its length.
   std::string text(std::uint64_t limit);
   void skip(std::uint64_t bytes);
-  /// Throws Failure unless so many bytes are left, and the header does not get absurdly long with them.
+  /// Throws Failure if fewer than `bytes` bytes are left, or if the header would get absurdly long.
   void requireLeft(std::uint64_t bytes) const;
 
  private:
@@ -64,15 +65,15 @@ class GgufMetadata {
  public:
   /// Reads from the beginning of a file. `file` is its name in errors. Throws Failure.
   static GgufMetadata parse(std::span<const std::byte> bytes, const std::string& file);
-  /// The same for a file on disk.
+  /// Reads the key/values of a file on disk.
   static GgufMetadata read(const std::filesystem::path& path);
-  /// Reads so many key/values, which come next.
+  /// Reads the next `keys` key/values.
   static GgufMetadata read(GgufReader& reader, std::uint64_t keys, const std::string& file);
 
   const std::string& file() const { return m_file; }
   const std::map<std::string, GgufValue>& values() const { return m_values; }
 
-  /// Null if there is no such key. Throws Failure if the value has another type.
+  /// Returns null if there is no such key. Throws Failure if the value has another type.
   const std::string* text(const std::string& key) const { return find<std::string>(key, "a text"); }
   const std::vector<std::string>* texts(const std::string& key) const {
     return find<std::vector<std::string>>(key, "a list of texts");
