@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The operations on device tensors that the decoder needs: a small set. CPU and CUDA implement it; the
-// decoder is written once over it.
+// The interface Backend: the operations on device tensors that the decoder needs. CPU and CUDA implement
+// Backend. The decoder is written once over this interface. Open this file to add an operation or a backend.
 //
-// Operations are done in the order of the calls. They may be done after the call has returned, so whatever an
-// operation needs must live until the results of the pass are there. Every operation on rows computes the
-// result of a row from that row's own inputs. DeviceInfo::rowsAreBitEqual says how exactly.
+// A backend does operations in the order of the calls, and may do them after the call has returned. The
+// inputs of an operation must therefore live until the results of the pass exist. Every operation on rows
+// computes a row from that row's own inputs. DeviceInfo::rowsAreBitEqual describes the guarantee.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -24,7 +24,7 @@
 namespace spanscope::compute {
 
 /// Row-major device memory for `rows` × `columns` activations. The backend chooses the element type (f32 on
-/// the CPU). Resizing keeps the capacity; the contents are undefined afterwards.
+/// the CPU). Resizing keeps the capacity. The contents are undefined afterwards.
 class Tensor {
  public:
   virtual ~Tensor() = default;
@@ -33,24 +33,24 @@ class Tensor {
   virtual std::int64_t columns() const = 0;
 };
 
-/// A weight after `prepare`. It is opaque: its layout is the one in which the backend computes.
+/// A weight after `prepare`. The layout is opaque and is the backend's own.
 class Weight {
  public:
   virtual ~Weight() = default;
-  /// Whether products still read the data that the weight was prepared from.
+  /// Whether products still read the data from which the weight was prepared.
   virtual bool isBorrowed() const { return false; }
   virtual std::int64_t rows() const = 0;     ///< output features N
   virtual std::int64_t columns() const = 0;  ///< input features K
-  virtual std::size_t bytes() const = 0;     ///< device memory that the weight occupies
+  virtual std::size_t bytes() const = 0;     ///< device memory of the weight
 };
 
-/// A weight in host memory, row-major [rows][columns]; a vector has one row.
+/// A weight in host memory, row-major [rows][columns]. A vector has one row.
 struct HostMatrix {
   const std::byte* data = nullptr;  ///< may have any alignment
   WeightFormat format = WeightFormat::F32;
   std::int64_t rows = 0;
   std::int64_t columns = 0;  ///< a whole number of the format's blocks
-  bool stays = false;  ///< whether the data stays as long as a weight that is prepared from it borrows it
+  bool stays = false;        ///< whether the data stays valid while a weight borrows it
 
   std::size_t rowBytes() const { return bytesOf(format, columns); }
   std::size_t bytes() const { return static_cast<std::size_t>(rows) * rowBytes(); }
@@ -59,15 +59,15 @@ struct HostMatrix {
   }
 };
 
-/// What a weight will be used for.
+/// The use of a weight.
 enum class WeightUse : std::uint8_t {
   Matrix,     ///< for `matmul`
-  Logits,     ///< the same, for a product that `sample` reads: the product is in f32 on every backend
+  Logits,     ///< for a product that `sample` reads: the product is in f32 on every backend
   Embedding,  ///< for `embed`
   Vector      ///< for `rmsNorm`; f32
 };
 
-/// Shape of a store that holds the keys and values of all layers, by physical block. The address of a slot is
+/// The shape of a store with the keys and values of all layers, by physical block. The address of a slot is
 /// block · blockSize + slot.
 struct KvShape {
   std::int32_t layers = 0;
@@ -82,22 +82,22 @@ class KvStore {
  public:
   virtual ~KvStore() = default;
   virtual const KvShape& shape() const = 0;
-  /// Copies one token's keys (rotated by local index) and values to host memory, f32, [heads][headSize] each.
-  /// For tests.
+  /// Copies one token's keys and values to host memory, f32, [heads][headSize] each. The keys are rotated by
+  /// the position in the segment. For tests.
   virtual void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
                     std::span<float> value) const = 0;
 };
 
-/// An instruction to copy the first `slots` token slots of one block to another, in all layers.
+/// An instruction to copy the first `slots` token slots of one block to another block, in all layers.
 struct BlockCopy {
   BlockId source = kNullBlock;
   BlockId target = kNullBlock;
   std::int32_t slots = 0;
 };
 
-/// Keys and values of the first `slots` token slots of a block, copied to host memory. Every device uses the
-/// same layout there: [slots][layers][keys, values][heads][headSize] elements of the store's type, without
-/// gaps. So the bytes of fewer slots are the beginning of the bytes of more.
+/// Keys and values of the first `slots` token slots of a block, copied to host memory. All devices use one
+/// layout without gaps: [slots][layers][keys, values][heads][headSize] elements of the store's type. The
+/// bytes of fewer slots are therefore the beginning of the bytes of more.
 struct BlockToHost {
   BlockId block = kNullBlock;
   std::int32_t slots = 0;
@@ -108,31 +108,31 @@ struct BlockFromHost {
   std::int32_t slots = 0;
   std::span<const std::byte> bytes;  ///< slots · slotBytes() bytes, at any address
 };
-/// Bytes of one token slot in host memory, for all layers together.
+/// Returns the bytes of one token slot in host memory, for all layers together.
 std::size_t slotBytes(const KvShape& shape);
 
-/// Rotary embedding: pair i of a head (elements i and i + headSize/2) is turned by the angle position ·
-/// inverseFrequencies[i]. Angles are computed in double precision and rounded once. A pair of frequency 0
-/// stays as it is: it is neither turned nor scaled.
+/// Rotary embedding: rotates pair i of a head (elements i and i + headSize/2) by the angle position ·
+/// inverseFrequencies[i]. Angles are computed in double precision and rounded once. A pair of frequency 0 is
+/// neither rotated nor scaled.
 struct RotaryTable {
   std::vector<double> inverseFrequencies;  ///< headSize / 2 elements
   float attentionScale = 1.0F;             ///< factor on cos and sin (YaRN); 1 for Llama
 
-  /// The factor on the cosine and sine of a pair.
+  /// Returns the factor on the cosine and sine of a pair.
   double scaleOf(std::size_t pair) const {
     return inverseFrequencies[pair] == 0 ? 1.0 : static_cast<double>(attentionScale);
   }
   bool operator==(const RotaryTable&) const = default;
 };
 
-/// A factor on the query of a row that grows with its position p in the view: 1 + beta · ln(1 + ⌊p / step⌋),
-/// as Llama 4 and Ministral 3 have it. Positions before 0 count as 0.
+/// A factor on the query vector of a row. It grows with the row's position p in the request view: 1 + beta ·
+/// ln(1 + ⌊p / step⌋), as in Llama 4 and Ministral 3. Positions before 0 count as 0.
 struct PositionScale {
   float beta = 0;
   std::int64_t step = 0;  ///< tokens; 0: the factor is 1 everywhere
 
   bool isOn() const { return step > 0 && beta != 0; }
-  /// ⌊p / step⌋: queries at positions with the same number are scaled alike.
+  /// Returns ⌊p / step⌋. Queries at positions with the same number have the same scale.
   std::int64_t stepOf(std::int64_t position) const { return isOn() && position > 0 ? position / step : 0; }
   float at(std::int64_t position) const {
     const std::int64_t steps = stepOf(position);
@@ -147,36 +147,36 @@ struct AttentionShape {
   std::int32_t queryHeads = 0;
   std::int32_t keyHeads = 0;  ///< must divide queryHeads
   std::int32_t headSize = 0;
-  float scale = 0;  ///< factor on scores, usually 1/√headSize
-  /// A row reads only keys that stand less than so many positions before it, itself included; 0: all.
+  float scale = 0;  ///< factor on scores, usually 1/√headSize.
+  /// A row reads only keys less than this number of positions before it, itself included. 0: all.
   std::int32_t window = 0;
   PositionScale positionScale{};
 };
 
-/// What a gate is sent through before it is multiplied.
+/// The function that is applied to a gate before the product.
 enum class Activation : std::uint8_t {
   Silu,     ///< g / (1 + e^−g)
-  GeluTanh  ///< g / (1 + e^−2u) with u = √(2/π) · (g + 0.044715 g³): GELU as it is approximated by tanh
+  GeluTanh  ///< g / (1 + e^−2u) with u = √(2/π) · (g + 0.044715 g³): the tanh approximation of GELU
 };
 
-/// The two things that a store holds for a token.
+/// The two kinds of data that a store has for a token.
 enum class StoredPart : std::uint8_t { Keys, Values };
 
 struct DeviceInfo {
   std::string name;            ///< e.g. "AMD EPYC, AVX2"
   std::string instructionSet;  ///< e.g. "AVX2"
   std::int32_t threads = 1;
-  std::string remark;  ///< another sentence about the device, without its period; mostly empty
-  /// Is part of the cache's fingerprint. If two backends have the same text, their results are bit-identical
-  /// as far as rowsAreBitEqual says.
+  std::string remark;  ///< another sentence about the device, without its period; usually empty
+  /// Part of the cache's fingerprint. If two backends have the same text, their results are bit-identical as
+  /// far as rowsAreBitEqual says.
   std::string numericRevision;
-  /// Whether the result of a row has the same bits whatever is computed in the same pass, however a prompt is
-  /// cut into passes, and wherever its blocks lie. A reused block is then bit-identical to a recomputed one.
+  /// True if a row's bits depend only on the tokens before it. Other rows, chunking and block places then do
+  /// not matter. A reused block is then bit-identical to a recomputed block.
   bool rowsAreBitEqual = false;
   DType activations = DType::F32;  ///< element type of tensors; sums have at least f32
 };
 
-/// Columns that rmsNorm() norms together in rows of so many columns: those of the weight. Throws Failure if
+/// Returns the number of columns that rmsNorm() norms together: the columns of the weight. Throws Failure if
 /// they do not divide the row.
 std::int64_t normColumns(std::int64_t rowColumns, const Weight& weight);
 
@@ -186,33 +186,33 @@ class Backend {
 
   virtual DeviceInfo info() const = 0;
 
-  /// Sets the token that all operations poll until the next call of begin(). Once it is set, operations
-  /// return early with undefined results, and `stopped()` is true.
+  /// Sets the token that all operations poll until the next call of begin(). After a stop, operations return
+  /// early with undefined results, and `stopped()` is true.
   virtual void begin(std::stop_token stop) = 0;
-  /// Call this once per layer. If the device works behind the caller, this waits until little of its work (50
-  /// ms) lies ahead. So a stop takes no longer than that.
+  /// Call this once per layer. If the device works asynchronously, this waits until at most 50 ms of its work
+  /// are left. A stop therefore takes no longer than that.
   virtual bool stopped() = 0;
 
   virtual std::unique_ptr<Tensor> makeTensor() = 0;
-  /// Where the data stays, the weight may borrow it: it is there at once, and each pass arranges what it
-  /// reads anew, until own(). Results do not depend on that.
+  /// If the data stays valid, the weight may borrow it. The weight is then ready at once. Each pass arranges
+  /// the data that it reads, until own(). Results do not depend on borrowing.
   virtual std::unique_ptr<Weight> prepare(const HostMatrix& matrix, WeightUse use) = 0;
-  /// Arranges a borrowed weight in memory of its own. Not between two operations of a pass. Throws Failure if
-  /// the memory cannot be allocated; the weight is then as it was.
+  /// Copies a borrowed weight into memory of its own. Not between two operations of a pass. Throws Failure if
+  /// the memory cannot be allocated. The weight then does not change.
   virtual void own(Weight& /*weight*/) {}
-  /// Throws Failure if the memory cannot be allocated; the error names the size.
+  /// Throws Failure if the memory cannot be allocated. The error names the size.
   virtual std::unique_ptr<KvStore> makeKvStore(const KvShape& shape) = 0;
 
-  /// The blocks that the inputs name may still be empty. Throws Failure for inputs that do not fit the
-  /// shapes: lists of different lengths, blocks outside the store, ranges outside their blocks.
+  /// The blocks that the inputs name may still be empty. Throws Failure for lists of different lengths,
+  /// blocks outside the store, or ranges outside their blocks.
   virtual std::unique_ptr<Pass> makePass(const AttentionShape& shape, const RotaryTable& rotary,
                                          const KvShape& store, const PassInputs& inputs) = 0;
 
   /// out[r] = table[tokens[r]]. Resizes out. Ids must be in range.
   virtual void embed(const Pass& pass, const Weight& table, Tensor& out) = 0;
   /// out[r] = x[r] / √(mean(x[r]²) + epsilon) · weight. If the weight is shorter than a row, each stretch of
-  /// its length is normed by itself: the heads of a row, for which the weight has one head. Resizes out. out
-  /// must not be x. Throws Failure if a row is not a whole number of stretches.
+  /// its length is normed separately. Such stretches are the heads of a row, and the weight has one head.
+  /// Resizes out. out must not be x. Throws Failure if a row is not a whole number of stretches.
   virtual void rmsNorm(const Tensor& x, const Weight& weight, float epsilon, Tensor& out) = 0;
   /// out = x · weightᵀ (+ bias) (+ out, if accumulate). Resizes out unless accumulating. bias may be null.
   virtual void matmul(const Tensor& x, const Weight& weight, const Weight* bias, bool accumulate,
@@ -226,45 +226,45 @@ class Backend {
   /// out[i] = x[row i of the list]. Resizes out. out must not be x.
   virtual void gatherRows(const Pass& pass, RowList list, const Tensor& x, Tensor& out) = 0;
 
-  /// Rotates each key row by its *local index* and stores keys and values at slots[r].
-  /// keys, values: [rows][heads · headSize].
+  /// Rotates each key row by its position in the segment. Stores keys and values at slots[r]. keys, values:
+  /// [rows][heads · headSize].
   virtual void storeKeysValues(const Pass& pass, const Tensor& keys, const Tensor& values, std::int32_t layer,
                                KvStore& store) = 0;
-  /// Copies slots of blocks. Entries are done one after the other.
+  /// Copies slots of blocks, one entry after the other.
   virtual void copyBlocks(std::span<const BlockCopy> copies, KvStore& store) = 0;
 
-  /// Copies blocks to host memory, bit by bit. The bytes are there when this returns. Throws Failure if
-  /// blocks, slots or sizes do not fit the store.
+  /// Copies blocks to host memory, bit by bit, before it returns. Throws Failure if blocks, slots or sizes do
+  /// not fit the store.
   virtual void readBlocks(std::span<const BlockToHost> blocks, const KvStore& store) = 0;
   /// Copies blocks from host memory into the store. The slots after the written ones are undefined
-  /// afterwards. The bytes need not live on after this returns. Throws as readBlocks().
+  /// afterwards. The bytes can be freed after the call. Throws like readBlocks().
   virtual void writeBlocks(std::span<const BlockFromHost> blocks, KvStore& store) = 0;
 
-  /// out[r] = softmax over all keys of the row of (scale · s(p) · ⟨R(p − b)q, k⟩) · values. Here k is stored
-  /// rotated by its local index, p is the position of the row, b is the base of the key's segment and s is
-  /// the position scale. queries, out: [rows][queryHeads · headSize]; queries are not rotated. If `observed`,
-  /// the results of the pass contain the attention mass of this layer that the inputs ask for.
+  /// Computes out[r] = softmax(scale · s(p) · ⟨R(p − b)q, k⟩) · values, over all keys of the row. `k` is
+  /// stored rotated by the position in its segment. `p` is the position of the row. `b` is the start position
+  /// of the key's segment. `s` is the position scale. Shape of queries and out: [rows][queryHeads ·
+  /// headSize]. The queries are not rotated. If `observed`, the results of the pass contain the attention
+  /// mass of this layer that the inputs ask for.
   virtual void attend(Pass& pass, const Tensor& queries, const KvStore& store, std::int32_t layer,
                       bool observed, Tensor& out) = 0;
 
-  /// out[r] = Σ (x − stored)² over the heads of row r. x are keys (before rotation) or values of the pass;
-  /// stored is what the row's slot holds of them in this layer. x is rotated and rounded as it would be
-  /// stored, so a row that equals the stored one gives 0. x: [rows][heads · headSize]; out: [rows][1], in f32
-  /// on every backend.
+  /// Computes out[r] = Σ (x − stored)² over the heads of row r. `x` has keys (before rotation) or values of
+  /// the pass. `stored` has the keys or values in the row's slot in this layer. `x` is rotated and rounded as
+  /// for storing. A row that equals the stored row therefore gives 0. Shapes: x is [rows][heads · headSize].
+  /// `out` is [rows][1], in f32 on every backend.
   virtual void deviations(const Pass& pass, StoredPart part, const Tensor& x, std::int32_t layer,
                           const KvStore& store, Tensor& out) = 0;
 
-  /// Leaves out rows: from here on the pass has only the rows that narrowing.h chooses by the scores,
-  /// [rows][1]. A backend may wait for the scores. gatherRows with RowList::Chosen takes the remaining rows
-  /// from a tensor of the rows before. Call this as often as the inputs have narrowings. The results name the
-  /// rows that remained.
+  /// Narrows the pass to the rows that narrowing.h chooses by the scores, [rows][1]. A backend may wait for
+  /// the scores. `gatherRows` with RowList::Chosen takes the remaining rows from a tensor of the earlier
+  /// rows. Call this once for each narrowing of the inputs. The results name the remaining rows.
   virtual void narrow(Pass& pass, const Tensor& scores) = 0;
 
-  /// Draws the tokens of the pass exactly as sampling.h says: equal logits give the same token on every
-  /// backend. logits: [logitRows][vocabularySize]. A stop does not cut this short. Throws Failure if a row
+  /// Samples the tokens of the pass exactly as sampling.h says. Equal logits give the same token on every
+  /// backend. logits: [logitRows][vocabularySize]. A stop does not end this early. Throws Failure if a row
   /// has more than kMostLogits logits.
   virtual void sample(Pass& pass, const Tensor& logits) = 0;
-  /// Adds a copy of x, in f32, as it is now, to the results of the pass.
+  /// Adds a copy of the current x, in f32, to the results of the pass.
   virtual void fetch(Pass& pass, const Tensor& x) = 0;
   /// Waits until the operations of the pass are done and returns its results. Call this once per pass.
   virtual PassResults finish(Pass& pass) = 0;
@@ -274,7 +274,7 @@ class Backend {
   /// For tests: fills a tensor from host memory.
   virtual void upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
                       Tensor& out) = 0;
-  /// For tests: the same, but out is in f32, like the product with a weight for logits.
+  /// For tests: like upload(), but out is in f32, like the product with a weight for logits.
   virtual void uploadLogits(std::span<const float> values, std::int64_t rows, std::int64_t columns,
                             Tensor& out) {
     upload(values, rows, columns, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The registry of backends of a program. Only the mains know which backends there are: they fill the registry
-// and pass it on.
+// The registry of backends of a program. Only the mains know the existing backends. They fill the registry
+// and pass it on. Open this file to register a backend or to choose a device.
 #pragma once
 
 #include "engine/base/saturated.h"
@@ -19,88 +19,90 @@
 
 namespace spanscope::compute {
 
-inline constexpr int kMostThreads = 1024;  ///< of the host, including the caller's
+inline constexpr int kMostThreads = 1024;  ///< threads of the host, including the caller's
 
 struct BackendOptions {
-  int threads = 0;  ///< of the host, including the caller's: 0 … kMostThreads; 0: one per core
-  int device = 0;   ///< index among the devices of the kind, in the order of `probe`
-  /// Whether rows must be bit-equal (DeviceInfo::rowsAreBitEqual), even if that takes longer. It changes
-  /// nothing for a device whose rows always are.
+  int threads = 0;  ///< threads of the host, including the caller's: 0 … kMostThreads; 0: one per core
+  int device = 0;   ///< index among the devices of the kind, in the order of `probe`.
+  /// Whether rows must be bit-equal (DeviceInfo::rowsAreBitEqual), even if that takes longer. No effect on a
+  /// device whose rows always are.
   bool exact = false;
-  /// Of products on a processor; cards take no notice.
+  /// For products on a processor. GPUs ignore it.
   Arithmetic arithmetic = Arithmetic::F32;
 };
 
-/// A device that was found on this machine.
+/// A device of this machine.
 struct Device {
   std::string name;               ///< the name in options and documents: "cpu", "cuda:0"
-  std::string description;        ///< what the device is; empty if there is none
-  std::uint64_t memoryBytes = 0;  ///< most memory for weights, keys and values; 0: unknown
-  std::string obstacle;           ///< why the device cannot be used; empty: it can
+  std::string description;        ///< description of the device; empty if there is none
+  std::uint64_t memoryBytes = 0;  ///< max memory for weights, keys and values; 0: unknown
+  std::string obstacle;           ///< the reason why the device cannot be used; empty if it can
 
   bool isUsable() const { return obstacle.empty(); }
 };
 
-/// The highest rates of a device, as measured.
+/// The measured max rates of a device.
 struct MachineRates {
   double flops = 0;           ///< f32 operations per second; a multiply-add counts as two
-  double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the device has none, or says nothing
+  double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the device has none, or reports none
   double byteOperations = 0;  ///< the same by bytes
   double bytesPerSecond = 0;  ///< read from the memory that holds weights
 
-  /// One of the rates of arithmetic; where the device lacks it, that of f32, in which it multiplies then.
+  /// Returns one of the arithmetic rates. If the device lacks it, returns the f32 rate, which the device then
+  /// uses.
   double arithmetic(double MachineRates::*rate) const { return this->*rate > 0 ? this->*rate : flops; }
 };
 
-/// Each call measures the rates once. So measurements can alternate with the runs that they are compared to.
+/// Each call measures the rates once. Measurements can therefore alternate with the runs that they are
+/// compared with.
 using RateMeter = std::function<MachineRates()>;
 
-/// How much memory a device takes for what it shall hold; known before anything is allocated. The defaults
-/// follow from shapes and types, with activations in f32. All in bytes.
+/// The memory of a device for weights, stores and activations, known before anything is allocated. The
+/// defaults follow from shapes and types, with activations in f32. All values are in bytes.
 struct MemoryRules {
-  /// Memory of a store; proportional to its number of blocks. The shape may have any numbers that are not
-  /// negative. The largest value if the bytes cannot be counted.
+  /// Memory of a store, proportional to its number of blocks. The shape may have any numbers ≥ 0. Returns the
+  /// largest value if the number of bytes overflows.
   std::function<std::uint64_t(const KvShape&)> ofStore = [](const KvShape& shape) {
     return saturatedProduct({2, shape.layers, shape.blocks, shape.blockSize, shape.heads, shape.headSize,
                              static_cast<std::int64_t>(sizeOf(shape.type))});
   };
-  /// Memory of so many elements of matrices that have this format in the checkpoint.
+  /// Memory of N elements of matrices that have this format in the checkpoint.
   std::function<std::uint64_t(WeightFormat, std::int64_t)> ofMatrix =
       [](WeightFormat format, std::int64_t elements) { return std::uint64_t{bytesOf(format, elements)}; };
   std::int64_t ofActivation = 4;  ///< one element of an activation
-  std::uint64_t ofPasses = 0;     ///< needed besides activations: partial results, lists, workspaces
+  std::uint64_t ofPasses = 0;     ///< other memory: partial results, lists, workspaces
 };
 
 /// One kind of backend.
 struct BackendKind {
-  std::string name;  ///< that of its DeviceKind (engine/compute/backends.h): "cpu"
-  /// The devices of this kind on this machine; at least one entry. If there is no device, the entry says why.
-  /// The call takes no memory of a device.
+  std::string name;  ///< the name of its DeviceKind: "cpu"
+  /// Lists the devices of this kind on this machine; at least one entry. If there is no device, the entry has
+  /// the reason. The call takes no memory of a device.
   std::function<std::vector<Device>()> probe;
   /// Throws Failure if the device is missing or lacks memory.
   std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
   /// Throws Failure if the memory for the measurement cannot be allocated.
   std::function<RateMeter(const BackendOptions&)> meter;
   std::function<MemoryRules()> memory = [] { return MemoryRules(); };
-  /// The least number of rows that a pass should be allowed, so that prompts are computed fast; 0: no
-  /// preference.
+  /// The min number of rows per pass that keeps prompts fast. 0: no preference.
   std::int32_t rowsPerPass = 0;
-  /// How much memory of a device is available now. Finding out may take some of it. Throws Failure if the
-  /// device cannot be used after all. If there is no function: as much as `probe` says.
+  /// Returns the memory of a device that is available now. The call may take some of it. Throws Failure if
+  /// the device cannot be used. Without this function, the memory is the one from `probe`.
   std::function<std::uint64_t(int device)> freeBytes = nullptr;
-  /// The type of cached keys and values with which the devices attend best: F32 or BF16.
+  /// The type of cached keys and values that makes attention fastest: F32 or BF16.
   DType keysAndValues = DType::F32;
 };
 
-/// Stands for a kind that is not part of this program; `obstacle` says so.
+/// Makes a kind that is not part of this program, with the reason.
 BackendKind absentKind(std::string name, std::string obstacle);
 
-/// A kind in a registry. Either it is known from the start, or it is opened when it is first asked for, and
-/// then stays the same. Copies share one kind.
+/// A kind in a registry. The kind is known from the start, or its first use opens it. After that it does not
+/// change. Copies share one kind.
 class KindEntry {
  public:
   KindEntry(BackendKind kind);  // NOLINT(google-explicit-constructor): a kind is the usual entry.
-  /// `open` returns the kind of this name. If that is impossible, it returns an absent kind that says why.
+  /// `open` returns the kind with this name. If that is impossible, it returns an absent kind with the
+  /// reason.
   KindEntry(std::string name, std::function<BackendKind()> open);
 
   const std::string& name() const;
@@ -124,43 +126,43 @@ struct ChosenDevice {
   int index = 0;  ///< among the devices of the kind
 };
 
-/// Why the device called `name` cannot be used; empty if it can. `devices` are all devices. `name`: as for
-/// Backends::choose().
+/// Returns the reason why the device `name` cannot be used. Empty if it can. `devices` are all devices.
+/// `name` is as for Backends::choose().
 std::string obstacleOf(const std::vector<Device>& devices, std::string_view name);
 
 /// The name that means the first usable device.
 inline constexpr std::string_view kAutoDevice = "auto";
 
-/// The registry. It is a value; copies hold the same kinds.
+/// The registry. It is a value, and copies have the same kinds.
 class Backends {
  public:
   Backends() = default;
-  /// The most preferred kind first. Names must be different.
+  /// The preferred kind comes first. Names must be different.
   explicit Backends(std::vector<KindEntry> kinds);
 
   const std::vector<KindEntry>& entries() const { return m_kinds; }
-  /// All kinds; opens each of them.
+  /// Returns all kinds, and opens each of them.
   std::vector<BackendKind> kinds() const;
-  /// The devices of all kinds, including those that cannot be used.
+  /// Returns the devices of all kinds, including unusable ones.
   std::vector<Device> devices() const;
-  /// The device of this name; a kind's name means its first device, and "auto" the first usable device.
-  /// memoryBytes is the memory that is free now. Throws Failure that lists the known names, or says why that
-  /// device cannot be used.
+  /// Returns the device with this name. A kind's name means its first device, and "auto" the first usable
+  /// device. memoryBytes is the free memory now. Throws Failure that lists the known names, or has the reason
+  /// why the device cannot be used.
   ChosenDevice choose(std::string_view name = kAutoDevice) const;
 
  private:
   std::vector<KindEntry> m_kinds;
 };
 
-// The kinds of devices that documents and options may name, and what is known of each before it is opened.
-// The registry's row of a kind (engine/compute/backends.h) takes its name from here.
+// The kinds of devices that documents and options may name, with the properties known before a device is
+// opened. The registry's row of a kind takes its name from here.
 
 struct DeviceKind {
   const char* name = "";       ///< "cpu"; its devices are "cuda:0", "cuda:1", …
-  const char* label = "";      ///< what people call it
-  bool isAlwaysThere = false;  ///< every machine has one, and no second: its name takes no number
-  /// Rows are bit-equal (DeviceInfo::rowsAreBitEqual) without being asked for; of other kinds nobody knows
-  /// before a device is opened.
+  const char* label = "";      ///< the name for the user
+  bool isAlwaysThere = false;  ///< every machine has exactly one; its name has no number
+  /// Rows are bit-equal (DeviceInfo::rowsAreBitEqual) without the option `exact`. False for kinds whose
+  /// devices must be opened first.
   bool rowsAreBitEqual = false;
 };
 
@@ -171,12 +173,12 @@ inline constexpr DeviceKind kProcessor{.name = "cpu",
 inline constexpr DeviceKind kNvidiaCards{
     .name = "cuda", .label = forTranslation("spanscope::workbench", "NVIDIA GPU (CUDA)")};
 
-/// In the order in which people are offered them; the first is always there.
+/// In the order of offers to the user. The first kind exists on every machine.
 inline constexpr std::array kDeviceKinds{&kProcessor, &kNvidiaCards};
 static_assert(kDeviceKinds.front()->isAlwaysThere);
 
-/// The kind of "cpu", "cuda" or "cuda:1"; nullptr: there is none of this name. It says nothing about which
-/// devices this machine has.
+/// Returns the kind of "cpu", "cuda" or "cuda:1", or nullptr for an unknown name. The function does not look
+/// for devices of this machine.
 const DeviceKind* deviceKindOf(std::string_view device);
 
 }  // namespace spanscope::compute

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The types of numbers in tensors.
+// Defines the types of numbers in tensors. Open this file to convert between f32 and 16-bit types.
 #pragma once
 
 #include <array>
@@ -52,10 +52,10 @@ constexpr std::uint16_t f16FromFloat(float value) {
   } else if (magnitude >= 0x47800000U) {  // 2^16 and more
     result = 0x7C00U;
   } else if (magnitude >=
-             0x38800000U) {  // 2^-14, the least normal value; a carry out of the largest gives infinity
+             0x38800000U) {  // 2^-14, the smallest normal value; a carry out of the largest gives infinity
     const std::uint32_t rebiased = magnitude - 0x38000000U;
     result = (rebiased + 0xFFFU + ((rebiased >> 13) & 1U)) >> 13;
-  } else {  // the sum with 1/2 has its last place at 2^-24, so the addition itself rounds
+  } else {  // the sum with 1/2 has its last place at 2^-24, and the addition rounds correctly
     const float sum = std::bit_cast<float>(magnitude) + 0.5F;
     result = std::bit_cast<std::uint32_t>(sum) - 0x3F000000U;
   }
@@ -84,14 +84,14 @@ inline void storeElement(std::byte* data, DType type, float value) {
   std::memcpy(data, &bits, sizeof bits);
 }
 
-/// How products of activations and weights are computed on a processor. Both give a row the same bits
-/// whatever is computed beside it; they differ in what a row's numbers are rounded to on the way. Cards
-/// choose their own arithmetic and take no notice.
+/// The arithmetic of products of activations and weights on a processor. Both kinds give a row the same bits,
+/// independent of other rows. They differ in the rounding of a row's numbers. GPUs choose their own
+/// arithmetic and ignore this setting.
 enum class Arithmetic : std::uint8_t {
-  F32,  ///< activations in f32, weights widened to f32 exactly, sums in f32
-  /// What the processor does fastest: bf16 weights with activations rounded to bf16, packed weights with
-  /// activations rounded to eight bits by blocks; sums in f32. Where the processor has no instructions for
-  /// that, or a weight has another format, as F32.
+  F32,  ///< activations in f32, weights widened to f32 exactly, sums in f32.
+  /// The fastest arithmetic of the processor, with sums in f32. Activations are rounded to bf16 for bf16
+  /// weights, and to eight bits by blocks for packed weights. Without such instructions, or for other
+  /// formats, it is F32.
   Fast
 };
 
@@ -101,7 +101,7 @@ constexpr const char* nameOf(Arithmetic arithmetic) {
   return kArithmeticNames[static_cast<std::size_t>(arithmetic)];
 }
 
-/// Nothing for a name that is none of these.
+/// Returns nothing for an unknown name.
 constexpr std::optional<Arithmetic> arithmeticOf(std::string_view name) {
   for (std::size_t i = 0; i < kArithmeticNames.size(); ++i) {
     if (name == kArithmeticNames[i]) return static_cast<Arithmetic>(i);

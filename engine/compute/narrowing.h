@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Says exactly which rows of a pass remain when the pass is narrowed: equal scores give the same rows on
-// every backend.
+// Defines which rows of a pass remain when the pass is narrowed. Equal scores give the same rows on every
+// backend. Open this file when a policy recomputes the wrong tokens.
 #pragma once
 
 #include "engine/compute/pass.h"
@@ -11,34 +11,35 @@
 
 namespace spanscope::compute {
 
-/// The rows that remain after the next narrowing, by their place in the pass, ascending. Of each group these
-/// are the rows with the largest scores; of equal scores (−0 equals +0) the earlier row. scores: one per row;
-/// a NaN counts as the largest.
+/// Returns the rows that remain after the next narrowing, by their place in the pass, ascending. These are
+/// the rows of each group with the largest scores. Of equal scores (−0 equals +0), the earlier row remains.
+/// scores: one per row. A NaN counts as the largest score.
 std::vector<std::int32_t> chooseRows(const PassInputs& inputs, std::span<const float> scores);
 
-/// The inputs of the pass after a narrowing to `rows`, which chooseRows() returned. A run that lost all its
-/// rows is gone, also from the list of runs whose mass is asked for. The first narrowing is removed from the
-/// list.
+/// Returns the inputs of the pass after a narrowing to `rows`, the result of chooseRows(). A run without rows
+/// is removed, also from the list of runs whose mass is wanted. The first narrowing is removed from the list.
 PassInputs narrowed(const PassInputs& inputs, std::span<const std::int32_t> rows);
 
-/// Throws Failure unless the narrowings of the inputs are possible: the groups cover the runs, and the runs
-/// cover the rows; every narrowing has the same groups; a group keeps no more rows than it has left; and if
-/// logits, hidden states or masses are wanted in a group, this group keeps all its rows.
+/// Throws Failure unless the narrowings of the inputs are possible:
+/// - The groups cover the runs, and the runs cover the rows.
+/// - Every narrowing has the same groups.
+/// - A group keeps no more rows than it has left.
+/// - A group keeps all its rows if logits, hidden states or masses are wanted in the group.
 void checkNarrowing(const PassInputs& inputs);
 
 /// The narrowings of a pass in progress, for backends: its current inputs, and which of its first rows are
 /// left.
 class Narrowing {
  public:
-  /// Throws Failure as checkNarrowing().
+  /// Throws Failure like checkNarrowing().
   explicit Narrowing(const PassInputs& inputs);
 
-  /// Does the next narrowing. Returns the rows that remain, by their place before this step. Throws Failure
-  /// if there is no narrowing left, or not exactly one score per row.
+  /// Does the next narrowing. Returns the remaining rows, by their place before this step. Throws Failure if
+  /// there is no narrowing left, or not exactly one score per row.
   std::vector<std::int32_t> step(std::span<const float> scores);
 
   const PassInputs& inputs() const { return m_inputs; }
-  /// The rows that are left, by their place in the first inputs.
+  /// Returns the remaining rows, by their place in the first inputs.
   const std::vector<std::int32_t>& kept() const { return m_kept; }
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The formats in which checkpoints hold weights. Plain formats store each element by itself. Packed formats
-// store blocks of elements: small codes, and factors that a block or a part of it shares. Their definitions
-// are those of ggml (ggml-quants.c, the Python package gguf); the tests compare every format with it.
+// Defines the formats in which checkpoints store weights. Plain formats store each element separately. Packed
+// formats store blocks of elements as small codes and shared factors. The definitions are those of ggml
+// (ggml-quants.c, the Python package gguf). The tests compare every format with ggml. Open this file to add a
+// format.
 #pragma once
 
 #include "engine/compute/dtype.h"
@@ -15,7 +16,7 @@
 
 namespace spanscope::compute {
 
-/// The names are those of GGUF: the digit is the number of bits of a code, _K marks blocks of 256 elements.
+/// The names are those of GGUF. The digit is the number of bits of a code. _K marks blocks of 256 elements.
 enum class WeightFormat : std::uint8_t {
   F32,
   F16,
@@ -35,20 +36,20 @@ enum class WeightFormat : std::uint8_t {
 };
 
 /// The value of an element is (factor · scale) · value of its code, plus (minimum · part's minimum). Each
-/// product and the sum are rounded to f32. What a format does not have counts as 1 in the first product, and
-/// is left out of the sum.
+/// product and the sum are rounded to f32. Without a scale, the first product uses 1. Without minima, the sum
+/// has one term.
 struct PackedRule {
   std::int32_t bits = 0;           ///< of a code: 2, 3, 4, 5, 6 or 8; 0 for plain formats
   std::int32_t partElements = 32;  ///< elements that share a scale; it divides the elements of a block
-  std::int32_t offset = 0;         ///< the value of a code is code − offset, or
+  std::int32_t offset = 0;         ///< the value of a code is code − offset, if there is no table
   bool hasTable = false;
-  std::array<std::int8_t, 16> table{};  ///< table[code], if there is one
+  std::array<std::int8_t, 16> table{};  ///< the value of a code is table[code], if there is a table
   bool hasScales = false;               ///< whether each part has a scale
   bool hasMinimum = false;              ///< whether the block has a minimum
-  bool hasMinima = false;               ///< whether each part has one, too; their product is subtracted
+  bool hasMinima = false;  ///< whether each part has a minimum, too; the product of both is subtracted
 };
 
-/// A block taken apart. The elements stand in the order of the row.
+/// The contents of a block in separate arrays. The elements are in the order of the row.
 struct PackedParts {
   static constexpr std::size_t kMostElements = 256;
   static constexpr std::size_t kMostParts = 16;
@@ -56,10 +57,10 @@ struct PackedParts {
   float minimum = 0;
   std::int8_t scales[kMostParts]{};
   std::uint8_t minima[kMostParts]{};
-  std::uint8_t codes[kMostElements];  ///< as many as a block has; the rest is not set
+  std::uint8_t codes[kMostElements];  ///< one per element of the block; the rest is not set
 };
 
-/// Blocks of as many rows, one below the other: `stride` bytes from each to the next.
+/// One block of each of several rows. `stride` is the number of bytes between two blocks.
 struct BlockColumn {
   const std::byte* first = nullptr;
   std::int64_t stride = 0;
@@ -68,14 +69,14 @@ struct BlockColumn {
 
 struct WeightFormatInfo {
   WeightFormat format = WeightFormat::F32;
-  const char* name = "";           ///< as GGUF spells it: "Q4_K"
+  const char* name = "";           ///< the spelling of GGUF: "Q4_K"
   std::uint32_t ggufType = 0;      ///< number of the type in GGUF files
   std::int32_t blockElements = 1;  ///< a row is a whole number of blocks
   std::int32_t blockBytes = 0;
   PackedRule rule{};           ///< for packed formats
-  std::int32_t factorAt = 0;   ///< byte of a packed block at which its factor stands, in f16
-  std::int32_t minimumAt = 0;  ///< the same for its minimum, if the format has one
-  /// Takes scales, minima and codes out of blocks, each into one of `parts`; null for plain formats. See
+  std::int32_t factorAt = 0;   ///< offset in bytes of the factor in a packed block; the factor is in f16
+  std::int32_t minimumAt = 0;  ///< offset in bytes of the minimum, if the format has one.
+  /// Takes scales, minima and codes out of blocks, each into one of `parts`. Null for plain formats. See
   /// takeApart().
   void (*takeCodes)(const BlockColumn& blocks, PackedParts* parts) = nullptr;
 
@@ -88,23 +89,23 @@ const WeightFormatInfo& infoOf(WeightFormat format);
 inline const char* nameOf(WeightFormat format) {
   return infoOf(format).name;
 }
-/// Null if the number is no format that is known here.
+/// Returns null if the number is no known format.
 const WeightFormatInfo* findGgufType(std::uint32_t number);
 
-/// The format whose elements are of this type, and the other way round; packed formats have no such type.
+/// Returns the format whose elements have this type, and the reverse. Packed formats have no such type.
 WeightFormat formatOf(DType type);
 std::optional<DType> dtypeOf(WeightFormat format);
 
-/// Bytes of so many elements, which must be a whole number of blocks.
+/// Returns the bytes of `elements` elements, which must be a whole number of blocks.
 std::size_t bytesOf(WeightFormat format, std::int64_t elements);
 
-/// Takes one block of a packed format apart.
+/// Splits one block of a packed format into its parts.
 void takeApart(const WeightFormatInfo& info, const std::byte* block, PackedParts& parts);
 
-/// Writes `elements` values to `out`; they must be a whole number of blocks. `data` may have any alignment.
+/// Writes `elements` values to `out`. They must be a whole number of blocks. `data` may have any alignment.
 void widen(WeightFormat format, const std::byte* data, std::int64_t elements, float* out);
 
-/// The first block with a factor or minimum that is not finite; nothing if there is none. For packed formats.
+/// Returns the first block with a factor or minimum that is not finite, or nothing. For packed formats.
 std::optional<std::int64_t> findBlockNotFinite(WeightFormat format, const std::byte* data,
                                                std::int64_t blocks);
 

@@ -62,7 +62,7 @@ void takeLines(const std::byte* bytes, std::uint8_t* codes) {
   }
 }
 
-/// Two bits of each line: each 32 bytes hold the four lines of a stretch, the first in the lowest bits.
+/// Two bits of each line. Each 32 bytes contain the four lines of a stretch, the first in the lowest bits.
 void takeCrumbs(const std::byte* bytes, std::uint8_t* codes) {
   for (std::size_t stretch = 0; stretch < 2; ++stretch) {
     const auto own = bytesAt<kLine>(bytes + stretch * kLine);
@@ -84,7 +84,7 @@ void addLineBits(const std::byte* bytes, unsigned place, std::uint8_t* codes) {
 }
 
 /// Eight scales and eight minima of six bits in twelve bytes. The first four of each have bytes of their own
-/// for their six bits; the other four have four bits in the last bytes, and two in the tops of the first.
+/// for their six bits. The other four have four bits in the last bytes, and two in the top bits of the first.
 void takeScalesAndMinima(const std::byte* bytes, PackedParts& parts) {
   for (std::size_t j = 0; j < 4; ++j) {
     const std::uint8_t scale = byteAt(bytes, j);
@@ -182,7 +182,7 @@ void takeIQ4_XS(const std::byte* block, PackedParts& parts) {
   }
 }
 
-/// The format is known where the loop is, as a call for each block would cost more than a small block does.
+/// The format is known in the loop, because a call for each block would cost more than a small block.
 template <void (*kTake)(const std::byte* block, PackedParts& parts)>
 void takeEach(const BlockColumn& blocks, PackedParts* parts) {
   const auto [first, stride, count] = blocks;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one table of weight formats. Kernels take its rules as constants.
+// Contains the one table of weight formats. Kernels take its rules as constants. Open this file to add a
+// packed format.
 #pragma once
 
 #include "engine/compute/weight_format/weight_format.h"
@@ -10,7 +11,7 @@
 
 namespace spanscope::compute {
 
-// Where scales, minima and codes stand in the blocks of each packed format. Numbers are little-endian.
+// The places of scales, minima and codes in the blocks of each packed format. Numbers are little-endian.
 
 /// The values of the codes of IQ4_NL and IQ4_XS.
 inline constexpr std::array<std::int8_t, 16> kNonLinearValues = {-127, -104, -83, -65, -49, -35, -22, -10,
