@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Lays out a generation step as a span table. Open this file when a prompt has the wrong tokens or segments.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -15,40 +16,47 @@ namespace spanscope::layout {
 
 /// The result of an earlier step of the plan.
 struct StepOutput {
-  SpanTable table;              ///< the span table with which the step was run
+  SpanTable table;              ///< the span table of the step's run
   std::vector<TokenId> tokens;  ///< the sampled ids, including an end token if one was sampled
 };
 
-/// Which visibility the segments get.
+/// The attention between segments.
 enum class Visibility {
   Full,              ///< everything is one segment with plain causal attention
   Spans,             ///< block attention: the children of a plus are independent
-  SpansAtOneBase,    ///< the same, but all children of a plus get the base position of the first child
-  SpansBehindPrefix  ///< the children of a plus see what stands before the plus, but not each other
+  SpansAtOneBase,    ///< like Spans, but all children of a plus have the start position of the first child
+  SpansBehindPrefix  ///< the children of a plus attend to the prompt before the plus, but not to each other
 };
 
-/// Lays out the prompt of a step by the rules of the renderer; it ends with the generation prompt.
-/// `outputs[i]` belongs to step i of the plan. The output of every step that the prompt needs must be there.
-/// Throws Failure if a text cannot be encoded.
+/// Lays out the prompt of a step by the rules of the renderer. The prompt ends with the generation prompt.
+/// `outputs[i]` belongs to step i of the plan. Every output that the prompt needs must exist. Throws Failure
+/// if a text cannot be encoded.
 ///
-/// Exact: nothing is padded or cropped. Joining all segments gives exactly the chat template's text of the
-/// prompt, with one exception: with `Spans` a closure (the prompt of an earlier step with its reply) begins
-/// like the conversation that it was, with what the template puts before a first message.
+/// Exact: adds and truncates nothing. All segments together are exactly the chat template's text of the
+/// prompt, with one exception. With `Spans`, a subquery result (the prompt of an earlier step with its
+/// answer) begins like the original conversation. It has the text that the template puts before a first
+/// message.
 ///
-/// Padded and cropped: every child of a plus begins with the plus marker. The last child of a cross that has
-/// tokens begins with the cross marker. Each marker stands at the beginning of a block. The generation prompt
-/// gets a plus marker of its own if the last marker before it is a plus marker. Pads belong to the segment
-/// that they follow, and so are found with it. Nothing is padded at the end.
+/// Padded and cropped:
+/// - Every child of a plus begins with the plus delimiter.
+/// - The last child of a cross that has tokens begins with the cross delimiter.
+/// - Each delimiter is at the beginning of a block.
+/// - The generation prompt gets a plus delimiter if the last delimiter before it is one.
+/// - Padding belongs to the segment before it, and is cached with this segment.
+/// - Nothing is padded at the end.
 ///
-/// Cropped: a message or reply of the assistant loses its closing tokens and then what does not fill a block;
-/// if it fills no block, it loses everything. For a body that IBM/spnl's server takes, without rewriting and
-/// without empty messages, the cropped tokens are those that IBM/spnl 0.22 makes of it (spnl::promptTokens).
-/// There are two differences: what the template puts before a first message stands before all markers and is
-/// never cropped, and replies stand there as they were sampled.
+/// Cropped: a message or answer of the assistant loses its closing tokens. Then it is truncated to full
+/// blocks. Without a full block it loses all tokens.
+///
+/// For some bodies, the cropped tokens equal those of IBM/spnl 0.22 (spnl::promptTokens). Such a body is
+/// accepted by IBM/spnl's server, needs no rewriting and has no empty messages. There are two differences:
+/// - The text that the template puts before a first message comes before all delimiters and is never
+///   truncated.
+/// - Answers are in the prompt as they were sampled.
 SpanTable layOut(const plan::Step& step, std::span<const StepOutput> outputs, MessageRenderer& renderer,
                  Visibility visibility);
 
-/// The exact layout of a single prompt.
+/// Lays out a single prompt in the exact layout.
 SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs,
                       const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
                       Visibility visibility);

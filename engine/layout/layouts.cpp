@@ -31,7 +31,7 @@ constexpr std::array<LayoutInfo, 3> kLayouts = {
           "IBM/spnl sends a span server",
       .over = "over the padded and cropped tokens and not the chat template's text"}}};
 
-/// The id that the text alone is encoded as, else one that stands for the same bytes.
+/// Returns the id of the text alone, else an id for the same bytes.
 TokenId tokenOf(const text::Tokenizer& tokenizer, const std::string& text) {
   const std::vector<TokenId> ids = tokenizer.encode(text);
   if (ids.size() == 1) return ids.front();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Encodes the messages of prompts once, for one template and one tokenizer. Open this file to change limits
+// or caching of encoded texts.
 #pragma once
 
 #include "engine/base/error.h"
@@ -23,16 +25,16 @@
 
 namespace spanscope::layout {
 
-/// When to give up a prompt that is being laid out.
+/// The conditions for giving up the layout of a prompt.
 struct PromptLimits {
   std::stop_token stop = {};
   std::int64_t mostTokens = std::numeric_limits<std::int64_t>::max();
-  Error tooLong = {};  ///< thrown as soon as a prompt, or a message of it, has more than mostTokens tokens
+  Error tooLong = {};  ///< thrown if a prompt, or a message of it, has more than mostTokens tokens
 };
 
-/// Writes the parts of a conversation with one template and one tokenizer. It encodes each text once, however
-/// many prompts contain it: the copies of a repeat share all their texts. It keeps all results as long as it
-/// lives. Not thread-safe.
+/// Writes the sections of a conversation with one template and one tokenizer. The renderer encodes each text
+/// once for all prompts. The copies of a repeat share all their texts. The renderer keeps all results during
+/// its lifetime. Not thread-safe.
 class MessageRenderer {
  public:
   struct Message {
@@ -45,29 +47,28 @@ class MessageRenderer {
   MessageRenderer(const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
       : m_tokenizer(tokenizer), m_chat(chat) {}
 
-  /// Encodes long texts that message() will be asked for, several at once on as many processors. Nothing else
-  /// changes: a text that cannot be encoded, or that would be too much for the limits, is left to message().
+  /// Encodes long texts for later calls of message(), several at once on different processors. Nothing else
+  /// changes. message() handles a text that cannot be encoded or exceeds the limits.
   void prepare(const std::vector<Message>& messages);
 
-  /// The next five functions throw Failure if a text cannot be encoded, or if the tokenizer lacks a control
-  /// piece of the template. The references stay valid as long as the renderer lives.
+  /// The next five functions throw Failure if a text cannot be encoded or the tokenizer lacks a control
+  /// piece. The references are valid during the renderer's lifetime.
   const text::RenderedMessage& message(query::Role role, std::string_view text, text::Place place);
-  /// As text::renderOpening().
+  /// Like text::renderOpening().
   const std::vector<TokenId>& opening(bool startsWithSystem);
   const std::vector<TokenId>& generationPrompt();
   const std::vector<TokenId>& replySuffix();
-  /// The tokens that close a message of the assistant that somebody wrote, as opposed to a sampled reply.
+  /// Returns the tokens that close a written message of the assistant, as opposed to a sampled answer.
   const std::vector<TokenId>& assistantSuffix();
 
-  /// Sets the layout and the block size in tokens of everything that is laid out from now on. At first the
-  /// layout is exact. Throws as markerTokens().
+  /// Sets the layout and the block size in tokens for later calls. The initial layout is exact. Throws like
+  /// markerTokens().
   void useLayout(Layout layout, std::int32_t blockSize);
   const LayoutRules& rules() const { return m_rules; }
 
-  /// Sets the limits of everything that is laid out from now on. At first there are none. On a stop all
-  /// functions throw Failure.
+  /// Sets the limits for later calls. Initially there are none. After a stop, all functions throw Failure.
   void useLimits(PromptLimits limits) { m_limits = std::move(limits); }
-  /// Throws Failure if a prompt of so many tokens is too long.
+  /// Throws Failure if a prompt of this number of tokens is too long.
   void checkLength(std::int64_t tokens) const {
     if (tokens > m_limits.mostTokens) throw Failure(m_limits.tooLong);
   }

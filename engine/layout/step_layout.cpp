@@ -38,7 +38,7 @@ bool isEmpty(const plan::PromptNode& prompt) {
   return children != nullptr && std::all_of(children->begin(), children->end(), isEmpty);
 }
 
-/// Whether the prompt is that of an earlier step with the reply right after it.
+/// Whether the prompt is that of an earlier step, followed by its answer.
 bool isClosure(const plan::PromptNode& prompt) {
   const auto* run = std::get_if<plan::PromptRun>(&prompt.value);
   if (run == nullptr || run->children.size() < 2) return false;
@@ -165,7 +165,7 @@ class StepLayout {
     m_isOpen = true;
   }
 
-  /// A message or reply outside of any plus is a part. In a plus the whole child is one.
+  /// A message or answer outside of any plus is a section. In a plus, the whole child is one section.
   void beginMessage(const NodePath& node) {
     if (m_inPlus) return;
     if (m_isOpen) {
@@ -225,7 +225,7 @@ class StepLayout {
   // ---- pads, markers and what is cropped
   // --------------------------------------------------------------------------------------------------
 
-  /// Pads stand with what is before them, so that it is found with them wherever it stands.
+  /// Padding belongs to the tokens before it. The cache then finds both together at every position.
   void padToBlock() {
     const std::int64_t over = m_count % m_rules.blockSize;
     if (over == 0) return;
@@ -249,8 +249,7 @@ class StepLayout {
     append(scope, std::span(&m_rules.markers.cross, 1), TokenRun::Source::CrossMarker, node);
   }
 
-  /// Of so many tokens that would come next and end with a suffix, how many are left without it where they
-  /// have to end a block.
+  /// Returns how many of the next `tokens` tokens remain without their suffix if they must end a block.
   std::size_t keptOf(std::size_t tokens, std::size_t suffix) const {
     const std::int64_t end = m_count + static_cast<std::int64_t>(tokens - std::min(tokens, suffix));
     return static_cast<std::size_t>(std::max(m_count, end - end % m_rules.blockSize) - m_count);
@@ -298,7 +297,7 @@ class StepLayout {
       }
       return;
     }
-    // The pads before the first child end what stands before the plus.
+    // The padding before the first child ends the tokens before the plus.
     if (m_rules.marks() && lastFilled(plus.children) != nullptr) padToBlock();
     const std::size_t before = m_table.segments.size();
     const std::vector<std::uint32_t> prefix = scope.view;
@@ -318,7 +317,7 @@ class StepLayout {
       const std::size_t inherited = inner.view.size();
       layChild(child.node, [&] {
         markPlus(inner, child.node);
-        // The inner step began with it, so its keys and values are found only behind it.
+        // The inner step began with it. Its keys and values are therefore hits only after it.
         if (isClosure(child)) open(child, child.node, inner);
         lay(child, inner);
       });
@@ -343,15 +342,15 @@ class StepLayout {
     appendFirst(scope, keptOfReply(inner.tokens), parts, node);
   }
 
-  /// How many tokens of a reply, its generation prompt and closing pieces included, stand in the prompt.
+  /// Returns how many tokens of an answer are in the prompt, with its generation prompt and closing pieces.
   std::size_t keptOfReply(const std::vector<TokenId>& sampled) {
     const std::size_t tokens =
         m_renderer.generationPrompt().size() + sampled.size() + closingAfter(sampled).size();
     return m_rules.crops() ? keptOf(tokens, m_renderer.replySuffix().size()) : tokens;
   }
 
-  /// The inner step's table goes in as it was run, all of it hidden but the reply, and keeps its own
-  /// distances, so that the reply's values are those it was generated with.
+  /// Adds the inner step's table as it was run. Everything except the answer is hidden. The table keeps its
+  /// own distances, so that the answer keeps the values from its generation.
   void layReused(const StepOutput& inner, StepIndex step, const NodePath& node, Scope& scope) {
     const std::vector<Segment>& segments = inner.table.segments;
     const std::vector<TokenId>& generationPrompt = m_renderer.generationPrompt();
@@ -414,7 +413,7 @@ class StepLayout {
     scope.open.reset();
   }
 
-  /// What a reply still lacks to be a whole message: the closing pieces, less those that were sampled.
+  /// Returns the closing pieces that an answer lacks: all closing pieces except the sampled ones.
   std::span<const TokenId> closingAfter(const std::vector<TokenId>& sampled) const {
     const std::span<const TokenId> suffix(m_renderer.replySuffix());
     for (std::size_t have = std::min(suffix.size(), sampled.size()); have > 0; --have) {
@@ -476,9 +475,9 @@ class StepLayout {
   std::uint32_t m_nextScope = 1;
   std::int64_t m_position = 0;          ///< of the next visible token
   std::int64_t m_count = 0;             ///< visible tokens so far
-  std::optional<std::uint32_t> m_last;  ///< the segment that the last visible token stands in
+  std::optional<std::uint32_t> m_last;  ///< the segment with the last visible token
   std::optional<TokenId> m_lastMarker;
-  std::uint32_t m_part = 0;  ///< the part that the next tokens belong to
+  std::uint32_t m_part = 0;  ///< the section of the next tokens
   bool m_inPlus = false;     ///< a child of a plus is being laid out
   bool m_isOpen = false;     ///< the last part has no message yet
 };
