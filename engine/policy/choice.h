@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A policy with the values of its parameters. A run is given such a choice. Documents, options and traces
-// write it as "spans", "link(16)" or "blend(0.15,by=values)".
+// A policy with the values of its parameters. A run gets such a choice. Documents, options and traces write
+// it as "spans", "link(16)" or "blend(0.15,by=values)". Open this file to change how a policy is written or
+// parsed.
 #pragma once
 
 #include "engine/policy/policy.h"
@@ -17,29 +18,29 @@ namespace spanscope::policy {
 
 class Choice {
  public:
-  /// The standard policy with the standard values of its parameters.
+  /// The default policy with the default values of its parameters.
   Choice();
-  /// The policy with the standard values of its parameters.
+  /// The policy with the default values of its parameters.
   Choice(const Policy& policy);  // NOLINT(google-explicit-constructor): a policy is such a choice.
-  /// `values`: one for each parameter, in its range. Else throws std::logic_error.
+  /// `values`: one for each parameter, in its range. Throws std::logic_error for other values.
   Choice(const Policy& policy, std::vector<double> values);
 
   const Policy& policy() const { return *m_policy; }
   std::span<const double> values() const { return m_values; }
 
-  /// The choice as people write it: the first parameter always, the others only if they are not standard.
+  /// Returns the written choice: the first parameter always, the others only if they are not defaults.
   std::string name() const;
-  /// As Policy::exactness, for these values.
+  /// Like Policy::exactness, for these values.
   const char* exactness() const;
   layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                            layout::MessageRenderer& renderer) const {
     return m_policy->layOut(step, outputs, renderer, m_values);
   }
 
-  /// Throws Failure if a model with so many layers cannot run with these values.
+  /// Throws Failure if a model with this number of layers cannot run with these values.
   void checkFor(std::int32_t layers) const;
 
-  /// As Policy::planRows.
+  /// Like Policy::planRows.
   RowPlan planRows(const layout::SpanTable& table, bool isInTeam) const {
     return m_policy->planRows == nullptr ? RowPlan{} : m_policy->planRows(table, m_values, isInTeam);
   }
@@ -51,25 +52,25 @@ class Choice {
   std::vector<double> m_values;
 };
 
-/// Why a text does not name a choice.
+/// The reason why a text does not name a choice.
 struct ChoiceProblem {
-  /// The policy that the text begins with; nullptr if there is no policy of that name.
+  /// The policy at the beginning of the text, or nullptr if the name is unknown.
   const Policy* policy = nullptr;
-  /// What was expected: "link(n): a whole number from 0, or all".
+  /// The expected text: "link(n): a whole number from 0, or all".
   std::string expected;
 };
 
-/// Reads what `name()` writes and what people type: the name of a policy, and in brackets the values of its
-/// parameters in their order. Later values may also be written as name=value. A parameter that is left out
-/// has its standard value.
+/// Reads the text of `name()` and input of the user. The text is the name of a policy, then the values of its
+/// parameters in parentheses, in order. Later values may also be written as name=value. A missing parameter
+/// has its default value.
 std::variant<Choice, ChoiceProblem> readChoice(std::string_view text);
 
 /// Like readChoice(), but returns nothing if the text does not name a choice.
 std::optional<Choice> findChoice(std::string_view text);
 
-/// The values as they are written between the brackets.
+/// Returns the values as written between the parentheses.
 std::string valuesText(const Choice& choice);
-/// Reads values as they are written between the brackets.
+/// Reads values as written between the parentheses.
 std::variant<Choice, ChoiceProblem> readValues(const Policy& policy, std::string_view text);
 
 }  // namespace spanscope::policy

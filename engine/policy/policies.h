@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Lists all reuse policies and describes their results. Open this file to add a policy.
 #pragma once
 
 #include "engine/policy/choice.h"
@@ -11,54 +12,55 @@
 
 namespace spanscope::policy {
 
-/// All policies, in the order in which they are offered. The first is the standard policy.
+/// Returns all policies in the order of offers to the user. The first is the default.
 std::span<const Policy* const> policies();
 
 const Policy& standardPolicy();
 
-/// The first policy that is as accurate as the checkpoint itself, whatever the checkpoint was trained for.
+/// Returns the first policy that is as accurate as the checkpoint itself, for any training of the checkpoint.
 const Policy& policyForAnyCheckpoint();
 
-/// What a run says in the trace if its policy wants a checkpoint trained for block attention, and the
-/// checkpoint does not say that it was.
+/// Returns the advice in the trace if a policy needs block attention, and the checkpoint was not trained for
+/// it.
 std::string untrainedAdvice();
 
-/// What a policy is exact against on a device. If the bits of a row depend on what is computed beside it (see
-/// compute::DeviceInfo::rowsAreBitEqual), nothing is ticked off: reused values are then only close to values
-/// that are computed again.
+/// Returns what a policy's result matches on a device. The bits of a row may depend on other rows of the pass
+/// (see compute::DeviceInfo::rowsAreBitEqual). Then nothing gets a check mark. Reused values are then only
+/// close to recomputed values.
 std::string exactnessOn(const Choice& choice, bool rowsAreBitEqual);
 
-/// What a run says in the trace on a device whose rows are not bit-equal.
+/// Returns the advice in the trace on a device whose rows are not bit-equal.
 std::string closeDeviceAdvice();
 
-/// The policy of that name; nullptr if there is none. `name` has no values in brackets.
+/// Returns the policy with this name, or nullptr. `name` has no values in parentheses.
 const Policy* findPolicy(std::string_view name);
 
-/// The names of all policies, in their order.
+/// Returns the names of all policies, in their order.
 std::vector<std::string> policyNames();
 
-/// What stock servers do: a prompt is one segment with plain causal attention, and the longest prefix that
+/// The method of stock servers. A prompt is one segment with plain causal attention. The longest prefix that
 /// was computed before is reused.
 extern const Policy kPrefix;
 
-/// Block attention in which the children of a plus also see the prompt before their plus, as the agents of
-/// one prompt do. What the children see is part of their identity: they are found again behind the same
-/// prompt at the same distance. A closure is a conversation of its own and sees itself alone.
+/// Block attention with shared context: the children of a plus also attend to the prompt before their plus.
+/// Everything that a child attends to is part of its identity. The child is therefore a hit only after the
+/// same prompt, at the same distance. A subquery result is a conversation of its own and attends only to
+/// itself.
 extern const Policy kSharedPrefix;
 
-/// Block attention: each child of a plus is a segment that sees only itself and is reused wherever it stands;
-/// what follows sees all of them.
+/// Block attention. Each child of a plus is a segment that attends only to itself and is reused at any
+/// position. Everything after the plus attends to all children.
 extern const Policy kSpans;
 
-/// For study: block attention in which all children of a plus stand at one position, that of the first child,
-/// as if each had been cached without its place. What follows stands where it always does. Compared with
-/// `spans`, this shows what relocation is worth: 0.7 to 3.3 points in the Block-Attention paper (arXiv
-/// 2409.15355, Table 1).
+/// For study: block attention with all children of a plus at the start position of the first child. The cache
+/// thus seems to ignore the position of each child. Later tokens keep their usual position. A comparison with
+/// `spans` shows the value of relocation: 0.7 to 3.3 points in the Block-Attention paper (arXiv 2409.15355,
+/// Table 1).
 extern const Policy kSpansNoReposition;
 
-/// Quest (arXiv 2406.10774): the prompt is computed as under `spans`. Each generated token then reads, in
-/// each layer and for each key head, only the b blocks in which its queries could score most. Bounds of the
-/// keys of each block decide which blocks these are. The first and the last block are always among them.
+/// Quest (arXiv 2406.10774): the prompt is computed as under `spans`. Each generated token then reads only b
+/// blocks, in each layer and for each key head. These are the blocks in which its queries could score
+/// highest, by bounds of the keys of each block. The first and the last block are always read.
 extern const Policy kSparse;
 
 }  // namespace spanscope::policy

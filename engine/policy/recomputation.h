@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the policies share that compute some stored tokens again: their parameters, the span table with copies
-// of segments, and the row plan of such a table.
+// Shared code of policies that recompute some stored tokens: their parameters, the span table with copies of
+// segments, and the compute plan of such a table. Open this file to change `blend` or `relay`.
 #pragma once
 
 #include "engine/base/translation.h"
@@ -17,21 +17,22 @@
 
 namespace spanscope::policy {
 
-/// How many rows of copies are computed again, and how they are chosen.
+/// The number of copied rows that are recomputed, and how they are chosen.
 struct Recomputation {
-  double share = 0;  ///< share of the rows, 0 … 1, rounded down to whole rows
-  /// The check layer: the first layer that leaves rows out. All layers before it compute all rows.
+  double share = 0;  ///< share of the rows, 0 … 1, rounded down to whole rows.
+  /// The check layer: the first layer that leaves rows out. All earlier layers compute all rows.
   std::int32_t layer = 0;
-  /// How many layers leave rows out, from the check layer on. Each leaves out rows by the same ratio.
+  /// The number of layers that leave rows out, from the check layer on. Each of them leaves out rows by the
+  /// same ratio.
   std::int32_t steps = 1;
-  compute::StoredPart by = compute::StoredPart::Keys;  ///< the part that is compared with the stored one
+  compute::StoredPart by = compute::StoredPart::Keys;  ///< the part that is compared with the stored part
 
   bool operator==(const Recomputation&) const = default;
 };
 
 inline constexpr std::array<const char*, 2> kDeviatingParts{"keys", "values"};
 
-// The parameters that follow the share, in this order.
+// The parameters after the share, in this order.
 
 inline constexpr Parameter kCheckLayer = {
     .name = "layer",
@@ -67,26 +68,25 @@ inline constexpr Parameter kFilteringLayers = {
 /// Reads the values of a share and of the three parameters above.
 Recomputation recomputationOf(std::span<const double> values);
 
-/// As Policy::expectedOn, for such values. If all rows are computed again, no layer chooses rows, and every
+/// Like Policy::expectedOn, for such values. If all rows are recomputed, no layer chooses rows, and every
 /// model can run.
 std::optional<std::string> expectedOfRecomputation(std::span<const double> values, std::int32_t layers);
 
-/// For each segment of a table, the hidden segment that it is a copy of; nothing if it is no copy. The hidden
-/// segment is the nearest earlier one with the same base, the same tokens, the same scope and the same
-/// visible part.
+/// Returns for each segment of a table the hidden segment that it copies, or nothing. That segment is the
+/// nearest earlier one with the same start position, tokens, scope and visible range.
 std::vector<std::optional<std::uint32_t>> copiesIn(const layout::SpanTable& table);
 
-/// The table without copies: the copied segments are visible in their place.
+/// Returns the table without copies. The copied segments are visible in their place.
 layout::SpanTable withoutCopies(const layout::SpanTable& table);
 
-/// Among which rows the recomputed ones are chosen.
+/// The set of rows from which the recomputed rows are chosen.
 enum class ChosenAmong : std::uint8_t {
-  AllCopies,  ///< among the rows of all copies together; the copies follow each other in the table
-  EachCopy    ///< among the rows of each copy by itself
+  AllCopies,  ///< the rows of all copies together; the copies are consecutive in the table
+  EachCopy    ///< the rows of each copy separately
 };
 
-/// The row plan of a table with copies. The copies are joint, and so are every segment that sees a joint one,
-/// and the last segment. Without copies, this is the default plan.
+/// Makes the compute plan of a table with copies. Joint segments are the copies, all segments that attend to
+/// a joint segment, and the last segment. Without copies, this is the default plan.
 RowPlan planOfCopies(const layout::SpanTable& table, const Recomputation& recomputation, ChosenAmong among);
 
 }  // namespace spanscope::policy

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Declares the policy `blend` and its span table. Open this file to change which tokens `blend` recomputes.
 #pragma once
 
 #include "engine/layout/span_table.h"
@@ -6,17 +7,19 @@
 
 namespace spanscope::policy {
 
-/// CacheBlend (arXiv 2405.16444): documents are found as they were computed by themselves. The tokens whose
-/// keys (or values) deviate most from a full prefill are computed again in full view. The layers before the
-/// check layer compute all tokens. From the check layer on, only the chosen tokens are computed, each in view
-/// of the prompt up to its own place.
+/// CacheBlend (arXiv 2405.16444): documents are hits as they were computed alone. Some tokens are recomputed
+/// with the full prompt: those whose keys (or values) deviate most from a full prefill. The layers before the
+/// check layer compute all tokens. From the check layer on, only the chosen tokens are computed. Each attends
+/// to the prompt up to its own position.
 extern const Policy kBlend;
 
-/// A span table in which documents are computed by themselves and stand in the prompt as copies. Some tokens
-/// of the copies are computed again. The table begins as `spans`, but everything from the first document up
-/// to the last segment is hidden. Then comes a copy of each of these segments that had visible tokens. The
-/// copy sees the whole prompt before it. Then comes the last segment, which sees the copies. If nothing
-/// stands in a document, the table is `spans` itself.
+/// Returns a span table in which documents are computed alone and are in the prompt as copies. Some tokens of
+/// the copies are recomputed. The table has these segments in order:
+/// - the segments of `spans`, hidden from the first document up to the last segment;
+/// - a copy of each hidden segment that had visible tokens. The copy attends to the whole prompt before it;
+/// - the last segment, which attends to the copies.
+///
+/// If no document has tokens, the table is `spans`.
 layout::SpanTable blendedTable(const layout::SpanTable& spans);
 
 }  // namespace spanscope::policy

@@ -60,7 +60,7 @@ using layout::Segment;
 using layout::SpanTable;
 using layout::TokenRun;
 
-/// What becomes of a segment of the original table.
+/// The result for a segment of the original table.
 struct Fate {
   std::int32_t linked = 0;  ///< visible tokens that a segment of their own replaces
   bool hasRest = false;     ///< whether more visible tokens are left
@@ -136,7 +136,7 @@ class Linking {
   }
 
  private:
-  /// Whether the segment stands in the outermost scope, and so sees the whole prompt before it.
+  /// Whether the segment is in the outermost scope, and therefore attends to the whole prompt before it.
   static bool isOuter(const Segment& segment) { return segment.scope == 0 && !segment.hidden; }
 
   /// Whether keys and values of the original segment are needed at all.
@@ -166,7 +166,7 @@ class Linking {
   std::vector<Fate> m_fates;
   SpanTable m_table;
   std::vector<std::optional<std::uint32_t>> m_unlinked;  ///< by original segment: its place, if it has one
-  std::vector<std::uint32_t> m_view;                     ///< what the prompt sees so far, in view order
+  std::vector<std::uint32_t> m_view;  ///< the segments that the prompt attends to so far, in prompt order
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Declares the policy `link` and its span table. Open this file to change how documents are linked.
 #pragma once
 
 #include "engine/layout/span_table.h"
@@ -9,23 +10,25 @@
 
 namespace spanscope::policy {
 
-/// Block attention with linked documents. Of each run of tokens that was computed by itself, the first n
-/// tokens are computed once more, in view of everything before them. They are read in place of the original
-/// tokens. EPIC's LegoLink does this (arXiv 2410.15332, n = 16), because every document that is computed by
-/// itself grows an attention sink at its beginning.
+/// Block attention with linked documents. Each run of tokens that was computed alone has a link: its first n
+/// tokens are recomputed. They attend to everything before them, and replace the original tokens for later
+/// readers. EPIC's LegoLink does this (arXiv 2410.15332, n = 16). The reason is that a document computed
+/// alone gets an attention sink at its beginning.
 extern const Policy kLink;
 
-// A span table in which the beginnings of documents see everything before them.
+// A span table in which the beginnings of documents attend to everything before them.
 
 /// A count for linkedTable(): as many tokens as a document has.
 inline constexpr std::int32_t kWholeDocuments = std::numeric_limits<std::int32_t>::max();
 
-/// Adds a segment to `spans` for each segment that does not see the whole prompt before it. The added segment
-/// holds the first `count` visible tokens of that segment and stands before the rest of it. It sees the whole
-/// prompt before it, with the links, and takes the places of the tokens that it repeats. The rest keeps the
-/// keys and values of the whole segment. The whole segment is computed as it was, so its contents are found
-/// wherever they were found before. Segments within a document go on seeing each other unlinked. The first
-/// visible segment is not linked: it already sees all that is before it.
+/// Adds a link to `spans` for each segment that does not attend to the whole prompt before it. The first
+/// visible segment gets no link, because it attends to everything before it. Rules:
+/// - A link has the first `count` visible tokens of its segment. It comes before the rest of the segment.
+/// - The link attends to the whole prompt before it, with its links. It has the positions of the tokens that
+///   it repeats.
+/// - The rest keeps the keys and values of the whole segment.
+/// - The whole segment is computed as before. Its contents are therefore hits as before.
+/// - Segments in a document still attend to each other without links.
 layout::SpanTable linkedTable(const layout::SpanTable& spans, std::int32_t count);
 
 }  // namespace spanscope::policy

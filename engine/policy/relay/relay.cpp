@@ -59,8 +59,8 @@ SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> out
     quoteAs(form, quoted.prompt);
     if (form == plan::OutputForm::Anew)
       return layout::layOut(quoted, outputs, renderer, layout::Visibility::Spans);
-    // What was computed again for an inner prompt belonged to that request alone. So the keys of a reply are
-    // those that it has if the replies quoted in its own prompt stand there as they were generated.
+    // Recomputed values of an inner prompt belonged to that request alone. The keys of an answer are
+    // therefore those after a prompt that quotes answers as they were generated.
     std::vector<layout::StepOutput> inner(outputs.size());
     for (const StepIndex need : step.needs) {
       if (need >= outputs.size()) continue;
@@ -88,9 +88,9 @@ SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
   table.parts = reused.parts;
   table.cropped = reused.cropped;
   std::vector<std::uint32_t> places;  // by segment of `reused`: its place in the table
-  // Both tables have the same visible tokens in the same order, and each visible segment of `reused` lies
-  // within one segment of `anew`. `within[i]`: the segments of `reused` that lie in segment i of `anew`, by
-  // their places in the table.
+  // Both tables have the same visible tokens in the same order. Each visible segment of `reused` is inside
+  // one segment of the other table. `within[i]`: the segments of `reused` inside segment i of the other
+  // table, by their places in the new table.
   std::vector<std::vector<std::uint32_t>> within(anew.segments.size());
   std::size_t outer = 0;
   std::int64_t left = anew.segments.empty() ? 0 : visibleTokens(anew.segments.front());
@@ -112,7 +112,7 @@ SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
       copy.independent = view.empty();
       copy.sees = std::move(view);
       table.segments.push_back(std::move(copy));
-      // Whatever sees the reply sees the copy instead.
+      // Segments that attended to the answer attend to the copy instead.
       places.back() = static_cast<std::uint32_t>(table.segments.size() - 1);
     }
     within[outer].push_back(places.back());

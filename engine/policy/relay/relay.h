@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Declares the policy `relay` and its span table. Open this file to change how quoted answers are reused.
 #pragma once
 
 #include "engine/policy/policy.h"
 
 namespace spanscope::policy {
 
-/// A reply that an outer prompt quotes keeps the keys and values with which it was generated, moved to its
-/// place in that prompt. The share r of its rows that deviate most in the outer view is computed again. This
-/// is the idea of RelayCaching (arXiv 2603.13289): between generating and quoting, keys and values deviate in
-/// few layers and at few positions. relay(0) is `--output-form reused`; relay(1) equals the output computed
-/// anew.
+/// An answer that an outer prompt quotes keeps the keys and values from its generation, at its new position.
+/// The fraction r of its rows that deviates most in the outer prompt is recomputed. This is the idea of
+/// RelayCaching (arXiv 2603.13289). Between generation and quotation, keys and values deviate in few layers
+/// and at few positions. `relay(0)` is `--output-form reused`. `relay(1)` equals a recomputed output.
 extern const Policy kRelay;
 
-/// The span table of a prompt that quotes replies. In `reused`, the replies stand as they were generated.
-/// `anew` is the same prompt laid out with outputs computed anew. The table is `reused` with a copy behind
-/// each reply. The copy sees what the reply sees in `anew`. A reply gets no copy if both views are the same.
+/// Returns the span table of a prompt that quotes answers. In `reused`, the answers are as generated. The
+/// other table is the same prompt with recomputed outputs. The result is `reused` with a copy after each
+/// answer. The copy attends to the segments that the answer attends to in the other table. An answer gets no
+/// copy if both lists are equal.
 layout::SpanTable relayedTable(const layout::SpanTable& reused, const layout::SpanTable& anew);
 
 }  // namespace spanscope::policy

@@ -32,8 +32,7 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
   return layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
 }
 
-/// Each row reads at most so many blocks. compute/block_choice.h says which ones, in each layer and for each
-/// key head.
+/// Each row reads at most N blocks. compute/block_choice.h chooses them, in each layer and for each key head.
 class BestBlocks final : public ReplyRows {
  public:
   explicit BestBlocks(std::int32_t most) : m_most(most) {}

@@ -60,14 +60,14 @@ constinit const Policy kViews = {.name = "views",
 
 namespace {
 
-/// Local token of the last segment at which the template's words begin that ask for the reply.
+/// Returns the position in the last segment at which the template's text that asks for the answer begins.
 std::int32_t turnOf(const Reply& reply) {
   const std::vector<layout::TokenRun>& runs = reply.table->segments.back().runs;
   const bool hasTurn = !runs.empty() && runs.back().source == layout::TokenRun::Source::Template;
   return reply.from - (hasTurn ? std::clamp(runs.back().count, 0, reply.from) : 0);
 }
 
-/// How many rows of another reply are seen by a row that has `row` rows of its own before it.
+/// Returns the number of rows of another answer that a row reads after `row` rows of its own.
 std::int32_t seenOf(const Reply& other, std::int32_t row) {
   return std::min(row + 1, other.wanted);
 }
@@ -115,8 +115,8 @@ void ViewOfOthers::addKeys(compute::QueryRun& run, std::span<const Reply> replie
 }
 
 std::vector<double> ViewOfOthers::joinMass(compute::RunMass& run, std::size_t sees) const {
-  // The ranges in order: those of the `sees` segments, the own prompt, each of the other replies, the own
-  // reply.
+  // The ranges in order: those of the `sees` segments, the own prompt, each of the other answers, the own
+  // answer.
   const std::size_t ranges = run.keyBlocks.size();
   const auto width = static_cast<std::size_t>(std::accumulate(run.keyBlocks.begin(), run.keyBlocks.end(), 0));
   const std::size_t heads = ranges == 0 ? 0 : run.first.size() / ranges;
