@@ -115,7 +115,8 @@ void AddedTokenFinder::split(std::string_view text, const std::stop_token& stop,
     if (token.leftStrip) begin = beginOfSpace(text, std::min(done, begin), begin);
     if (token.rightStrip) end = endOfSpace(text, end);
     if (begin > done) found({{done, begin}, -1});
-    // White space that the token before took is looked at again: so does the library that sets the standard.
+    // White space that the token before took is searched again, as in Hugging Face's library, which defines
+    // the result.
     found({{begin, end}, token.id});
     done = end;
   }

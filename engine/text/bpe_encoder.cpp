@@ -40,7 +40,7 @@ void BpeEncoder::encodeWord(std::string_view word) {
     m_cache.keep(word, m_units);
     return give(m_units);
   }
-  // What nothing can join is as good as two words, and a word may be a whole text.
+  // Sides that no merge can join are practically two words, and a word may be a whole text.
   std::size_t begin = 0;
   std::size_t last = 0;
   forEachUnit(word, [&](TokenId unit, std::size_t offset) {

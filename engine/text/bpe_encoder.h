@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Byte-pair encoding of the words of one text: pairs of units are joined step by step. Each step joins the
-// pair with the lowest rank; of equal pairs, the leftmost.
+// Byte-pair encoding of the words of one text. Each step joins the pair of units with the lowest rank. Of
+// equal pairs, it joins the leftmost. Open this file to change the speed of encoding.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -23,10 +23,10 @@
 
 namespace spanscope::text {
 
-// A queue that gives the least rank first, and of equal ranks the least place. It is quick where what is
-// pushed mostly ranks after what was popped: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan: Faster Algorithms
-// for the Shortest Path Problem, 1990). Unlike a binary heap it walks through its memory in order, which
-// counts where millions wait.
+// A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan: "Faster Algorithms for the Shortest Path Problem", 1990).
+// This queue pops the smallest rank first, and for equal ranks the smallest place. It is fast if most pushed
+// ranks are higher than the last popped rank. Unlike a binary heap, it reads its memory in order. This
+// matters for queues of millions of entries.
 
 class RisingQueue {
  public:
@@ -37,7 +37,7 @@ class RisingQueue {
   };
 
   bool empty() const { return m_size == 0; }
-  /// Forgets what was popped. The queue must be empty.
+  /// Drops the popped entries. The queue must be empty.
   void restart() {
     m_base = 0;
     m_hasPopped = false;
@@ -66,14 +66,14 @@ class RisingQueue {
   }
 
  private:
-  /// The highest bit in which a rank differs from that of the batch; 0 if it is the same. Those in a bucket
-  /// stay in it until it is the first: until then the batch differs from them in no higher bit.
+  /// Returns the highest bit in which a rank and the batch's rank differ, or 0 for equal ranks. Entries stay
+  /// in their bucket until it is the first one. Until then, the batch differs from them in no higher bit.
   std::size_t bucketOf(std::uint32_t rank) const {
     return static_cast<std::size_t>(std::bit_width(rank ^ m_base));
   }
 
-  /// Makes the entries of the least rank the batch. The others of their bucket are spread over the buckets
-  /// before it.
+  /// Makes the entries of the lowest rank the batch. The other entries of their bucket move to earlier
+  /// buckets.
   void refill() {
     const auto bucket = std::find_if(m_buckets.begin(), m_buckets.end(),
                                      [](const auto& entries) { return !entries.empty(); });
@@ -93,29 +93,30 @@ class RisingQueue {
   }
 
   std::vector<Entry> m_batch;  ///< all of one rank, in order
-  std::size_t m_next = 0;      ///< first of the batch that was not popped
-  std::vector<Entry> m_late;   ///< a heap of those that came too late for the buckets
+  std::size_t m_next = 0;      ///< first entry of the batch that was not popped
+  std::vector<Entry> m_late;   ///< a heap of the entries that came too late for the buckets
   std::array<std::vector<Entry>, 33> m_buckets;
-  std::vector<Entry> m_spread;  ///< a bucket while it is spread
-  std::uint32_t m_base = 0;     ///< the rank of the batch; no rank in a bucket is less
+  std::vector<Entry> m_spread;  ///< a bucket that is being distributed
+  std::uint32_t m_base = 0;     ///< the rank of the batch; no rank in a bucket is lower
   bool m_hasPopped = false;
   std::size_t m_size = 0;
 };
 
-// Remembers the ids of words of one text: most words of a text are a few that come again and again.
+// Caches the ids of words of one text. Most words of a text occur many times.
 
-/// Of a fixed size: a word takes the place of another one with the same hash.
+/// A cache of a fixed size. A word replaces another word with the same hash.
 class WordCache {
  public:
-  /// Longer words, and words of more ids, are not kept.
+  /// Longer words, and words of more ids, are not cached.
   static constexpr std::size_t kMostBytes = 22;
   static constexpr std::size_t kMostIds = 10;
 
-  /// `textBytes`: the length of the text; at most half a megabyte is used, and less for a short text.
+  /// `textBytes` is the length of the text. The cache uses at most half a megabyte, and less for a short
+  /// text.
   explicit WordCache(std::size_t textBytes)
       : m_entries(std::bit_ceil(std::clamp<std::size_t>(textBytes / kBytesPerEntry, 1, kMostEntries))) {}
 
-  /// A word of at most kMostBytes; empty if it is not known.
+  /// Finds a word of at most kMostBytes. Empty if the word is not cached.
   std::span<const TokenId> find(std::string_view word) const {
     const Entry& entry = m_entries[placeOf(word)];
     if (entry.bytes != word.size() || std::memcmp(entry.word.data(), word.data(), word.size()) != 0)
@@ -136,7 +137,7 @@ class WordCache {
   static constexpr std::size_t kBytesPerEntry = 16;
   static constexpr std::size_t kMostEntries = 8192;
 
-  /// As large as a line of a processor's cache.
+  /// An entry has the size of a cache line of a processor.
   struct Entry {
     std::uint8_t bytes = 0;  ///< 0: free
     std::uint8_t count = 0;
@@ -152,21 +153,21 @@ class WordCache {
 
 class BpeEncoder {
  public:
-  /// All must outlive it. `textBytes`: how long the text is, about.
+  /// All arguments must outlive the encoder. `textBytes` is the approximate length of the text.
   BpeEncoder(const BpeModel& model, std::size_t textBytes, const std::stop_token& stop, IdOutput& ids)
       : m_model(&model), m_ids(&ids), m_poll(stop), m_cache(textBytes) {}
 
   /// Writes the ids of one word, which must be valid UTF-8. Takes O(n log n) steps. The memory depends on the
-  /// longest stretch between two places where nothing can be joined. Throws Failure for a unit that no piece
+  /// longest stretch in which each two neighbours might be joined. Throws Failure for a unit that no piece
   /// covers, and on a stop.
   void encodeWord(std::string_view word);
 
  private:
-  /// A piece of a long stretch and what it makes with the next one.
+  /// A piece of a long stretch, and its merge with the next piece.
   struct Link {
     TokenId id = -1;
     TokenId joined = -1;
-    std::uint32_t rank = 0;  ///< of the merge with the next one; the largest number if there is none
+    std::uint32_t rank = 0;  ///< of the merge with the next piece; the largest number if there is none
     std::uint32_t previous = 0;
     std::uint32_t next = 0;
   };
@@ -188,7 +189,7 @@ class BpeEncoder {
   std::vector<TokenId> m_units;  ///< of the stretch
   std::vector<BpeModel::Merge> m_joints;
   std::vector<Link> m_links;
-  RisingQueue m_candidates;  ///< the places are those of the left ones in m_links
+  RisingQueue m_candidates;  ///< places are those of the left pieces in m_links
 };
 
 }  // namespace spanscope::text

@@ -30,8 +30,8 @@ std::optional<TokenId> BpeModel::wholeWord(std::string_view word) const {
   return found == m_words.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// A merge joins the last unit of one piece to the first of another. What a piece begins and ends with
-/// follows from the merges that make it.
+/// A merge joins the last unit of one piece to the first of another. The first and last unit of a piece
+/// follow from its merges.
 void BpeModel::finish() {
   struct Ends {
     TokenId first = -1;  ///< −1: not known yet
@@ -53,7 +53,7 @@ void BpeModel::finish() {
     merges.push_back({merge.rank, left, right, merge.joined});
     most = std::max({most, left, right, merge.joined});
   });
-  // A merge mostly stands behind those that make its parts.
+  // Usually a merge comes after the merges that make its parts.
   std::sort(merges.begin(), merges.end(), [](const Made& a, const Made& b) { return a.rank < b.rank; });
   std::vector<Ends> ends;
   for (TokenId id = 0; id <= most; ++id) ends.push_back({id, id});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tables of byte-pair encoding: how a word is spelled before any merge, and which pairs can be joined.
+// The tables of byte-pair encoding: the units of a word before any merge, and the possible merges. Open this
+// file to change how a vocabulary is looked up.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -20,24 +21,24 @@
 
 namespace spanscope::text {
 
-// A hash map from numbers to small values in one array. Tokenizers look up a pair of ids several times for
-// each byte of a text; a node for each entry, as in std::unordered_map, would cost them most of their time.
+// A hash map from numbers to small values in one array. Tokenizers look up a pair of ids several times per
+// byte of a text. The nodes of std::unordered_map would take most of their time.
 
 template <class Value>
 class FlatMap {
  public:
-  /// Stands for a free place: the one number that is no key.
+  /// Marks a free place. No key has this number.
   static constexpr std::uint64_t kFree = std::numeric_limits<std::uint64_t>::max();
 
   std::size_t size() const { return m_size; }
 
-  /// Makes room for so many entries in all.
+  /// Allocates space for this total number of entries.
   void reserve(std::size_t entries) {
     const std::size_t places = std::bit_ceil(std::max<std::size_t>(kLeastPlaces, entries * 2));
     if (places > m_places.size()) spread(places);
   }
 
-  /// Replaces what the key had.
+  /// Replaces the value of the key.
   void set(std::uint64_t key, const Value& value) {
     reserve(m_size + 1);
     Place& place = m_places[placeOf(key)];
@@ -45,7 +46,7 @@ class FlatMap {
     place = {key, value};
   }
 
-  /// Null if there is no entry. Valid until the next set().
+  /// Returns null if there is no entry. The pointer is valid until the next set().
   const Value* find(std::uint64_t key) const {
     if (m_size == 0) return nullptr;
     const Place& place = m_places[placeOf(key)];
@@ -53,7 +54,7 @@ class FlatMap {
   }
   bool contains(std::uint64_t key) const { return find(key) != nullptr; }
 
-  /// Calls `take` with key and value of each entry, in no particular order.
+  /// Calls `take` with key and value of each entry, in any order.
   template <class Take>
   void forEach(const Take& take) const {
     for (const Place& place : m_places) {
@@ -68,7 +69,7 @@ class FlatMap {
   };
   static constexpr std::size_t kLeastPlaces = 16;
 
-  /// Where the key is, or the free place for it. At least half of the places are free.
+  /// Returns the place of the key, or the free place for the key. At least half of the places are free.
   std::size_t placeOf(std::uint64_t key) const {
     const std::size_t mask = m_places.size() - 1;
     std::size_t place = static_cast<std::size_t>((key * kGoldenGamma) >> m_shift);
@@ -85,17 +86,17 @@ class FlatMap {
     }
   }
 
-  std::vector<Place> m_places;  ///< as many as a power of two
+  std::vector<Place> m_places;  ///< their number is a power of two
   std::size_t m_size = 0;
   unsigned m_shift = 0;
 };
 
 class BpeModel {
  public:
-  /// How a word is spelled before any merge.
+  /// The units of a word before any merge.
   enum class Units : std::uint8_t {
     Bytes,      ///< one piece per byte
-    Characters  ///< one piece per character; a character without a piece is handled as the setters below say
+    Characters  ///< one piece per character; the setters below define pieces for other characters
   };
   struct Merge {
     std::uint32_t rank = 0;
@@ -109,12 +110,12 @@ class BpeModel {
 
   Units units() const { return m_units; }
 
-  /// Whether a word that is itself a piece stays whole, whatever the merges say. Call this before addPiece().
+  /// Sets whether a word that is a piece stays whole, independent of the merges. Call this before addPiece().
   void setWholeWordsFirst(bool first) { m_wholeWordsFirst = first; }
-  /// Adds a piece that text may become, with the bytes that stand for it in a word. Encoding yields only
-  /// pieces that were added here.
+  /// Adds a piece that text may become, with its bytes in a word. Encoding yields only pieces that were added
+  /// here.
   void addPiece(const std::string& spelling, TokenId id);
-  /// `left` followed by `right` becomes `joined`. If a pair has two merges, the later one counts.
+  /// Joins `left` and a following `right` to `joined`. If a pair has two merges, the later one counts.
   void addMerge(TokenId left, TokenId right, std::uint32_t rank, TokenId joined) {
     m_merges.set(pairOf(left, right), Merge{rank, joined});
   }
@@ -131,10 +132,10 @@ class BpeModel {
     m_fuseUnknown = fused;
   }
 
-  /// Call this after all merges were added: then long words can be encoded part by part.
+  /// Call this after all merges were added. Long words can then be encoded in sections.
   void finish();
 
-  /// The piece of a byte or of a character, as the units are; −1 if there is none.
+  /// Returns the piece of a byte or of a character, or −1. The units of the model decide between both.
   TokenId unitId(char32_t unit) const {
     if (unit < m_firstUnits.size()) return m_firstUnits[unit];
     const TokenId* id = m_otherUnits.find(unit);
@@ -146,9 +147,9 @@ class BpeModel {
   bool fusesUnknown() const { return m_fuseUnknown; }
 
   bool takesWholeWordsFirst() const { return m_wholeWordsFirst; }
-  /// The piece that a word is whatever the merges say.
+  /// Returns the piece of a whole word, independent of the merges.
   std::optional<TokenId> wholeWord(std::string_view word) const;
-  /// Null if the pair cannot be joined.
+  /// Returns null if the pair cannot be joined.
   const Merge* findMerge(TokenId left, TokenId right) const { return m_merges.find(pairOf(left, right)); }
   /// Whether a merge can join a piece that ends with unit `left` and a piece that begins with unit `right`.
   bool canMeet(TokenId left, TokenId right) const {
@@ -175,7 +176,7 @@ class BpeModel {
   bool m_byteFallback = false;
   bool m_fuseUnknown = false;
   bool m_wholeWordsFirst = false;
-  std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> m_words;  ///< that stay whole
+  std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> m_words;  ///< words that stay whole
   FlatMap<Nothing> m_meetings;  ///< pairs of units that are neighbours in a piece
   bool m_knowsMeetings = false;
 };

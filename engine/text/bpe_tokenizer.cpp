@@ -18,7 +18,7 @@ namespace spanscope::text {
 
 namespace {
 
-/// A piece as a person reads it: what is no character is shown byte by byte.
+/// Returns a piece for display. Bytes that are no character are shown one by one.
 std::string displayOf(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string shown;
@@ -130,7 +130,7 @@ class BpeTokenizer final : public PieceTable {
       }
     }
 
-    /// What a piece of the vocabulary spells.
+    /// Returns the bytes that a piece of the vocabulary spells.
     std::string bytesOf(const std::string& spelling) const {
       if (m_description->byteLevel) return bytesOfLetters(spelling).value_or(spelling);
       const int byte = m_description->byteFallback ? byteOfPiece(spelling) : -1;
@@ -237,7 +237,8 @@ class BpeTokenizer final : public PieceTable {
       return {'<', '0', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU], '>'};
     }
 
-    /// No text is lost: the unknown stands for what has no piece. Some vocabularies lack one for a rare byte.
+    /// Prevents loss of text: the unknown piece covers text without a piece. Some vocabularies lack a piece
+    /// for a rare byte.
     void coverTheRest() {
       if (m_description->byteFallback || (m_description->byteLevel && coversUtf8())) return;
       if (m_unknown < 0) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Builds BPE tokenizers from a description, with checks. Open this file to add a source of BPE tokenizers.
 #pragma once
 
 #include "engine/text/added_tokens.h"
@@ -20,36 +21,35 @@ inline constexpr std::size_t kMaxVocabulary = std::size_t{1} << 21U;
 inline constexpr std::size_t kMaxMerges = std::size_t{1} << 22U;
 inline constexpr std::size_t kMaxAddedTokens = std::size_t{1} << 17U;
 
-/// A tokenizer that encodes words by byte pairs, as a file describes it, before the whole is checked.
+/// A BPE tokenizer as a file describes it, before the check of the whole.
 struct BpeDescription {
-  std::vector<std::pair<std::string, TokenId>> vocabulary;     ///< as the file spells it
+  std::vector<std::pair<std::string, TokenId>> vocabulary;     ///< as in the file
   std::vector<std::pair<std::string, std::string>> merges;     ///< ordered by rank
-  std::vector<AddedToken> addedTokens;                         ///< includes markers
+  std::vector<AddedToken> addedTokens;                         ///< includes control pieces
   std::vector<std::unique_ptr<const Normalizer>> normalizers;  ///< in order
   std::vector<std::unique_ptr<const PreTokenizer>> preTokenizers;
-  /// Whether words are bytes; the vocabulary then spells each byte as one printable character (GPT-2's
+  /// Whether words are bytes. The vocabulary then writes each byte as one printable character (GPT-2's
   /// alphabet).
   bool byteLevel = false;
-  std::string spaceMark;  ///< how the vocabulary writes a space; empty for " "
+  std::string spaceMark;  ///< the space in the vocabulary; empty for " "
   bool byteFallback = false;
-  std::string unknownPiece;  ///< for text that nothing else covers; empty for none
+  std::string unknownPiece;  ///< for text that no other piece covers; empty for none
   bool fuseUnknown = false;
   bool wholeWordsFirst = false;
 };
 
-/// Errors name `file`; `place` is the place of the vocabulary in it. Throws Failure if the description
+/// Errors name `file`. `place` is the place of the vocabulary in the file. Throws Failure if the description
 /// contradicts itself or could lose text.
 std::unique_ptr<Tokenizer> makeBpeTokenizer(BpeDescription description, const std::string& file,
                                             const std::string& place);
 
-// GPT-2's alphabet: it spells every byte as one printable character, so that a vocabulary can be written as
-// text.
+// GPT-2's alphabet: one printable character for every byte. A vocabulary can therefore be written as text.
 
-/// The character for a byte, in UTF-8. Printable Latin-1 characters stand for themselves. The other bytes, in
-/// order of their values, are U+0100 and up (`encoder.py` of GPT-2).
+/// Returns the character for a byte, in UTF-8. Printable Latin-1 characters mean themselves. The other bytes,
+/// in order of their values, are U+0100 and up (`encoder.py` of GPT-2).
 std::string byteLetter(unsigned char byte);
 
-/// The bytes that a text in this alphabet spells; nothing if it contains another character.
+/// Returns the bytes of a text in this alphabet. Returns nothing if it contains another character.
 std::optional<std::string> bytesOfLetters(std::string_view letters);
 
 }  // namespace spanscope::text

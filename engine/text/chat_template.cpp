@@ -23,7 +23,7 @@ bool isUnicodeSpace(char32_t c) {
   return characterClass(c) == CharacterClass::WhiteSpace;
 }
 
-/// What Python's str.strip removes, which the templates' trim is.
+/// The characters that Python's str.strip removes, and the templates' trim too.
 bool isSpace(char32_t c) {
   return isUnicodeSpace(c) || (c >= 0x1C && c <= 0x1F);
 }
@@ -72,8 +72,8 @@ TokenId requireControl(const Tokenizer& tokenizer, const std::string& piece) {
   return id;
 }
 
-/// Encodes pieces into ids, joining neighbouring literal texts before they are encoded, and notes which of
-/// the ids hold bytes of the message's own text.
+/// Encodes pieces into ids. Joins neighbouring literal texts before encoding. Notes which ids have bytes of
+/// the message's own text.
 class PieceRenderer {
  public:
   explicit PieceRenderer(const Tokenizer& tokenizer, EncodeLimits limits = {})

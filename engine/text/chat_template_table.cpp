@@ -67,8 +67,8 @@ KnownChatTemplate llama3() {
   return known;
 }
 
-/// Llama 3.1, 3.2 and 3.3 begin with a system turn that holds a date. Where templates ask for today's, this
-/// is the one they fall back to: a date that changes would make every cached block useless the next day.
+/// Llama 3.1, 3.2 and 3.3 begin with a system turn that has a date. Their templates ask for the current date.
+/// This date is their fallback. A date that changes would make every cached block useless the next day.
 KnownChatTemplate llama31() {
   KnownChatTemplate known = llama3();
   known.chat.name = "llama-3.1";
@@ -111,12 +111,12 @@ KnownChatTemplate chatMlWithSystem(std::string name, std::string system, std::ve
   return known;
 }
 
-/// Reasoning in earlier assistant turns is kept as it is written, where the checkpoint's template drops it:
-/// whether a turn is earlier is not known to a span.
+/// Reasoning in earlier assistant turns is kept as it is written. The checkpoint's template drops it. But a
+/// span does not know whether a turn is an earlier one.
 KnownChatTemplate qwen3() {
   KnownChatTemplate known = chatMl();
   known.chat.name = "qwen3";
-  // The prompt for a reply holds a thought only with thinking switched off.
+  // The prompt for an answer has a thought only with thinking switched off.
   known.markers = {"'<|im_start|>' + m.role + '\n' + content", "'<|im_start|>assistant\n'",
                    "enable_thinkingisdefinedandenable_thinkingisfalse", "'<think>\n\n</think>\n\n'"};
   known.foreign = {"'<think>\n'", "assistant\n<think>", "bos_token", "Reasoning Mode", "!= 'system'"};
@@ -145,8 +145,8 @@ KnownChatTemplate qwen3WithoutThinking() {
   return known;
 }
 
-/// Granite 3.0 to 3.2. From 3.1 on the checkpoint's template begins a conversation without a system message
-/// with one that holds today's date; it is left out, for it would change every block's key every day.
+/// Granite 3.0 to 3.2. From 3.1 on, a conversation without a system message begins with one that has the
+/// current date. Spanscope leaves it out, because it would change every block's key every day.
 KnownChatTemplate granite3() {
   KnownChatTemplate known;
   ChatTemplate& chat = known.chat;
@@ -382,8 +382,8 @@ KnownChatTemplate gemma() {
   return known;
 }
 
-/// Mistral's families differ in spaces, in whether [INST] is a control piece, and in what is trimmed. Before
-/// v7 the system has no turn of its own: it is written into the first or the last of the user's.
+/// Mistral's families differ in spaces, in [INST] as a control piece, and in trimming. Before v7 the system
+/// has no turn of its own. It is written into the first or the last of the user's turns.
 KnownChatTemplate mistral(std::string name, TurnForm user, TurnForm assistant) {
   KnownChatTemplate known;
   ChatTemplate& chat = known.chat;
@@ -429,8 +429,8 @@ KnownChatTemplate mistralNemo() {
   return known;
 }
 
-/// Other templates with these markers begin with a system message of their own, so only the fingerprint
-/// tells.
+/// Other templates with these markers begin with a system message of their own. Only the fingerprint
+/// distinguishes them.
 KnownChatTemplate mistralV7() {
   KnownChatTemplate known = mistral("mistral-v7", {{control("[INST]"), literal(" ")}, {control("[/INST]")}},
                                     {{literal(" ")}, {control("</s>")}});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The table of known chat templates, and how they are recognized. Open this file to add a chat template.
 #pragma once
 
 #include "engine/text/chat_template.h"
@@ -10,21 +11,22 @@
 
 namespace spanscope::text {
 
-/// The text of a template without meaningless differences: escaped and plain line ends are written alike, and
-/// white space around the text is removed.
+/// Returns the text of a template without meaningless differences. Escaped and plain line ends become equal,
+/// and white space around the text is removed.
 std::string canonicalTemplate(std::string_view source);
 
-/// XXH3, 64 bits, of the canonical text.
+/// Returns XXH3, 64 bits, of the canonical text.
 std::uint64_t templateFingerprint(std::string_view source);
 
-/// The canonical text in one style: within tags no spaces outside of quotes, one kind of quotes, and m.role
-/// for message['role'].
+/// Returns the canonical text in one style. Tags have no spaces outside of quotes and one kind of quotes.
+/// message['role'] becomes m.role.
 std::string templateCode(std::string_view source);
 
-/// A marker in the style of templateCode(). One with a quotation mark is code; any other is taken as it is.
+/// Returns a marker in the style of templateCode(). A marker with a quotation mark is code. Other markers do
+/// not change.
 std::string markerCode(std::string_view marker);
 
-/// Whether a Jinja program writes white space between its tags, outside of quotes. Rules are those of
+/// Whether a Jinja program writes white space between its tags, outside of quotes. The rules are those of
 /// transformers: trim_blocks, lstrip_blocks, and no line end at the end of the program.
 bool writesSpaceBetweenTags(std::string_view source);
 
@@ -33,10 +35,10 @@ struct KnownChatTemplate {
   ChatTemplate chat;
   std::vector<std::uint64_t> fingerprints;  ///< of templates that write plain turns exactly like this one
   std::vector<std::string> markers;         ///< the code of the family's templates contains all of them
-  std::vector<std::string> foreign;         ///< it contains none of them
+  std::vector<std::string> foreign;         ///< the code contains none of them
 };
 
-/// All known chat templates. Markers are tried in this order.
+/// Returns all known chat templates. Markers are tried in this order.
 const std::vector<KnownChatTemplate>& knownChatTemplates();
 
 }  // namespace spanscope::text

@@ -19,7 +19,7 @@ std::string idsOf(std::int32_t vocabularySize) {
   return "an id of the model's vocabulary, 0 to " + std::to_string(vocabularySize - 1);
 }
 
-/// The id of a piece that need not be declared a control piece.
+/// Returns the id of a piece that may not be declared a control piece.
 std::optional<TokenId> idOf(const Tokenizer& tokenizer, const std::string& piece) {
   const TokenId control = tokenizer.controlId(piece);
   if (control >= 0) return control;
@@ -43,7 +43,7 @@ std::optional<TokenId> addedId(const checkpoint::JsonPlace& config, const std::s
   return std::nullopt;
 }
 
-/// One piece, as a text or an object, or a list of them; nothing for null and for an empty text.
+/// Adds one piece, as a text or an object, or a list of them. Adds nothing for null and for an empty text.
 void addPieces(const checkpoint::JsonPlace& place, const checkpoint::JsonPlace& config,
                const Tokenizer& tokenizer, std::int32_t vocabularySize, const std::string& source,
                std::vector<EndToken>& tokens) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the tokens that end a reply, according to the tokenizer's files and the chat template. The model's
-// own files name such tokens too.
+// Finds the tokens that end an answer, from the tokenizer's files and the chat template. The model's own
+// files also name such tokens. Open this file when an answer does not stop.
 #pragma once
 
 #include "engine/base/end_token.h"
@@ -13,15 +13,15 @@
 
 namespace spanscope::text {
 
-/// Adds the eos_token of tokenizer_config.json and special_tokens_map.json (a text, an object with "content",
-/// or a list of them). If a GGUF file is the tokenizer, it also adds the eos, eot and eom ids of that file.
+/// Adds the eos_token of tokenizer_config.json and special_tokens_map.json. The value is a text, an object
+/// with "content", or a list of them. If a GGUF file is the tokenizer, also adds its eos, eot and eom ids.
 /// `vocabularySize` is that of the model. Throws Failure with file and place for a piece that the tokenizer
-/// lacks, and for an id outside of the model's vocabulary.
+/// lacks. Throws Failure for an id outside of the model's vocabulary.
 void addTokenizerEndTokens(const checkpoint::Checkpoint& checkpoint, const Tokenizer& tokenizer,
                            std::int32_t vocabularySize, std::vector<EndToken>& tokens);
 
-/// Adds the first piece of the template's reply suffix, if it is a control piece and the tokenizer has it.
-/// Throws Failure for an id outside of the model's vocabulary.
+/// Adds the first piece of the template's answer suffix if it is a control piece of the tokenizer. Throws
+/// Failure for an id outside of the model's vocabulary.
 void addClosingPiece(const ChatTemplate& chat, const Tokenizer& tokenizer, std::int32_t vocabularySize,
                      std::vector<EndToken>& tokens);
 

@@ -30,8 +30,8 @@ constexpr std::size_t kMaxExpressionBytes = 16384;
 constexpr std::uint32_t kMaxNestedGroups = 64;
 constexpr std::uint32_t kMatchLimit = 50'000'000;
 constexpr std::uint32_t kHeapLimitKibibytes = 131072;
-/// Steps that finding the words of a text may take: so many, and so many more for each of its bytes.
-/// A step is one item of the expression tried or one byte passed over.
+/// Max number of steps to find the words of a text: a base, and a number for each byte. A step is one item of
+/// the expression tried or one byte skipped.
 constexpr std::uint64_t kBaseSteps = 1'000'000;
 constexpr std::uint64_t kStepsPerByte = 100;
 
@@ -47,7 +47,7 @@ using CompileContext = std::unique_ptr<pcre2_compile_context, Freer<pcre2_compil
 using MatchContext = std::unique_ptr<pcre2_match_context, Freer<pcre2_match_context_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, Freer<pcre2_match_data_free>>;
 
-/// What is left of the steps, where in the text the matcher was last seen, and whether to go on at all.
+/// The remaining steps, the last place of the matcher in the text, and whether to continue.
 struct Budget {
   std::uint64_t left = 0;
   std::size_t position = 0;
@@ -91,7 +91,7 @@ class ExpressionPattern final : public TextPattern {
         found(*match);
         position = match->end;
       } else {
-        // An empty match is none; the search goes on behind the character it stands before.
+        // An empty match does not count. The search continues after the next character.
         if (match->begin == text.size()) break;
         position = match->begin + nextUtf8(text.substr(match->begin)).length;
       }
@@ -107,8 +107,8 @@ class ExpressionPattern final : public TextPattern {
     };
     const Budget before = budget;
     int result = match(0);
-    // Machine code takes the same steps, but has a small stack. What it cannot do, the interpreter does from
-    // the beginning.
+    // Machine code takes the same steps, but has a small stack. If it fails, the interpreter starts from the
+    // beginning.
     if (result < 0 && result != PCRE2_ERROR_NOMATCH && result != PCRE2_ERROR_CALLOUT) {
       budget = before;
       result = match(PCRE2_NO_JIT);
@@ -356,7 +356,8 @@ class Translator {
     m_position += count;
   }
 
-  /// "\p{Lu}" is a general category in both; a longer name is a script, which PCRE2 by itself would extend.
+  /// "\p{Lu}" is a general category in both libraries. A longer name is a script, which PCRE2 would extend by
+  /// default.
   void property(bool inSet) {
     if (peek(2) != '{') return refuse(2);
     const std::size_t close = rest().find('}');
@@ -370,8 +371,8 @@ class Translator {
     replace(close + 1, std::string(outside ? "\\P{" : "\\p{") + "sc:" + std::string(name) + "}");
   }
 
-  /// A general category with the characters that PCRE2 does not know yet. What is outside of one has no such
-  /// form within a set; there those characters count as PCRE2 has them.
+  /// Returns a general category with the characters that PCRE2 does not know yet. A negated category has no
+  /// such form in a set. There PCRE2's own rules apply to these characters.
   static std::string categorySet(std::string_view name, bool outside, bool inSet) {
     const std::string newer = newerOf(name);
     if (newer.empty() || (outside && inSet))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Translates and runs the regular expressions of tokenizers. Open this file when an expression is refused.
 #pragma once
 
 #include <optional>
@@ -13,9 +14,9 @@ struct TranslatedExpression {
   std::optional<std::string> unsupported;
 };
 
-/// Translates an expression from Oniguruma's Ruby syntax, which tokenizers use, to PCRE2's syntax with the
-/// options UTF, UCP and MULTILINE. The meaning stays the same. A construct that the two read differently, or
-/// that PCRE2 lacks, is not translated.
+/// Translates an expression from Oniguruma's Ruby syntax, which tokenizers use, to PCRE2's syntax. The result
+/// needs the options UTF, UCP and MULTILINE. The meaning stays the same. Constructs that PCRE2 lacks or reads
+/// differently are not translated.
 TranslatedExpression translateExpression(std::string_view expression);
 
 }  // namespace spanscope::text

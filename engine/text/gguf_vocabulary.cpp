@@ -23,7 +23,7 @@ constexpr const char* kMergesKey = "tokenizer.ggml.merges";
 constexpr const char* kSpacePrefixKey = "tokenizer.ggml.add_space_prefix";
 constexpr const char* kExtraSpacesKey = "tokenizer.ggml.remove_extra_whitespaces";
 
-/// What the name in `tokenizer.ggml.pre` stands for.
+/// The meaning of the name in `tokenizer.ggml.pre`.
 struct PreTokenization {
   std::string_view name;
   WordPattern words = WordPattern::Gpt2;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The part of a tokenizer that is a table of pieces. Open this file to write a new kind of tokenizer.
 #pragma once
 
 #include "engine/base/error.h"
@@ -14,18 +15,18 @@
 
 namespace spanscope::text {
 
-/// What a vocabulary says about one id.
+/// The properties of one id in a vocabulary.
 struct Piece {
-  std::string bytes;  ///< the bytes that the id stands for; empty for a control piece
+  std::string bytes;  ///< the bytes of the id; empty for a control piece
   std::string display;
   bool control = false;
   bool known = false;  ///< false for an id without a piece
 };
 
-/// Collects ids and passes them to a sink in portions.
+/// Collects ids and passes them to a sink in batches.
 class IdOutput {
  public:
-  /// Thrown if the sink wants no more ids. encodeTo() catches it, so everything in between ends.
+  /// Thrown if the sink wants no more ids. encodeTo() catches it.
   struct Enough {};
 
   /// `sink` must outlive the object.
@@ -83,11 +84,11 @@ class PieceTable : public Tokenizer {
   /// `source` is the file from which the table was read.
   explicit PieceTable(std::string source) : m_source(std::move(source)) {}
 
-  /// Writes all ids of the text to `ids`. Errors need not name the file.
+  /// Writes all ids of the text to `ids`. Errors do not have to name the file.
   virtual void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const = 0;
 
   bool isKnown(TokenId id) const { return id >= 0 && id < vocabularySize() && at(id).known; }
-  /// The piece of an id, which must be less than the vocabulary's size.
+  /// Returns the piece of an id, which must be less than the vocabulary's size.
   const Piece& at(TokenId id) const { return m_pieces[static_cast<std::size_t>(id)]; }
 
   std::vector<Piece> m_pieces;  ///< by id

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The contents of a sentencepiece model file, which is untrusted. Where comments speak of the library, they
-// mean Google's sentencepiece, which sets the standard.
+// Reads a sentencepiece model file, which is untrusted. "The library" in comments means Google's
+// sentencepiece, which defines the correct result. Open this file when a tokenizer.model is refused.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace spanscope::text {
 
-/// How sentencepiece writes a space in a piece (U+2581).
+/// The space in a sentencepiece piece (U+2581).
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
 struct SentencePiece {
@@ -30,31 +30,34 @@ struct SentencePiece {
 struct SentencePieceModel {
   enum class Algorithm : std::uint8_t { Unigram = 1, Bpe = 2 };
   Algorithm algorithm = Algorithm::Unigram;
-  bool byteFallback = false;    ///< text that no piece covers is spelled with byte pieces
-  bool addDummyPrefix = false;  ///< a text is encoded as if a space stood before it
+  bool byteFallback = false;    ///< byte pieces encode text that no piece covers
+  bool addDummyPrefix = false;  ///< a text is encoded with a space before it
   std::vector<SentencePiece> pieces;
 };
 
-/// Most pieces of a vocabulary, and most bytes of a piece.
+/// Max number of pieces of a vocabulary, and max number of bytes of a piece.
 inline constexpr std::size_t kMaxPieces = std::size_t{1} << 21U;
 inline constexpr std::size_t kMaxPieceBytes = 4096;
 
-/// Parses a serialized ModelProto. It accepts unigram and BPE models that do not change the text: without a
-/// character map, without removal of white space, and with spaces written as U+2581 before the word. `file`
-/// is the name in errors. Throws Failure.
+/// Parses a serialized ModelProto. Accepts unigram and BPE models that do not change the text. Such models
+/// have no character map, keep white space, and write spaces as U+2581 before the word. `file` is the name in
+/// errors. Throws Failure.
 SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::string& file);
 
-/// Throws Failure unless every piece is usable, all pieces are different, exactly one piece is the unknown
-/// one, and the byte pieces are complete if the model declares byte fallback.
+/// Checks a model. Throws Failure unless all of this is true:
+/// - Every piece is usable, and all pieces are different.
+/// - Exactly one piece is the unknown piece.
+/// - The byte pieces are complete if the model declares byte fallback.
 void checkSentencePieceModel(const SentencePieceModel& model, const std::string& file);
 
-/// The model as a ModelProto, with the identity as its normalizer. The library reads all of its fields.
+/// Returns the model as a ModelProto, with the identity as its normalizer. The library reads all of its
+/// fields.
 std::string serializeSentencePieceModel(const SentencePieceModel& model);
 
-/// The text with a space in place of each U+2581.
+/// Returns the text with a space for each U+2581.
 std::string withoutSpaceMarks(std::string_view text);
 
-/// The value of a byte piece's spelling "<0x00>" … "<0xFF>"; −1 for any other spelling.
+/// Returns the value of a byte piece's spelling "<0x00>" … "<0xFF>", or −1 for any other spelling.
 int byteOfPiece(std::string_view spelling);
 
 }  // namespace spanscope::text

@@ -27,7 +27,7 @@ namespace {
 
 using Type = SentencePiece::Type;
 
-/// The most bytes without a cut that the library gets in one call: it needs about 110 times as much memory.
+/// Max number of uncut bytes in one call of the library. The library needs about 110 times as much memory.
 constexpr std::size_t kMostUncutBytes = std::size_t{4} << 20U;
 
 /// Runs of white space may be user-defined pieces, and belong to text; any other user-defined piece is a
@@ -43,12 +43,12 @@ bool isText(const SentencePiece& piece) {
   return piece.type == Type::Normal || piece.type == Type::UserDefined || piece.type == Type::Unused;
 }
 
-/// The places where a text can be cut so that the library encodes both sides as it does within the text.
+/// Finds places where a text can be split so that the library encodes both sides as in the whole text.
 ///
 /// A model that merges pairs makes a symbol only if it is a piece. So no symbol contains two neighbouring
 /// characters that are neighbours in no piece. Merges on one side do not change the order of those on the
 /// other. How an unused piece falls apart depends only on its spelling. Without byte fallback, consecutive
-/// characters that are no pieces give one id, so the character after a cut must be a piece.
+/// characters that are no pieces give one id. The character after a cut must therefore be a piece.
 ///
 /// A unigram model allows no cut: the library rounds sums of scores from the beginning of the text.
 class CutPlaces {
@@ -133,8 +133,8 @@ std::vector<TokenId> callLibrary(const sentencepiece::SentencePieceProcessor& li
   return ids;
 }
 
-/// Calls of the library that take longer than a stop may take. A stopped call goes on in its thread; the next
-/// one waits for it, so that the memory of one call at most is in use.
+/// Calls of the library that may take longer than a stop. A stopped call continues in its thread. The next
+/// call waits for that thread, so that only one call uses memory.
 class LongCalls {
  public:
   std::vector<TokenId> encode(const sentencepiece::SentencePieceProcessor& library, std::string_view text,

@@ -9,7 +9,8 @@ namespace {
 
 constexpr query::Role kRoles[] = {query::Role::System, query::Role::User, query::Role::Assistant};
 
-/// What differs between the families: what stands before the name of the role, after it, and at the end.
+/// The differences between the families: the text before the name of the role, after the name, and at the
+/// end.
 struct Marks {
   std::string name;
   std::string begin;

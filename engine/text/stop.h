@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lets a caller stop the encoding of a text, which may be long.
+// Stops the encoding of a long text. Open this file to make another loop stoppable.
 #pragma once
 
 #include "engine/base/error.h"
@@ -15,7 +15,7 @@ inline void throwIfStopped(const std::stop_token& stop) {
     throw Failure(errorAt("text", "a stop while it was encoded", "to be let finish"));
 }
 
-/// The same for loops whose steps take less time than the check: it checks once in many steps.
+/// Checks for a stop once in many steps. For loops whose steps take less time than the check.
 class StopPoll {
  public:
   /// `stop` must outlive the object.

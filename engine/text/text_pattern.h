@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Patterns by which a tokenizer cuts a text into words.
+// The patterns by which a tokenizer splits a text into words. Open this file to add a hand-written pattern.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,13 @@ class TextPattern {
 
   using Found = std::function<void(ByteRange)>;
 
-  /// Calls `found` for every occurrence in `text`, which must be valid UTF-8, from left to right. Occurrences
-  /// are not empty and do not overlap. Throws Failure if the search would take unreasonably many steps, and
-  /// on a stop.
+  /// Calls `found` for every match in `text`, which must be valid UTF-8, from left to right. Matches are not
+  /// empty and do not overlap. Throws Failure on a stop, or if the search would take too many steps.
   virtual void find(std::string_view text, const std::stop_token& stop, const Found& found) const = 0;
   std::vector<ByteRange> findAll(std::string_view text) const;
 };
 
-/// Matches a literal text; `literal` must not be empty.
+/// Matches a literal text. `literal` must not be empty.
 std::unique_ptr<const TextPattern> literalPattern(std::string literal);
 
 /// Matches numbers (general category N): each digit, or each run of digits.
@@ -47,9 +46,9 @@ enum class WordPattern {
 };
 std::unique_ptr<const TextPattern> wordPattern(WordPattern pattern);
 
-/// The pattern for a tokenizer's regular expression: a hand-written one if the expression is known, else one
-/// that uses the regular-expression library. `file` and `place` appear in errors. Throws Failure if the
-/// expression is wrong or too long, or if it means something else to this library than to the tokenizer's.
+/// Returns the pattern for a tokenizer's regular expression. Known expressions have a hand-written pattern.
+/// Others use the regular-expression library. Errors contain `file` and `place`. Throws Failure if the
+/// expression is wrong, is too long, or means something else to this library.
 std::unique_ptr<const TextPattern> expressionPattern(const std::string& expression, const std::string& file,
                                                      const std::string& place);
 

@@ -64,8 +64,8 @@ class ReplaceNormalizer final : public Normalizer {
   std::string m_replacement;
 };
 
-/// Cuts a word where a pattern is found: what is found, and what stands between, joined as the behavior says.
-/// A word is given once nothing can join it any more.
+/// Splits a word at the matches of a pattern. Matches and the text between are joined as the behavior says. A
+/// word is passed on when nothing can join it any more.
 class WordCutter {
  public:
   WordCutter(const Word& word, SplitBehavior behavior, bool invert, WordSink& words)
@@ -83,7 +83,7 @@ class WordCutter {
   }
 
  private:
-  /// A place where the pattern was found, or what stands between two of them.
+  /// Adds a match of the pattern, or the text between two matches.
   void add(ByteRange range, bool matched) {
     if (m_behavior == SplitBehavior::Removed && matched) return;
     const bool joins = m_open && joinsLast(matched);
@@ -313,7 +313,7 @@ std::size_t endOfContraction(const Characters& text, std::size_t i, bool anyCase
   return isLong ? text.after(afterFirst) : i;
 }
 
-/// White space, of which the last character is left to the word that follows, if one does.
+/// Returns the end of white space. Its last character belongs to the following word, if there is one.
 std::size_t endOfWhiteSpace(Characters& text, std::size_t i) {
   const std::size_t end = text.endOfRun(i, CharacterClass::WhiteSpace);
   const std::size_t last = text.before(end);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The steps before the words of a text are encoded: the text is normalized, then cut into words.
+// The steps before encoding: the text is normalized, then split into words. Open this file to add a
+// normalizer or a pre-tokenizer.
 #pragma once
 
 #include "engine/text/text_pattern.h"
@@ -26,13 +27,13 @@ std::unique_ptr<const Normalizer> prependNormalizer(std::string prefix);
 std::unique_ptr<const Normalizer> replaceNormalizer(std::unique_ptr<const TextPattern> pattern,
                                                     std::string replacement);
 
-/// A word, or a part of the text that will be cut further.
+/// A word, or a section of the text that will be split further.
 struct Word {
   std::string_view text;    ///< not empty
-  bool beginsText = false;  ///< whether it stands at the beginning of the whole text
+  bool beginsText = false;  ///< whether it is at the beginning of the whole text
 };
 
-/// Takes words as they are cut. The text of a word is valid only until take() returns.
+/// Receives words one after the other. The text of a word is valid only until take() returns.
 class WordSink {
  public:
   virtual ~WordSink() = default;
@@ -46,16 +47,16 @@ class PreTokenizer {
   virtual void apply(const Word& word, const std::stop_token& stop, WordSink& words) const = 0;
 };
 
-/// What happens to the places that a pattern matches.
+/// The treatment of the matches of a pattern.
 enum class SplitBehavior {
   Removed,             ///< they are left out
   Isolated,            ///< they are words of their own
   MergedWithPrevious,  ///< they end a word
   MergedWithNext,      ///< they begin a word
-  Contiguous           ///< as Isolated, but neighbouring places are one word
+  Contiguous           ///< like Isolated, but neighbouring matches are one word
 };
 
-/// If `invert`, the places are the parts of the text between the matches of the pattern.
+/// With `invert`, the sections between the matches of the pattern are treated as the matches.
 std::unique_ptr<const PreTokenizer> splitPreTokenizer(std::unique_ptr<const TextPattern> pattern,
                                                       SplitBehavior behavior, bool invert);
 
@@ -64,11 +65,13 @@ std::unique_ptr<const PreTokenizer> prefixSpacePreTokenizer();
 
 enum class PrependScheme { Always, First, Never };
 
-/// Replaces spaces by `mark`, puts one before the text as `scheme` says and, if `split`, cuts before each.
+/// Replaces spaces by `mark`. Puts one mark before the text, as `scheme` says. With `split`, splits before
+/// each mark.
 std::unique_ptr<const PreTokenizer> metaspacePreTokenizer(std::string mark, PrependScheme scheme, bool split);
 
-/// Does all steps in order. Each word goes through all steps before the next word is cut, so that a long text
-/// needs no more memory than a short one. A non-empty text gives at least one word unless a step removes it.
+/// Does all steps in order. Each word goes through all steps before the next word is split off. A long text
+/// therefore needs no more memory than a short one. A non-empty text gives at least one word unless a step
+/// removes it.
 void preTokenize(const std::vector<std::unique_ptr<const PreTokenizer>>& steps, const Word& text,
                  const std::stop_token& stop, WordSink& words);
 

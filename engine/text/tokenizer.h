@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The interface of all tokenizers, and the function that loads one. Open this file first when you work with
+// token ids.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -17,54 +19,53 @@
 
 namespace spanscope::text {
 
-/// When to stop encoding a text.
+/// The conditions for stopping an encoding.
 struct EncodeLimits {
-  /// Checked all the time: Failure is thrown within milliseconds of a request.
+  /// Checked all the time. Failure is thrown within milliseconds of a request.
   std::stop_token stop = {};
-  /// How many ids the caller needs at most.
+  /// Max number of ids that the caller needs.
   std::size_t mostTokens = std::numeric_limits<std::size_t>::max();
 };
 
-/// Gets ids as they are made. Returns false if it wants no more.
+/// Gets ids as they are made. Returns false to stop.
 using TokenSink = std::function<bool(std::span<const TokenId>)>;
 
-/// Converts text to token ids and back. Implementations do not change after loading and may be used by
-/// several threads.
+/// Converts text to token ids and back. Implementations do not change after loading. Several threads may use
+/// them.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// Ids of a user's text. Never yields a control piece (chat markers, end of text, …), whatever the text
-  /// spells. The text should be UTF-8; invalid parts are replaced by U+FFFD first. Throws Failure for a text
-  /// that the tokenizer cannot encode: a character without any piece, or an expression that takes too many
-  /// steps.
+  /// Returns the ids of a user's text. The result never has a control piece (chat delimiters, end of text,
+  /// …), even if the text spells one. The text should be UTF-8. Invalid bytes become U+FFFD first. Throws
+  /// Failure for a text that the tokenizer cannot encode. Such a text has a character without any piece, or
+  /// its expression takes too many steps.
   ///
-  /// If the text has more than limits.mostTokens ids, it returns more than so many ids, but not all: a text
-  /// that cannot fit is not encoded to its end.
+  /// A text with more than limits.mostTokens ids is not encoded to its end. The result then has more than
+  /// this number of ids, but not all.
   std::vector<TokenId> encode(std::string_view text, const EncodeLimits& limits = {}) const;
-  /// The number of ids that encode() would return; does not keep them.
+  /// Returns the number of ids of encode() without keeping the ids.
   std::size_t count(std::string_view text, const EncodeLimits& limits = {}) const;
-  /// Like encode(), in portions: passes the ids in order to `sink`, until there are no more or `sink` returns
-  /// false.
+  /// Passes the ids of encode() in order to `sink`, in batches. Stops if `sink` returns false.
   virtual void encodeTo(std::string_view text, const std::stop_token& stop, const TokenSink& sink) const = 0;
 
-  /// Id of the control piece with exactly this spelling, e.g. "<|user|>"; −1 if there is none.
+  /// Returns the id of the control piece with exactly this spelling, e.g. "<|user|>", or −1.
   virtual TokenId controlId(std::string_view piece) const = 0;
 
-  /// The bytes that an id stands for. They may be part of a UTF-8 sequence (byte pieces). They are empty for
-  /// a control piece.
+  /// Returns the bytes of an id. They may be a part of a UTF-8 sequence (byte pieces). A control piece has
+  /// none.
   virtual std::string bytes(TokenId id) const = 0;
 
-  /// A token as a person sees it: control pieces are spelled out, bytes look like "<0xE2>".
+  /// Returns a token for display. Control pieces are spelled out, and bytes look like "<0xE2>".
   virtual std::string display(TokenId id) const = 0;
 
   virtual bool isControl(TokenId id) const = 0;
   virtual std::int32_t vocabularySize() const = 0;
 
-  /// The file from which the tokenizer was read, for errors; empty if there is none.
+  /// Returns the file from which the tokenizer was read, for errors. Empty if there is none.
   virtual std::string source() const { return {}; }
 
-  /// The joined bytes of all ids, without control pieces; invalid UTF-8 is replaced by U+FFFD.
+  /// Returns the joined bytes of all ids, without control pieces. U+FFFD replaces invalid UTF-8.
   std::string decode(const std::vector<TokenId>& ids) const;
 };
 
@@ -73,9 +74,9 @@ class StreamDecoder {
  public:
   explicit StreamDecoder(const Tokenizer& tokenizer) : m_tokenizer(&tokenizer) {}
 
-  /// The text that is complete after this token; incomplete UTF-8 is held back.
+  /// Returns the text that is complete after this token. Incomplete UTF-8 waits for more tokens.
   std::string push(TokenId id);
-  /// The rest that was held back, with U+FFFD for characters that stayed incomplete.
+  /// Returns the rest, with U+FFFD for characters that stayed incomplete.
   std::string finish();
 
  private:
@@ -83,10 +84,13 @@ class StreamDecoder {
   std::string m_pending;
 };
 
-/// Loads the tokenizer of a checkpoint: from `tokenizer.json`, which is sufficient, if it exists; else
-/// from `tokenizer.model` (sentencepiece); else from the only file *.gguf. If the chosen file needs something
-/// that is not supported, this is an error: no other file is tried, because it could say something else.
-/// Throws Failure.
+/// Loads the tokenizer of a checkpoint. Throws Failure. Reads the first of these files that exists:
+/// - `tokenizer.json`, which is sufficient;
+/// - `tokenizer.model` (sentencepiece);
+/// - the only file *.gguf.
+///
+/// An unsupported feature of this file is an error. No other file is tried, because it could define other
+/// ids.
 std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoint);
 
 }  // namespace spanscope::text

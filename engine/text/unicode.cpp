@@ -122,10 +122,10 @@ bool isHangulSyllable(char32_t c) {
   return c >= 0xAC00 && c <= 0xD7A3;
 }
 
-/// Whether what stands before the character has no part in its normal form, nor it in theirs: it begins with
-/// one that is moved before none and that none before joins.
+/// Whether a normal form can be computed separately before and after the character. It then begins with a
+/// character that is reordered before none, and that no earlier character joins.
 bool isBoundary(char32_t c) {
-  // Letters, save those of Hangul's syllables and those that stand for a mark, are never second in a pair.
+  // Letters are never second in a pair, except those of Hangul's syllables and those that replace a mark.
   if (c <= kLastAscii) return true;
   if (isOfHangul(c)) return false;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
@@ -138,7 +138,7 @@ bool isBoundary(char32_t c) {
   }
 }
 
-/// Whether the character is the same in every normal form, whatever stands beside it.
+/// Whether the character is the same in every normal form, independent of its neighbours.
 bool isInert(char32_t c) {
   constexpr std::uint16_t kNothing = std::numeric_limits<std::uint16_t>::max();
   const utf8proc_property_t& property = *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a tokenizer needs to know about characters: their class, and the normal forms of a text.
+// The properties of characters that tokenizers need: classes and normal forms. Open this file to change the
+// Unicode version.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ struct NewerCharacters {
   char category[3] = "";  ///< "Lu", "Nd" …
 };
 
-/// All letters, marks, numbers and connectors that are newer than the tables of PCRE2, in order. The
+/// Returns all letters, marks, numbers and connectors that are newer than the tables of PCRE2, in order. The
 /// tokenizers of Hugging Face know them.
 std::span<const NewerCharacters> newerCharacters();
 
@@ -35,7 +36,7 @@ std::span<const NewerCharacters> newerCharacters();
 /// connectors.
 bool isWordCharacter(char32_t character);
 
-/// The first character of `bytes`, which must be valid UTF-8 and not empty.
+/// Returns the first character of `bytes`, which must be valid UTF-8 and not empty.
 inline char32_t firstCharacter(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(bytes[i])); };
   const char32_t lead = at(0);
@@ -45,7 +46,7 @@ inline char32_t firstCharacter(std::string_view bytes) {
   return ((lead & 0x07U) << 18U) | ((at(1) & 0x3FU) << 12U) | ((at(2) & 0x3FU) << 6U) | (at(3) & 0x3FU);
 }
 
-/// How many bytes a character takes, by its first byte, which must begin one.
+/// Returns the number of bytes of a character. `first` is its first byte.
 constexpr std::size_t characterLength(char first) {
   const auto lead = static_cast<unsigned char>(first);
   if (lead < 0x80) return 1;
@@ -56,7 +57,8 @@ constexpr std::size_t characterLength(char first) {
 /// The Unicode normal forms.
 enum class NormalForm : std::uint8_t { C, D, Kc, Kd };
 
-/// `text` must be valid UTF-8. It takes O(n log n) steps for any text. Throws Failure on a stop.
+/// Normalizes `text`, which must be valid UTF-8. Takes O(n log n) steps for any text. Throws Failure on a
+/// stop.
 std::string normalized(std::string_view text, NormalForm form, const std::stop_token& stop = {});
 
 }  // namespace spanscope::text
