@@ -102,17 +102,17 @@ ExitCode replayFile(const Context& context, const twin::Server& server, const Tw
 
 void addTwin(CLI::App& app, Context& context) {
   CLI::App* group =
-      app.add_subcommand("twin", "Say what another server's cache would find of given requests");
-  group->footer("Example:\n  spanq twin vllm scenarios.jsonl\n");
+      app.add_subcommand("simulate", "Show what the cache of another server would reuse of given requests");
+  group->footer("Example:\n  spanq simulate vllm scenarios.jsonl\n");
   group->require_subcommand(1);
   const auto options = std::make_shared<TwinCommandOptions>();
   for (const twin::Server* server : twin::servers()) {
     CLI::App* command = group->add_subcommand(
         server->name, fmt::format("{}, as {} {} does", server->help, server->title, server->version));
     command->footer(
-        fmt::format("{}.\n\nExamples:\n  spanq twin {} scenarios.jsonl\n  spanq twin {} - "
+        fmt::format("{}.\n\nExamples:\n  spanq simulate {} scenarios.jsonl\n  spanq simulate {} - "
                     "<scenarios.jsonl.gz >found.jsonl\n"
-                    "  spanq twin {} scenarios.jsonl --line 3 --trace third.trace\n",
+                    "  spanq simulate {} scenarios.jsonl --line 3 --trace third.trace\n",
                     server->scenarios, server->name, server->name, server->name));
     command
         ->add_option("FILE", options->file,

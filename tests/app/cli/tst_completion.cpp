@@ -123,13 +123,13 @@ void TestCompletion::bashCompletes_data() {
   };
   row("commands", {"spanq", ""},
       {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "remote",
-       "twin", "lesson", "serve", "completion", "man"});
+       "simulate", "lesson", "serve", "completion", "man"});
   row("beginning of a command", {"spanq", "ex"}, {"explain", "export"});
   row("options of the program", {"spanq", "--v"}, {"--version"});
   row("commands of a group", {"spanq", "trace", ""}, {"show", "stats", "sources"});
   row("beginning of one", {"spanq", "cache", "e"}, {"export"});
   row("what is done with lessons", {"spanq", "lesson", ""}, {"list", "check", "run", "export"});
-  row("servers", {"spanq", "twin", ""}, {"vllm", "sglang", "llama.cpp"});
+  row("servers", {"spanq", "simulate", ""}, {"vllm", "sglang", "llama.cpp"});
   row("options", {"spanq", "run", "--top"}, {"--top-k", "--top-p"});
   row("options of a command of a group", {"spanq", "trace", "show", "--o"}, {"--only"});
   row("a choice", {"spanq", "run", "--layout", ""}, {"exact", "padded", "cropped"});
@@ -171,7 +171,7 @@ void TestCompletion::bashCompletesFiles() {
   QCOMPARE(offers({"spanq", "bench", "rag", "--csv", "=", "an"}), QStringList{"another.txt"});
   QCOMPARE(offers({"spanq", "cache", "list", "--cache-dir", "a"}), QStringList{"a folder"});
   QCOMPARE(offers({"spanq", "model", "show", "a"}), all);
-  QCOMPARE(offers({"spanq", "twin", "llama.cpp", "a"}), all);
+  QCOMPARE(offers({"spanq", "simulate", "llama.cpp", "a"}), all);
   QCOMPARE(offers({"spanq", "cache", "warm", "a"}), all);
   QCOMPARE(offers({"spanq", "devices", "a"}), QStringList());
 }

@@ -28,7 +28,7 @@ using spanscope::test::SpanqResult;
 
 namespace {
 
-const QStringList kGroups{"trace", "model", "cache", "bench", "remote", "twin", "lesson"};
+const QStringList kGroups{"trace", "model", "cache", "bench", "remote", "simulate", "lesson"};
 
 QString textOf(const QString& path) {
   QFile file(path);

@@ -74,7 +74,7 @@ QString textOf(const QString& page) {
 /// "spanq bench abba --shape 21m" → {"bench", "abba"}.
 std::vector<std::string> commandOf(const QStringList& words) {
   std::vector<std::string> command = {words.value(1).toStdString()};
-  if (QStringList{"trace", "model", "bench", "lesson", "remote", "twin"}.contains(words.value(1)))
+  if (QStringList{"trace", "model", "bench", "lesson", "remote", "simulate"}.contains(words.value(1)))
     command.push_back(words.value(2).toStdString());
   return command;
 }
@@ -198,7 +198,7 @@ void TestReadme::everyCommandIsShown() {
 void TestReadme::everyCommandIsListed_data() {
   QTest::addColumn<QString>("group");
   QTest::addColumn<QString>("page");
-  for (const char* group : {"", "trace", "model", "cache", "bench", "remote", "twin", "lesson"})
+  for (const char* group : {"", "trace", "model", "cache", "bench", "remote", "simulate", "lesson"})
     QTest::newRow(*group == '\0' ? "spanq" : group) << group << "resources/manual/spanq.md";
   QTest::newRow("benchmarks") << "bench"
                               << "resources/manual/benchmarks.md";

@@ -118,7 +118,7 @@ QStringList completed(const std::vector<std::string>& words) {
 
 /// All commands that do something, as the completion knows them.
 QStringList commands() {
-  const QStringList groups{"trace", "model", "cache", "bench", "remote", "twin", "lesson"};
+  const QStringList groups{"trace", "model", "cache", "bench", "remote", "simulate", "lesson"};
   QStringList found;
   for (const QString& command : completed({"__complete", ""})) {
     if (!groups.contains(command)) found << command;
@@ -224,7 +224,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
                     name == "conversation" ? QStringList{"--folder", none} : noModel});
   }
   for (const spanscope::twin::Server* server : spanscope::twin::servers())
-    rows.push_back({QString("twin ") + server->name, {path("scenarios.jsonl")}, {none}});
+    rows.push_back({QString("simulate ") + server->name, {path("scenarios.jsonl")}, {none}});
   return rows;
 }
 

@@ -79,7 +79,7 @@ void TestSpanqTwin::recorded() {
   QFETCH(QString, file);
   QFETCH(int, count);
   if (!QFile::exists(file)) QSKIP("the golden data is missing");
-  const SpanqResult packed = spanq({"twin", server.toStdString(), file.toStdString()});
+  const SpanqResult packed = spanq({"simulate", server.toStdString(), file.toStdString()});
   QVERIFY2(packed.code == 0, packed.err.c_str());
   QCOMPARE(packed.err, std::string());
   std::vector<Scenario> scenarios = scenariosIn(packed.out);
@@ -100,11 +100,11 @@ void TestSpanqTwin::recorded() {
       text += scenarios[i].dump() + "\n";
     }
   }
-  const SpanqResult stripped = spanq({"twin", server.toStdString(), "-"}, text);
+  const SpanqResult stripped = spanq({"simulate", server.toStdString(), "-"}, text);
   QVERIFY2(stripped.code == 0, stripped.err.c_str());
   QVERIFY(scenariosIn(stripped.out) == whole);
   // What comes out is what was recorded.
-  const SpanqResult again = spanq({"twin", server.toStdString(), "-"}, packedBytes(file));
+  const SpanqResult again = spanq({"simulate", server.toStdString(), "-"}, packedBytes(file));
   QCOMPARE(again.out, packed.out);
 }
 
@@ -112,10 +112,10 @@ void TestSpanqTwin::lineForLine() {
   const std::string scenario = R"({"block_size":2,"blocks":9,"ops":[{"op":"reset"}],"x":1})";
   const std::string found =
       R"({"block_size":2,"blocks":9,"ops":[{"op":"reset","ok":true,"events":[{"cleared":true}]}],"x":1})";
-  const SpanqResult result = spanq({"twin", "vllm", "-"}, scenario + "\r\n\n  \n" + scenario);
+  const SpanqResult result = spanq({"simulate", "vllm", "-"}, scenario + "\r\n\n  \n" + scenario);
   QCOMPARE(result.code, 0);
   QCOMPARE(result.out, found + "\n\n\n" + found + "\n");
-  QCOMPARE(spanq({"twin", "vllm", "-"}, "").out, std::string());
+  QCOMPARE(spanq({"simulate", "vllm", "-"}, "").out, std::string());
 }
 
 void TestSpanqTwin::traces_data() {
@@ -152,9 +152,9 @@ void TestSpanqTwin::traces() {
   const std::string name = server.toStdString();
   const std::string text = scenario.toStdString();
   const std::string path = m_folder.filePath("told.trace").toStdString();
-  const SpanqResult told = spanq({"twin", name, "-", "--trace", path}, text);
+  const SpanqResult told = spanq({"simulate", name, "-", "--trace", path}, text);
   QVERIFY2(told.code == 0, told.err.c_str());
-  QCOMPARE(told.out, spanq({"twin", name, "-"}, text).out);
+  QCOMPARE(told.out, spanq({"simulate", name, "-"}, text).out);
   const std::string shown = spanq({"trace", "show", path}).out;
   QVERIFY2(shown.find(found.toStdString()) != std::string::npos, shown.c_str());
   QVERIFY2(shown.find("(twin)") != std::string::npos, shown.c_str());
@@ -163,14 +163,14 @@ void TestSpanqTwin::traces() {
            shown.c_str());
   const std::string two = text + "\n" + text;
   QFile::remove(m_folder.filePath("told.trace"));
-  const SpanqResult which = spanq({"twin", name, "-", "--trace", path}, two);
+  const SpanqResult which = spanq({"simulate", name, "-", "--trace", path}, two);
   QCOMPARE(which.code, 1);
   QVERIFY2(which.err.find("found 2 scenarios, expected one") != std::string::npos, which.err.c_str());
   QVERIFY(!QFile::exists(m_folder.filePath("told.trace")));
-  QCOMPARE(spanq({"twin", name, "-", "--trace", path, "--line", "2"}, two).code, 0);
+  QCOMPARE(spanq({"simulate", name, "-", "--trace", path, "--line", "2"}, two).code, 0);
   QCOMPARE(spanq({"trace", "show", path}).out, shown);
-  QCOMPARE(spanq({"twin", name, "-", "--trace", path, "--line", "3"}, two).code, 1);
-  QCOMPARE(spanq({"twin", name, "-", "--line", "2"}, two).code, 2);
+  QCOMPARE(spanq({"simulate", name, "-", "--trace", path, "--line", "3"}, two).code, 1);
+  QCOMPARE(spanq({"simulate", name, "-", "--line", "2"}, two).code, 2);
 }
 
 /// What explain says of another server, as a trace with a run for each query.
@@ -212,17 +212,17 @@ void TestSpanqTwin::mistakes() {
   QVERIFY(file.open(QIODevice::WriteOnly));
   file.write(text.toLatin1());
   file.close();
-  const SpanqResult result = spanq({"twin", "vllm", path.toStdString()});
+  const SpanqResult result = spanq({"simulate", "vllm", path.toStdString()});
   QCOMPARE(result.code, 1);
   const QString said = QString::fromStdString(result.err);
   QVERIFY2(said.startsWith(path + ": " + message), qPrintable(said));
 }
 
 void TestSpanqTwin::aServerIsWanted() {
-  QCOMPARE(spanq({"twin"}).code, 2);
-  QCOMPARE(spanq({"twin", "ollama", "-"}).code, 2);
-  QCOMPARE(spanq({"twin", "vllm"}).code, 2);
-  const SpanqResult none = spanq({"twin", "sglang", m_folder.filePath("none").toStdString()});
+  QCOMPARE(spanq({"simulate"}).code, 2);
+  QCOMPARE(spanq({"simulate", "ollama", "-"}).code, 2);
+  QCOMPARE(spanq({"simulate", "vllm"}).code, 2);
+  const SpanqResult none = spanq({"simulate", "sglang", m_folder.filePath("none").toStdString()});
   QCOMPARE(none.code, 1);
   QVERIFY2(none.err.find("expected a readable file") != std::string::npos, none.err.c_str());
 }
