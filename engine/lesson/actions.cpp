@@ -32,9 +32,9 @@ const std::vector<ActionInfo>& actionTable() {
        .words = "open",
        .arguments = {{"FILE", Kind::File}},
        .effect = Effect::Document,
-       .help = forTranslation("Lessons",
-                              "Open a query of the lesson's head, as its file has it; edits made before are "
-                              "gone, settings stay"),
+       .help = forTranslation(
+           "Lessons",
+           "Open a query of the lesson's head from its file. Earlier edits are lost, settings stay"),
        .example = "open example:rag.json"},
       {.kind = ActionKind::Layout,
        .words = "layout",
@@ -53,8 +53,7 @@ const std::vector<ActionInfo>& actionTable() {
        .arguments = {{"TARGET", Kind::Target}},
        .effect = Effect::View,
        .help = forTranslation("Lessons",
-                              "Select a node of the query, or a span, a block or a token of the last run, in "
-                              "every view"),
+                              "Select a node, or a span, block or token of the last run, in every view"),
        .example = "select node:/g/input/cross/1/plus/0"},
       {.kind = ActionKind::Scrub,
        .words = "scrub",
@@ -72,7 +71,8 @@ const std::vector<ActionInfo>& actionTable() {
        .words = "set",
        .arguments = {{"KEY=VALUE", Kind::Assignment}},
        .effect = Effect::Document,
-       .help = forTranslation("Lessons", "Change a setting from the next run on; another cache begins empty"),
+       .help = forTranslation("Lessons",
+                              "Change a setting, from the next run on. A different cache begins empty"),
        .example = "set policy=prefix"},
       {.kind = ActionKind::Edit,
        .words = "edit",
@@ -84,23 +84,24 @@ const std::vector<ActionInfo>& actionTable() {
        .words = "swap",
        .arguments = {{"NODE", Kind::Node}, {"NODE", Kind::Node}},
        .effect = Effect::Document,
-       .help = forTranslation("Lessons", "Exchange two children of one node"),
+       .help = forTranslation("Lessons", "Swap two children of one node"),
        .example = "swap node:/g/input/cross/1/plus/0 node:/g/input/cross/1/plus/1"},
       {.kind = ActionKind::Run,
        .words = "run",
        .arguments = {},
        .effect = Effect::Engine,
-       .help = forTranslation("Lessons",
-                              "Run the query; the runs of a lesson are counted from 1, and text behind this "
-                              "block stands there when the run has ended"),
+       .help = forTranslation(
+           "Lessons",
+           "Run the query. Runs are counted from 1. Text after this block appears when the run has ended"),
        .example = "run",
        .command = "run.run"},
       {.kind = ActionKind::Wait,
        .words = "wait for",
        .arguments = {{"MOMENT", Kind::Moment}},
        .effect = Effect::View,
-       .help = forTranslation(
-           "Lessons", "Go on when the run is there; without it a step goes on when the run has ended"),
+       .help = forTranslation("Lessons",
+                              "Continue at this moment of the run. Without this action, a step continues "
+                              "when the run has ended"),
        .example = "wait for event:token_generated"},
       {.kind = ActionKind::Compare,
        .words = "compare with",
@@ -113,8 +114,7 @@ const std::vector<ActionInfo>& actionTable() {
        .arguments = {{"RUN", Kind::Run, true}},
        .effect = Effect::Engine,
        .help = forTranslation("Lessons",
-                              "Hold the answers of a run against a full prefill; of the last run where none "
-                              "is named"),
+                              "Compare the answers of a run with a full prefill. Default: the last run"),
        .example = "measure fidelity",
        .command = "run.fidelity"},
       {.kind = ActionKind::Empty,
@@ -129,7 +129,7 @@ const std::vector<ActionInfo>& actionTable() {
        .arguments = {{"NAME", Kind::Experiment}},
        .effect = Effect::View,
        .help = forTranslation("Lessons",
-                              "Open the page of experiments with this one chosen; the learner starts it"),
+                              "Open the page of experiments with this one selected. The learner starts it"),
        .example = "experiment rag",
        .command = "run.experiment"},
   };
@@ -401,7 +401,7 @@ const ActionInfo& infoOf(ActionKind kind) {
 const char* argumentHelp(ArgumentKind kind) {
   switch (kind) {
     case ArgumentKind::File:
-      return "a file in the lesson's folder, or example:NAME of a bundled query";
+      return "a file in the lesson's folder, or example:NAME for a bundled query";
     case ArgumentKind::Layout:
       return "author, explain or measure";
     case ArgumentKind::Dock:
@@ -415,7 +415,7 @@ const char* argumentHelp(ArgumentKind kind) {
     case ArgumentKind::Assignment:
       return "a setting and its value, KEY=VALUE";
     case ArgumentKind::Node:
-      return "a node, node:PATH or its path alone";
+      return "a node: node:PATH or its path";
     case ArgumentKind::Text:
       return "a text in double quotes";
     case ArgumentKind::Run:

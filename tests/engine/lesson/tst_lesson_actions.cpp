@@ -142,7 +142,7 @@ void TestLessonActions::theManualListsThem() {
     QStringList with;
     for (const ArgumentInfo& argument : info.arguments) {
       with << QString("%1%2: %3")
-                  .arg(argument.name, argument.isOptional ? ", may be left out" : "",
+                  .arg(argument.name, argument.isOptional ? ", optional" : "",
                        argumentHelp(argument.kind));
     }
     expected << QString("| `%1` | %2 | %3 | `%4` |")
