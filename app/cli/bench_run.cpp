@@ -246,7 +246,7 @@ ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {
   repeat.run.seed = options.query.settings.seed;
   bool isWhole = false;
   service.measure([&](const CommandService::Tell& tell) {
-    experiment::RunFigureSink sink;
+    experiment::RunMetricsSink sink;
     const std::unique_ptr<run::Session> session =
         workbench::makeSession(*model, options.session.config(), sink);
     experiment::RepeatWatch watch;

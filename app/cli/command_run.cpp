@@ -292,7 +292,7 @@ class RunCommand {
     if (m_options.json) {
       runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads(), totals));
       if (!isOneSetting()) writeSettings(runs.back()["settings"], job.planned->settings);
-      if (options.layout != layout::Layout::Exact) runs.back()["layout"] = layoutJson(view.layoutFigures());
+      if (options.layout != layout::Layout::Exact) runs.back()["layout"] = layoutJson(view.layoutMetrics());
       if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
     } else {
       // A run that failed before its first step was admitted has nothing to sum up.
@@ -308,7 +308,7 @@ class RunCommand {
                   << exactness(job.planned->settings) << ") on " << m_bundle.name << ", "
                   << m_bundle.backend->info().name << '\n';
       if (options.layout != layout::Layout::Exact)
-        streams.out << "  " << trace::layoutText(view.layoutFigures()) << '\n';
+        streams.out << "  " << metrics::layoutText(view.layoutMetrics()) << '\n';
       if (m_options.fidelity) streams.out << '\n' << fidelityReport(plan, result, measured);
       streams.out.flush();
     }

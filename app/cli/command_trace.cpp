@@ -4,7 +4,7 @@
 #include "app/cli/run_json.h"
 #include "app/cli/text_table.h"
 #include "engine/base/visible_text.h"
-#include "engine/metrics/stats_table.h"
+#include "engine/metrics/trace_stats.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"
 #include "engine/trace/event.h"
@@ -112,7 +112,7 @@ std::string beginningOf(const std::string& text) {
   return beginning + "…";
 }
 
-/// "2.4 %", "0.031 %": two figures, whatever the size, and never 0 or 100 for what is not.
+/// "2.4 %", "0.031 %": two digits, whatever the size, and never 0 or 100 for what is not.
 std::string percent(double share) {
   const bool isSmall = share > 0 && share < 0.1;
   return isSmall ? fmt::format("{:.2g} %", share * 100) : trace::shareNumber(share) + " %";
@@ -252,19 +252,19 @@ ExitCode show(const Context& context, const TraceCommandOptions& options) {
   return ExitCode::Fine;
 }
 
-nlohmann::ordered_json toJson(const trace::ResidencyFigures& figures) {
+nlohmann::ordered_json toJson(const metrics::ResidencyMetrics& metrics) {
   const auto orNull = [](const std::optional<double>& seconds) {
     return seconds ? nlohmann::ordered_json(*seconds) : nlohmann::ordered_json(nullptr);
   };
-  return {{"evicted", figures.evicted},
-          {"median_lifetime_seconds", orNull(figures.lifetime)},
-          {"median_idle_seconds", orNull(figures.idle)},
-          {"gaps", figures.gaps},
-          {"median_gap_seconds", orNull(figures.gap)}};
+  return {{"evicted", metrics.evicted},
+          {"median_lifetime_seconds", orNull(metrics.lifetime)},
+          {"median_idle_seconds", orNull(metrics.idle)},
+          {"gaps", metrics.gaps},
+          {"median_gap_seconds", orNull(metrics.gap)}};
 }
 
 /// Of all requests of runs.
-metrics::Totals totalsOf(const trace::TraceStats& stats, const std::vector<trace::Event>& events) {
+metrics::Totals totalsOf(const metrics::TraceStats& stats, const std::vector<trace::Event>& events) {
   metrics::Totals totals{.account = stats.account};
   metrics::Meters meters;
   std::set<RequestId> requests;
@@ -276,7 +276,7 @@ metrics::Totals totalsOf(const trace::TraceStats& stats, const std::vector<trace
   return totals;
 }
 
-nlohmann::ordered_json toJson(const trace::TraceStats& stats, const metrics::Totals& totals) {
+nlohmann::ordered_json toJson(const metrics::TraceStats& stats, const metrics::Totals& totals) {
   return {{"events", stats.events},
           {"lost", stats.lost},
           {"seconds", stats.duration},
@@ -322,7 +322,7 @@ nlohmann::ordered_json toJson(const trace::TraceStats& stats, const metrics::Tot
 ExitCode showStats(const Context& context, const TraceCommandOptions& options) {
   const trace::TraceFile file = trace::readTrace(options.file);
   writeWarnings(context, file.warnings);
-  const trace::TraceStats stats = trace::stats(file.events);
+  const metrics::TraceStats stats = metrics::stats(file.events);
   if (options.json) {
     context.streams.out << jsonText(toJson(stats, totalsOf(stats, file.events))) << '\n';
   } else {

@@ -9,7 +9,7 @@
 #include "engine/experiment/fidelity.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/event.h"
-#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/fidelity_metrics.h"
 
 #include <nlohmann/json.hpp>
 
@@ -25,13 +25,13 @@ namespace {
 
 constexpr int kDeviationDigits = 3;
 
-trace::FidelityFigures figuresOf(const MeasuredStep& measured) {
+trace::FidelityMetrics metricsOf(const MeasuredStep& measured) {
   const trace::FidelityMeasured* one = &measured.reply.fidelity;
   return trace::fidelityOf(std::span(&one, 1));
 }
 
 /// Of the arithmetic, over the steps of which it was measured; nothing where there is none.
-std::optional<trace::DivergenceFigures> arithmeticOf(std::span<const MeasuredStep> measured) {
+std::optional<trace::DivergenceMetrics> arithmeticOf(std::span<const MeasuredStep> measured) {
   std::vector<const trace::ArithmeticMeasured*> all;
   for (const MeasuredStep& step : measured) {
     if (step.reply.arithmetic) all.push_back(&*step.reply.arithmetic);
@@ -40,7 +40,7 @@ std::optional<trace::DivergenceFigures> arithmeticOf(std::span<const MeasuredSte
   return trace::arithmeticOf(all);
 }
 
-trace::FidelityFigures figuresOf(const std::vector<MeasuredStep>& measured) {
+trace::FidelityMetrics metricsOf(const std::vector<MeasuredStep>& measured) {
   std::vector<const trace::FidelityMeasured*> all;
   for (const MeasuredStep& step : measured) all.push_back(&step.reply.fidelity);
   return trace::fidelityOf(all);
@@ -52,40 +52,40 @@ const run::StepResult* stepOf(const run::RunResult& result, RequestId request) {
   return found == result.steps.end() ? nullptr : &*found;
 }
 
-std::string deviationText(const trace::FidelityFigures& figures) {
-  const std::optional<double> mean = figures.meanAttentionDeviation();
+std::string deviationText(const trace::FidelityMetrics& fidelity) {
+  const std::optional<double> mean = fidelity.meanAttentionDeviation();
   return mean ? fixed(*mean, kDeviationDigits) : "–";
 }
 
-std::string answerText(const trace::FidelityFigures& figures) {
-  if (figures.steps == figures.sampledSteps) return "drawn at random";
-  if (figures.sameAnswers == 1) return "the same";
-  const std::string where = figures.agreedTokens == 0
+std::string answerText(const trace::FidelityMetrics& fidelity) {
+  if (fidelity.steps == fidelity.sampledSteps) return "drawn at random";
+  if (fidelity.sameAnswers == 1) return "the same";
+  const std::string where = fidelity.agreedTokens == 0
                                 ? "another from the first token on"
-                                : "another after " + counted(figures.agreedTokens, "token");
-  return where + (figures.sameTexts == 1 ? ", same text" : "");
+                                : "another after " + counted(fidelity.agreedTokens, "token");
+  return where + (fidelity.sameTexts == 1 ? ", same text" : "");
 }
 
-nlohmann::ordered_json divergenceJson(const trace::DivergenceFigures& figures) {
+nlohmann::ordered_json divergenceJson(const trace::DivergenceMetrics& divergence) {
   nlohmann::ordered_json json;
-  json["tokens"] = figures.tokens;
-  json["greedy_tokens_that_agree"] = figures.agreeing;
-  json["divergence_mean_nats"] = figures.meanDivergence;
-  json["divergence_median_nats"] = figures.medianDivergence;
-  json["divergence_most_nats"] = figures.mostDivergence;
+  json["tokens"] = divergence.tokens;
+  json["greedy_tokens_that_agree"] = divergence.agreeing;
+  json["divergence_mean_nats"] = divergence.meanDivergence;
+  json["divergence_median_nats"] = divergence.medianDivergence;
+  json["divergence_most_nats"] = divergence.mostDivergence;
   return json;
 }
 
-nlohmann::ordered_json figuresJson(const trace::FidelityFigures& figures) {
-  nlohmann::ordered_json json = divergenceJson(figures);
-  json["steps_drawn_at_random"] = figures.sampledSteps;
-  json["answers_compared"] = figures.steps - figures.sampledSteps;
-  json["answers_with_same_tokens"] = figures.sameAnswers;
-  json["answers_with_same_text"] = figures.sameTexts;
-  json["answer_tokens"] = figures.answerTokens;
-  json["answer_tokens_before_the_first_difference"] = figures.agreedTokens;
-  json["attention_rows"] = figures.attentionRows;
-  json["attention_deviation_by_layer"] = figures.attentionDeviation;
+nlohmann::ordered_json metricsJson(const trace::FidelityMetrics& fidelity) {
+  nlohmann::ordered_json json = divergenceJson(fidelity);
+  json["steps_drawn_at_random"] = fidelity.sampledSteps;
+  json["answers_compared"] = fidelity.steps - fidelity.sampledSteps;
+  json["answers_with_same_tokens"] = fidelity.sameAnswers;
+  json["answers_with_same_text"] = fidelity.sameTexts;
+  json["answer_tokens"] = fidelity.answerTokens;
+  json["answer_tokens_before_the_first_difference"] = fidelity.agreedTokens;
+  json["attention_rows"] = fidelity.attentionRows;
+  json["attention_deviation_by_layer"] = fidelity.attentionDeviation;
   return json;
 }
 
@@ -128,24 +128,24 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
   for (const MeasuredStep& one : measured) {
     const run::StepResult* step = stepOf(result, one.request);
     if (step == nullptr) continue;
-    const trace::FidelityFigures figures = figuresOf(one);
+    const trace::FidelityMetrics fidelity = metricsOf(one);
     table.addRow({std::to_string(step->step), stepName(plan, step->step),
-                  trace::divergenceText(figures.meanDivergence),
-                  trace::divergenceText(figures.medianDivergence),
-                  trace::divergenceText(figures.mostDivergence),
-                  std::to_string(figures.agreeing) + " of " + std::to_string(figures.tokens),
-                  deviationText(figures), answerText(figures)});
+                  trace::divergenceText(fidelity.meanDivergence),
+                  trace::divergenceText(fidelity.medianDivergence),
+                  trace::divergenceText(fidelity.mostDivergence),
+                  std::to_string(fidelity.agreeing) + " of " + std::to_string(fidelity.tokens),
+                  deviationText(fidelity), answerText(fidelity)});
   }
   std::string text =
       "  fidelity against a full prefill of the same tokens; divergences in nats\n\n" + table.text();
-  if (measured.size() > 1) text += "  full prefill ≈ " + trace::fidelityText(figuresOf(measured)) + '\n';
+  if (measured.size() > 1) text += "  full prefill ≈ " + trace::fidelityText(metricsOf(measured)) + '\n';
   if (const auto arithmetic = arithmeticOf(measured))
     text += "  full prefill under " + measured.front().reply.arithmetic->arithmetic +
             " ≈ in f32: " + trace::divergenceText(*arithmetic) + '\n';
   for (const MeasuredStep& one : measured) {
     const run::StepResult* step = stepOf(result, one.request);
-    const trace::FidelityFigures figures = figuresOf(one);
-    if (step == nullptr || figures.sampledSteps > 0 || figures.sameAnswers == 1) continue;
+    const trace::FidelityMetrics fidelity = metricsOf(one);
+    if (step == nullptr || fidelity.sampledSteps > 0 || fidelity.sameAnswers == 1) continue;
     text +=
         "  step " + std::to_string(step->step) + ", a full prefill: " + one.reply.fidelity.fullText + '\n';
   }
@@ -154,10 +154,10 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
 
 nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult& result,
                                     const std::vector<MeasuredStep>& measured) {
-  nlohmann::ordered_json json = figuresJson(figuresOf(measured));
+  nlohmann::ordered_json json = metricsJson(metricsOf(measured));
   const auto setArithmetic = [](nlohmann::ordered_json& object, std::span<const MeasuredStep> steps) {
-    if (const auto figures = arithmeticOf(steps)) {
-      object["arithmetic_against_f32"] = divergenceJson(*figures);
+    if (const auto fidelity = arithmeticOf(steps)) {
+      object["arithmetic_against_f32"] = divergenceJson(*fidelity);
       object["arithmetic_against_f32"]["arithmetic"] = steps.front().reply.arithmetic->arithmetic;
     }
   };
@@ -173,7 +173,7 @@ nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult
     row["prompt"] = one.reply.fidelity.promptTokens;
     row["cached"] = one.reply.fidelity.cachedTokens;
     row["recomputed"] = one.reply.fidelity.recomputedTokens;
-    row.update(figuresJson(figuresOf(one)));
+    row.update(metricsJson(metricsOf(one)));
     setArithmetic(row, std::span(&one, 1));
     row["full_answer"] = one.reply.fidelity.fullText;
     row["full_tokens"] = one.reply.fidelity.fullAnswer;

@@ -37,7 +37,7 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
   TextTable table(std::move(columns));
   std::string problems;
   for (const experiment::LayoutRow& row : comparison.rows) {
-    const trace::LayoutFigures& figures = row.figures;
+    const metrics::LayoutMetrics& counts = row.counts;
     const char* const name = layout::infoOf(row.layout).name;
     if (row.problem) {
       problems += "  " + std::string(name) + " in blocks of " + std::to_string(row.blockSize) +
@@ -46,12 +46,12 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
     }
     std::vector<std::string> cells{name,
                                    std::to_string(row.blockSize),
-                                   std::to_string(figures.tokens),
-                                   std::to_string(figures.pads),
-                                   std::to_string(figures.padBlocks),
-                                   std::to_string(figures.markers),
-                                   std::to_string(figures.cropped),
-                                   row.layout == layout::Layout::Exact ? "" : trace::addedText(figures),
+                                   std::to_string(counts.tokens),
+                                   std::to_string(counts.pads),
+                                   std::to_string(counts.padBlocks),
+                                   std::to_string(counts.markers),
+                                   std::to_string(counts.cropped),
+                                   row.layout == layout::Layout::Exact ? "" : metrics::addedText(counts),
                                    std::to_string(row.blocks),
                                    rangeText(row.computed)};
     if (comparison.hasOrder) {
@@ -71,10 +71,9 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
   return text;
 }
 
-Json layoutJson(const trace::LayoutFigures& figures) {
-  return {{"prompt", figures.tokens},        {"pads", figures.pads},
-          {"pad_blocks", figures.padBlocks}, {"markers", figures.markers},
-          {"cropped", figures.cropped},      {"exact_prompt", figures.exactTokens()}};
+Json layoutJson(const metrics::LayoutMetrics& counts) {
+  return {{"prompt", counts.tokens},   {"pads", counts.pads},       {"pad_blocks", counts.padBlocks},
+          {"markers", counts.markers}, {"cropped", counts.cropped}, {"exact_prompt", counts.exactTokens()}};
 }
 
 Json layoutsJson(const experiment::LayoutComparison& comparison) {
@@ -86,7 +85,7 @@ Json layoutsJson(const experiment::LayoutComparison& comparison) {
       rows.push_back(std::move(json));
       continue;
     }
-    json.update(layoutJson(row.figures));
+    json.update(layoutJson(row.counts));
     json["blocks"] = row.blocks;
     json["computed"] = rangeJson(row.computed);
     if (comparison.hasOrder) {

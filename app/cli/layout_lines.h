@@ -4,8 +4,8 @@
 #pragma once
 
 #include "engine/experiment/layout_comparison.h"
+#include "engine/metrics/layout_metrics.h"
 #include "engine/run/prediction.h"
-#include "engine/trace/layout_figures.h"
 
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
@@ -23,7 +23,7 @@ std::string layoutTable(const experiment::LayoutComparison& comparison);
 nlohmann::ordered_json layoutsJson(const experiment::LayoutComparison& comparison);
 
 /// What a layout did to the prompts of a run, as JSON.
-nlohmann::ordered_json layoutJson(const trace::LayoutFigures& figures);
+nlohmann::ordered_json layoutJson(const metrics::LayoutMetrics& counts);
 
 // Predicted counts as text and JSON.
 

@@ -79,7 +79,7 @@ void RunPrinter::take(const trace::Event& event) {
   } else if (const auto* chosen = std::get_if<trace::LayoutChosen>(&payload)) {
     m_layoutBlock = chosen->blockSize;
   } else if (const auto* applied = std::get_if<trace::LayoutApplied>(&payload)) {
-    m_layout += trace::layoutFigures(*applied, m_table, m_layoutBlock);
+    m_layout += metrics::layoutMetrics(*applied, m_table, m_layoutBlock);
   } else if (const auto* loaded = std::get_if<trace::BlockLoaded>(&payload)) {
     TierCounts& count = m_loads[loaded->tier];
     count.tokens += loaded->tokens;
@@ -245,7 +245,7 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
 std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanCounts& spans) {
   metrics::Totals all;
   all.account.emplace();
-  for (const metrics::Totals& step : totals) *all.account += step.account.value_or(trace::PromptAccount());
+  for (const metrics::Totals& step : totals) *all.account += step.account.value_or(metrics::PromptAccount());
   // Under a policy without spans there are none to count.
   const bool any = spans.relocated + spans.plain + spans.partial + spans.computed > 0;
   const auto part = [any](std::int64_t spanCount, std::int64_t tokens) {

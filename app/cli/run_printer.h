@@ -4,12 +4,12 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "engine/metrics/layout_metrics.h"
 #include "engine/metrics/metric_table.h"
+#include "engine/metrics/token_account.h"
 #include "engine/plan/plan.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/event.h"
-#include "engine/trace/layout_figures.h"
-#include "engine/trace/token_account.h"
 
 #include <cstdint>
 #include <map>
@@ -60,7 +60,7 @@ class RunPrinter {
   std::vector<metrics::Totals> totals(const run::RunResult& result, const metrics::Meters& meters) const;
   const LoadCounts& loads() const { return m_loads; }
   /// What the layout did to all prompts, if it is not the exact one.
-  const trace::LayoutFigures& layoutFigures() const { return m_layout; }
+  const metrics::LayoutMetrics& layoutMetrics() const { return m_layout; }
 
  private:
   struct Reply {
@@ -93,11 +93,11 @@ class RunPrinter {
   StepIndex m_turn = 0;
   bool m_midLine = false;
   SpanCounts m_spans;
-  trace::TokenAccounts m_accounts;
+  metrics::TokenAccounts m_accounts;
   LoadCounts m_loads;
   SharedList<trace::SegmentInfo> m_table;  ///< the segments of the last span table
   std::int32_t m_layoutBlock = 1;          ///< tokens
-  trace::LayoutFigures m_layout;
+  metrics::LayoutMetrics m_layout;
   std::int64_t m_toCompute = 0;
   std::int64_t m_computed = 0;
   std::int64_t m_generated = 0;

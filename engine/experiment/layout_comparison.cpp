@@ -64,7 +64,7 @@ class Comparing {
       row.computed += step.computed;
       const auto applied = run::layoutEvent(step.table, nullptr);
       const auto laidOut = run::spanTableEvent(step.table, nullptr);
-      row.figures += trace::layoutFigures(applied, laidOut.segments, row.blockSize);
+      row.counts += metrics::layoutMetrics(applied, laidOut.segments, row.blockSize);
       for (const layout::Segment& segment : step.table.segments) {
         if (!segment.hidden) row.blocks += (segment.length() + row.blockSize - 1) / row.blockSize;
       }

@@ -4,13 +4,13 @@
 #pragma once
 
 #include "engine/layout/layouts.h"
+#include "engine/metrics/layout_metrics.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
 #include "engine/run/prediction.h"
 #include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
-#include "engine/trace/layout_figures.h"
 
 #include <array>
 #include <cstdint>
@@ -26,11 +26,11 @@ namespace spanscope::experiment {
 inline constexpr std::array<std::int32_t, 3> kComparedBlockSizes{2, 4, 16};
 
 /// One layout at one block size, for all prompts of the plan together. If a prompt contains replies,
-/// `figures` and `blocks` assume the longest possible replies.
+/// `counts` and `blocks` assume the longest possible replies.
 struct LayoutRow {
   layout::Layout layout = layout::Layout::Exact;
   std::int32_t blockSize = 0;  ///< tokens
-  trace::LayoutFigures figures{};
+  metrics::LayoutMetrics counts{};
   std::int64_t blocks = 0;     ///< number of virtual blocks
   run::CountRange computed{};  ///< tokens, with a cache that is empty at first
   /// The same afterwards, with the children of every plus in reversed order: if only full blocks are kept, as
@@ -42,7 +42,7 @@ struct LayoutRow {
 
 struct LayoutComparison {
   std::vector<LayoutRow> rows;  ///< by layout, then block size
-  bool hasReplies = false;      ///< a prompt contains replies: the figures depend on their lengths
+  bool hasReplies = false;      ///< a prompt contains replies: the counts depend on their lengths
   bool hasOrder = false;        ///< a plus has at least two children, so that their order can be reversed
 };
 

@@ -53,15 +53,15 @@ CaseSummary summaryOf(const std::vector<RepeatTurn>& turns, RunCase runCase) {
     if (cold == nullptr && coldRun) cold = &coldRun->answer;
     const std::optional<RunSample>& sample = turn[static_cast<std::size_t>(runCase)];
     if (!sample) continue;
-    const trace::RunFigures& figures = sample->figures;
+    const metrics::RunValues& measured = sample->measured;
     const bool isFirst = summary.samples++ == 0;
-    if (figures.timeToFirstToken) first.push_back(*figures.timeToFirstToken);
+    if (measured.timeToFirstToken) first.push_back(*measured.timeToFirstToken);
     if (sample->lastTimeToFirstToken) last.push_back(*sample->lastTimeToFirstToken);
-    if (figures.whole) whole.push_back(*figures.whole);
-    add(summary.prompt, figures.promptTokens, isFirst);
-    add(summary.cached, figures.cachedTokens, isFirst);
-    add(summary.relocated, figures.relocatedTokens, isFirst);
-    add(summary.computed, figures.computedTokens, isFirst);
+    if (measured.whole) whole.push_back(*measured.whole);
+    add(summary.prompt, measured.promptTokens, isFirst);
+    add(summary.cached, measured.cachedTokens, isFirst);
+    add(summary.relocated, measured.relocatedTokens, isFirst);
+    add(summary.computed, measured.computedTokens, isFirst);
     summary.peakBlocks = std::max(summary.peakBlocks, sample->peakBlocks);
     if (isFirst) summary.answer = sample->answer;
     if (cold != nullptr && sample->answer != *cold) ++summary.otherAnswers;
@@ -102,7 +102,7 @@ std::vector<PlannedCase> planCases(const query::Node& query, const plan::PlanOpt
   return cases;
 }
 
-bool measureRepeats(run::Session& session, RunFigureSink& sink, const std::vector<PlannedCase>& cases,
+bool measureRepeats(run::Session& session, RunMetricsSink& sink, const std::vector<PlannedCase>& cases,
                     const RepeatOptions& options, const RepeatWatch& watch, const std::stop_token& stop) {
   for (std::int32_t turn = 0; turn <= options.repeats; ++turn) {
     session.clearCache();

@@ -3,7 +3,7 @@
 // order, and without plus. This shows what a cache saves for this query.
 #pragma once
 
-#include "engine/experiment/run_figure_sink.h"
+#include "engine/experiment/run_metrics_sink.h"
 #include "engine/experiment/statistics.h"
 #include "engine/plan/planner.h"
 #include "engine/query/query.h"
@@ -73,7 +73,7 @@ struct RepeatWatch {
 /// count: in it, the backend makes its tables and threads and reads the weights into memory. `sink` must be
 /// the session's sink. Returns false if it was stopped; the finished turns stay. Throws Failure if a run
 /// failed.
-bool measureRepeats(run::Session& session, RunFigureSink& sink, const std::vector<PlannedCase>& cases,
+bool measureRepeats(run::Session& session, RunMetricsSink& sink, const std::vector<PlannedCase>& cases,
                     const RepeatOptions& options, const RepeatWatch& watch, const std::stop_token& stop);
 
 /// A count over several runs.
@@ -87,7 +87,7 @@ struct CountSpan {
 struct CaseSummary {
   RunCase runCase = RunCase::Cold;
   std::size_t samples = 0;
-  Summary firstToken;      ///< seconds, RunFigures::timeToFirstToken
+  Summary firstToken;      ///< seconds, RunValues::timeToFirstToken
   Summary lastFirstToken;  ///< seconds, of the step that is last in the plan
   Summary whole;           ///< seconds
   CountSpan prompt;

@@ -41,7 +41,7 @@ struct BlockBox {
   std::vector<std::pair<const char*, std::int64_t>> runs{};  ///< class of the style sheet, and tokens
 };
 
-const char* classOf(const trace::TokenAccount& account) {
+const char* classOf(const metrics::TokenAccount& account) {
   if (account.hit > 0) return "hit";
   if (account.relocated > 0) return "relocated";
   return account.again > 0 ? "again" : "computed";
@@ -104,7 +104,7 @@ class PromptPicture {
     }
     if (tokens == 0) return;
     const double perToken = std::max(0.2, (kWidth - 4 - gaps) / static_cast<double>(tokens));
-    trace::TokenAccount account = request.tokens.prompt(request.segments);
+    metrics::TokenAccount account = request.tokens.prompt(request.segments);
     text(2, top + 14, "caption",
          "prompt " + (request.node.empty() ? std::string("of the query") : "of " + request.node) + ": " +
              counted(account.total(), "token") + ", " + std::to_string(account.hit) + " hit, " +

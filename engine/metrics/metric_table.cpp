@@ -13,9 +13,7 @@ namespace {
 using trace::BlockLookedUp;
 using trace::BlockPlace;
 using trace::LookupOutcome;
-using trace::PromptAccount;
 using trace::SegmentInfo;
-using trace::TokenAccount;
 
 using Maybe = std::optional<Value>;
 
@@ -47,7 +45,7 @@ Maybe ofEngine(const RunFacts& run, std::int64_t number) {
   return run.isRemote ? std::nullopt : ofRequests(run, number);
 }
 
-Maybe ofFidelity(const RunFacts& run, double (*number)(const trace::FidelityFigures&)) {
+Maybe ofFidelity(const RunFacts& run, double (*number)(const trace::FidelityMetrics&)) {
   return run.fidelity ? count(number(*run.fidelity)) : std::nullopt;
 }
 
@@ -632,7 +630,7 @@ const std::vector<Metric>& table() {
        .scopes = kRun,
        .ofRun =
            [](const RunFacts& run) {
-             return ofFidelity(run, [](const trace::FidelityFigures& of) { return of.meanDivergence; });
+             return ofFidelity(run, [](const trace::FidelityMetrics& of) { return of.meanDivergence; });
            },
        .needs = Needs::Fidelity},
       {.id = "largest-divergence",
@@ -646,7 +644,7 @@ const std::vector<Metric>& table() {
        .scopes = kRun,
        .ofRun =
            [](const RunFacts& run) {
-             return ofFidelity(run, [](const trace::FidelityFigures& of) { return of.mostDivergence; });
+             return ofFidelity(run, [](const trace::FidelityMetrics& of) { return of.mostDivergence; });
            },
        .needs = Needs::Fidelity},
       {.id = "agreeing-tokens",
@@ -662,7 +660,7 @@ const std::vector<Metric>& table() {
        .ofRun =
            [](const RunFacts& run) {
              return ofFidelity(
-                 run, [](const trace::FidelityFigures& of) { return static_cast<double>(of.agreeing); });
+                 run, [](const trace::FidelityMetrics& of) { return static_cast<double>(of.agreeing); });
            },
        .needs = Needs::Fidelity},
       {.id = "compared-tokens",
@@ -675,7 +673,7 @@ const std::vector<Metric>& table() {
        .ofRun =
            [](const RunFacts& run) {
              return ofFidelity(
-                 run, [](const trace::FidelityFigures& of) { return static_cast<double>(of.tokens); });
+                 run, [](const trace::FidelityMetrics& of) { return static_cast<double>(of.tokens); });
            },
        .needs = Needs::Fidelity},
       {.id = "same-answers",
@@ -690,7 +688,7 @@ const std::vector<Metric>& table() {
        .ofRun =
            [](const RunFacts& run) {
              return ofFidelity(
-                 run, [](const trace::FidelityFigures& of) { return static_cast<double>(of.sameAnswers); });
+                 run, [](const trace::FidelityMetrics& of) { return static_cast<double>(of.sameAnswers); });
            },
        .needs = Needs::Fidelity},
       {.id = "attention-deviation",

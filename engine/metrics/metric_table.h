@@ -52,7 +52,7 @@ struct Metric {
   bool isPlotted = false;    ///< has a card of its own in the view of metrics
 
   // How it is computed: the first of these that is set.
-  std::int64_t (*ofTokens)(const trace::TokenAccount& account) = nullptr;
+  std::int64_t (*ofTokens)(const TokenAccount& account) = nullptr;
   std::optional<Value> (*ofTotals)(const Totals& totals) = nullptr;  ///< before ofTokens, except of nodes
   std::optional<Value> (*ofRun)(const RunFacts& run) = nullptr;
   std::optional<Value> (*ofNode)(const RunFacts& run, const NodePath& node) = nullptr;

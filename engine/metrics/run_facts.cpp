@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/metrics/run_facts.h"
 
+#include "engine/base/median.h"
+#include "engine/trace/foretold.h"
+
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace spanscope::metrics {
@@ -19,22 +23,51 @@ bool isAtOrBelow(const NodePath& node, const NodePath& top) {
 
 }  // namespace
 
+RunValues valuesOf(const trace::Progress& progress, const trace::RunState& run) {
+  RunValues measured;
+  std::vector<double> first;
+  std::vector<double> between;
+  for (const RequestId id : run.requests) {
+    const auto found = progress.requests.find(id);
+    if (found == progress.requests.end()) continue;
+    const trace::RequestState& request = found->second;
+    measured.promptTokens += request.promptTokens;
+    measured.cachedTokens += request.cachedTokens;
+    measured.relocatedTokens += request.relocatedTokens;
+    measured.computedTokens += request.computedTokens;
+    measured.generatedTokens += request.generatedTokens;
+    if (!request.metrics) {
+      if (request.reported && request.reported->timeToFirstToken)
+        first.push_back(*request.reported->timeToFirstToken);
+      continue;
+    }
+    if (request.metrics->generatedTokens > 0) first.push_back(request.metrics->timeToFirstToken);
+    if (request.metrics->generatedTokens > 1) between.push_back(request.metrics->interTokenLatency);
+  }
+  measured.timeToFirstToken = medianOf(std::move(first));
+  measured.interTokenLatency = medianOf(std::move(between));
+  // A twin has no times.
+  if (run.startedAt >= 0 && run.finishedAt >= 0 && !trace::isForetold(progress.program))
+    measured.whole = static_cast<double>(run.finishedAt - run.startedAt) * 1e-9;
+  return measured;
+}
+
 Totals totalsOf(const RunFacts& run) {
   Totals totals;
   totals.metered = run.metered;
-  totals.timeToFirstToken = run.figures.timeToFirstToken;
-  totals.interTokenLatency = run.figures.interTokenLatency;
-  totals.whole = run.figures.whole;
+  totals.timeToFirstToken = run.measured.timeToFirstToken;
+  totals.interTokenLatency = run.measured.interTokenLatency;
+  totals.whole = run.measured.whole;
   totals.prefillRate = run.prefillRate;
   totals.decodeRate = run.decodeRate;
   if (run.requests.empty()) return totals;
   if (run.isAccounted) totals.account = run.account;
-  totals.generatedTokens = run.figures.generatedTokens;
+  totals.generatedTokens = run.measured.generatedTokens;
   if (!run.isRemote) totals.allocatedBlocks = run.blocks.allocated;
   return totals;
 }
 
-std::optional<trace::PromptAccount> accountOf(const RequestFacts& request) {
+std::optional<PromptAccount> accountOf(const RequestFacts& request) {
   if (!request.admitted) return std::nullopt;
   return request.segments.empty() ? accountOf(*request.admitted)
                                   : request.tokens.account(request.segments, request.admitted->promptTokens);
@@ -218,7 +251,7 @@ std::optional<RunFacts> RunFactsCollector::of(RunId run) const {
   facts.layers = progress.layers;
   facts.blockSize = m_blockSize;
   facts.poolBlocks = m_poolBlocks;
-  facts.figures = figuresOf(progress, state->second);
+  facts.measured = valuesOf(progress, state->second);
   facts.blocks = found->second.blocks;
   facts.passes = found->second.passes;
   facts.decodePasses = found->second.decodePasses;
@@ -230,8 +263,7 @@ std::optional<RunFacts> RunFactsCollector::of(RunId run) const {
   for (const RequestId id : found->second.requests) {
     const Request& request = m_requests.at(id);
     facts.requests.push_back(request.facts);
-    if (const std::optional<trace::PromptAccount> account = accountOf(request.facts))
-      facts.account += *account;
+    if (const std::optional<PromptAccount> account = accountOf(request.facts)) facts.account += *account;
     const auto told = progress.requests.find(id);
     if (told != progress.requests.end() && told->second.reported) {
       facts.isRemote = true;

@@ -7,11 +7,10 @@
 #include "engine/base/ids.h"
 #include "engine/base/shared.h"
 #include "engine/metrics/meters.h"
+#include "engine/metrics/token_account.h"
 #include "engine/trace/event.h"
-#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/fidelity_metrics.h"
 #include "engine/trace/replay.h"
-#include "engine/trace/run_figures.h"
-#include "engine/trace/token_account.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +24,7 @@ namespace spanscope::metrics {
 /// What one request, or all requests of a run, came to. What is not known is nothing, never 0.
 struct Totals {
   /// How the tokens of the prompts got their keys and values. Nothing: a server does not say what it found.
-  std::optional<trace::PromptAccount> account{};
+  std::optional<PromptAccount> account{};
   std::optional<std::int64_t> promptTokens{};  ///< where `account` is not known
   std::optional<std::int64_t> generatedTokens{};
   std::optional<std::int64_t> allocatedBlocks{};
@@ -44,7 +43,7 @@ struct RequestFacts {
   RequestId request = 0;
   NodePath node;                            ///< of its step
   SharedList<trace::SegmentInfo> segments;  ///< its span table
-  trace::RequestTokens tokens;
+  RequestTokens tokens;
   std::optional<trace::RequestAdmitted> admitted;  ///< the first time
   std::vector<trace::BlockLookedUp> lookups;       ///< of each virtual block the first, in order
   std::optional<double> timeToFirstToken;          ///< seconds, once its step has ended with a token
@@ -70,6 +69,22 @@ struct BlockCounts {
   std::int64_t copied = 0;
 };
 
+/// What the events of a run say of all its requests together.
+struct RunValues {
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t relocatedTokens = 0;
+  std::int64_t computedTokens = 0;
+  std::int64_t generatedTokens = 0;
+  std::optional<double> timeToFirstToken;   ///< seconds, median over its steps that made a token
+  std::optional<double> interTokenLatency;  ///< seconds, median over its steps that made two or more
+  std::optional<double> whole;              ///< seconds from its start to its end
+  bool operator==(const RunValues&) const = default;
+};
+
+/// `run`: one of `progress`.
+RunValues valuesOf(const trace::Progress& progress, const trace::RunState& run);
+
 struct RunFacts {
   RunId run = 0;
   std::string model;  ///< its name, without the folder in which it lies
@@ -79,8 +94,8 @@ struct RunFacts {
   std::int32_t layers = 0;
   std::int32_t blockSize = 16;  ///< tokens, at least 1
   std::int64_t poolBlocks = 0;  ///< without the null block
-  trace::RunFigures figures;
-  trace::PromptAccount account;  ///< of all prompts
+  RunValues measured;
+  PromptAccount account;  ///< of all prompts
   bool isRemote = false;  ///< servers answered some of its steps: blocks and passes of those are not told
   /// Whether `account` is known of every prompt: a server need not say what it found.
   bool isAccounted = true;
@@ -92,13 +107,13 @@ struct RunFacts {
   std::optional<double> decodeRate;                ///< tokens a second, over its passes that only decode
   Metered metered{};                               ///< of all its requests
   std::vector<RequestFacts> requests;              ///< in the order in which they started
-  std::optional<trace::FidelityFigures> fidelity;  ///< once it was measured
+  std::optional<trace::FidelityMetrics> fidelity;  ///< once it was measured
 };
 
 /// The totals of a run.
 Totals totalsOf(const RunFacts& run);
 /// How the tokens of one prompt got their keys and values; nothing before it was admitted.
-std::optional<trace::PromptAccount> accountOf(const RequestFacts& request);
+std::optional<PromptAccount> accountOf(const RequestFacts& request);
 /// The tokens that stand in a prompt, in view order.
 std::vector<ViewToken> tokensInView(const RequestFacts& request);
 /// The virtual blocks that stand in a prompt, in view order. Block n of a prompt, as lessons count from 0, is

@@ -12,9 +12,9 @@ CountRange exactly(std::int64_t count) {
   return {.least = count, .most = count};
 }
 
-trace::RequestTokens tokensOf(const StepPrediction& step, std::span<const trace::SegmentInfo> segments,
-                              std::int32_t blockSize) {
-  trace::RequestTokens tokens;
+metrics::RequestTokens tokensOf(const StepPrediction& step, std::span<const trace::SegmentInfo> segments,
+                                std::int32_t blockSize) {
+  metrics::RequestTokens tokens;
   tokens.takeTable(segments);
   tokens.take(layoutEvent(step.table, nullptr));
   for (const trace::BlockLookedUp& block : step.blocks) tokens.take(block, std::max(1, blockSize));
@@ -27,7 +27,7 @@ class FoundRows {
  public:
   explicit FoundRows(const ChosenRows& chosen) : m_chosen(chosen), m_found(chosen.groups.size()) {}
 
-  void add(std::uint32_t segment, const trace::TokenAccount& tokens) {
+  void add(std::uint32_t segment, const metrics::TokenAccount& tokens) {
     m_all += tokens;
     if (segment < m_chosen.groupOf.size() && m_chosen.groupOf[segment])
       m_found[*m_chosen.groupOf[segment]] += tokens;
@@ -39,7 +39,7 @@ class FoundRows {
     CountRange relocated = exactly(m_all.relocated);
     for (std::size_t i = 0; i < m_found.size(); ++i) {
       const auto& [rows, kept] = m_chosen.groups[i];
-      const trace::TokenAccount& found = m_found[i];
+      const metrics::TokenAccount& found = m_found[i];
       const CountRange own{.least = std::max<std::int64_t>(0, kept - (rows - found.cached())),
                            .most = std::min(kept, found.cached())};
       again += own;
@@ -60,8 +60,8 @@ class FoundRows {
 
  private:
   const ChosenRows& m_chosen;
-  trace::TokenAccount m_all;
-  std::vector<trace::TokenAccount> m_found;  ///< by group
+  metrics::TokenAccount m_all;
+  std::vector<metrics::TokenAccount> m_found;  ///< by group
 };
 
 }  // namespace
@@ -103,7 +103,7 @@ const char* doubtReason(Doubt doubt) {
   return "";
 }
 
-trace::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize) {
+metrics::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize) {
   return tokensOf(step, segmentsOf(step.table), blockSize);
 }
 
@@ -122,7 +122,7 @@ AccountForecast& AccountForecast::operator+=(const AccountForecast& other) {
   return *this;
 }
 
-AccountForecast accountOf(const StepPrediction& step, const trace::RequestTokens& served,
+AccountForecast accountOf(const StepPrediction& step, const metrics::RequestTokens& served,
                           std::span<const trace::PartRange> ranges) {
   FoundRows found(step.chosen);
   for (const trace::PartRange& range : ranges)
@@ -134,14 +134,14 @@ AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
   const std::vector<trace::SegmentInfo> segments = segmentsOf(step.table);
   const std::int64_t visible = step.table.tokenCount();
   if (step.prompt.known() && step.cached.known()) {
-    const trace::RequestTokens served = tokensOf(step, segments, blockSize);
+    const metrics::RequestTokens served = tokensOf(step, segments, blockSize);
     FoundRows found(step.chosen);
     for (std::uint32_t i = 0; i < segments.size(); ++i) {
       const layout::Segment& segment = step.table.segments[i];
       if (!segment.hidden) found.add(i, served.of(i, segment.visibleBegin, segment.length()));
     }
     AccountForecast account = found.account();
-    const trace::PromptAccount whole = served.account(segments, step.prompt.most);
+    const metrics::PromptAccount whole = served.account(segments, step.prompt.most);
     account.beside += exactly(whole.beside);
     account.cropped = whole.prompt.cropped;
     // The same tokens are found, but which of them stand elsewhere is not known.
@@ -159,7 +159,7 @@ AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
   // A prompt that may get longer than its table may have more beside it, too, if it has anything.
   const std::int64_t mostBeside =
       beside == 0 ? 0 : std::max<std::int64_t>(beside, step.prompt.most - visible);
-  const std::int64_t links = trace::RequestTokens::linkedTokens(segments);
+  const std::int64_t links = metrics::RequestTokens::linkedTokens(segments);
   const std::int64_t chosen = std::min(step.mostChosen, step.cached.most);
   const auto fewer = [](std::int64_t count, std::int64_t by) {
     return std::max<std::int64_t>(0, count - by);

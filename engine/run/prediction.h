@@ -6,8 +6,8 @@
 #include "engine/base/ids.h"
 #include "engine/cache/what_if.h"
 #include "engine/layout/span_table.h"
+#include "engine/metrics/token_account.h"
 #include "engine/trace/event.h"
-#include "engine/trace/token_account.h"
 
 #include <cstdint>
 #include <limits>
@@ -101,10 +101,10 @@ struct StepPrediction {
 
 /// What a run's events would say of the tokens of this prompt if every reply gets as long as it may, but for
 /// the rows that the policy chooses. `blockSize` is in tokens and at least 1.
-trace::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize);
+metrics::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize);
 
-/// The account of a step's prompt (trace::TokenAccount) before it runs. The counts of StepPrediction are the
-/// engine's: they hold what lies beside the prompt too.
+/// The account of a step's prompt (metrics::TokenAccount) before it runs. The counts of StepPrediction are
+/// the engine's: they hold what lies beside the prompt too.
 struct AccountForecast {
   CountRange prompt;  ///< tokens that stand in the prompt
   CountRange cached;  ///< found, and not computed again
@@ -121,7 +121,7 @@ AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize);
 /// The account of some visible tokens of the prompt if every reply gets as long as it may; `served` is
 /// tokensOf(step). Where the policy chooses rows among these and others, it holds bounds. What lies beside
 /// the prompt or was cropped is not counted.
-AccountForecast accountOf(const StepPrediction& step, const trace::RequestTokens& served,
+AccountForecast accountOf(const StepPrediction& step, const metrics::RequestTokens& served,
                           std::span<const trace::PartRange> ranges);
 
 struct Prediction {

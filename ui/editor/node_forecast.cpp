@@ -74,7 +74,7 @@ class Reader {
   }
 
   void takeLeaves(const run::StepPrediction& step) {
-    const trace::RequestTokens tokens = run::tokensOf(step, m_forecast.blockSize);
+    const metrics::RequestTokens tokens = run::tokensOf(step, m_forecast.blockSize);
     for (const auto& [node, ranges] : leavesOf(step.step, step.table)) {
       m_leaves.insert(node);
       NodeForecast leaf{run::accountOf(step, tokens, ranges)};

@@ -148,7 +148,7 @@ class StatusBuilder {
     status.served = account.prompt();
     status.beside = account.beside();
     if (isInParts(request)) {
-      const trace::PromptAccount done = account.done();
+      const metrics::PromptAccount done = account.done();
       status.served = done.prompt;
       status.unread = done.unread;
     }

@@ -119,7 +119,7 @@ workbench::RunSettings settingsFrom(const QJsonObject& object) {
   return settings;
 }
 
-QJsonObject accountObject(RequestId request, const trace::PromptAccount& account) {
+QJsonObject accountObject(RequestId request, const metrics::PromptAccount& account) {
   return {{QStringLiteral("id"), qint64(request)},
           {QStringLiteral("hit"), qint64(account.prompt.hit)},
           {QStringLiteral("relocated"), qint64(account.prompt.relocated)},
@@ -131,7 +131,7 @@ QJsonObject accountObject(RequestId request, const trace::PromptAccount& account
           {QStringLiteral("beside"), qint64(account.beside)}};
 }
 
-trace::PromptAccount accountFrom(const QJsonObject& object) {
+metrics::PromptAccount accountFrom(const QJsonObject& object) {
   return {.prompt = {.hit = object[QStringLiteral("hit")].toInteger(),
                      .relocated = object[QStringLiteral("relocated")].toInteger(),
                      .computed = object[QStringLiteral("computed")].toInteger(),

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/metrics/token_account.h"
 #include "engine/trace/replay.h"
-#include "engine/trace/token_account.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/settings.h"
 #include "ui/session/trace_store.h"
@@ -48,7 +48,7 @@ struct RunRecord {
   /// Once the run has ended: the run with its requests, without their blocks and tokens.
   std::shared_ptr<const trace::Progress> figures{};
   /// How the tokens of its prompts got their keys and values, once the run has ended.
-  std::map<RequestId, trace::PromptAccount> accounts{};
+  std::map<RequestId, metrics::PromptAccount> accounts{};
   QStringList warnings{};               ///< the engine's warnings about the run as a whole, once it has ended
   std::optional<double> prefillRate{};  ///< as RunRates has it, once the run has ended
   std::optional<double> decodeRate{};   ///< as RunRates has it, once the run has ended

@@ -167,7 +167,7 @@ RunBasis basisOf(const ListedRun& run) {
   if (!run.trace) {
     // The first step cannot find what the run itself has stored.
     const RequestId first = *std::min_element(state.requests.begin(), state.requests.end());
-    const trace::PromptAccount account = accountOf(run, first);
+    const metrics::PromptAccount account = accountOf(run, first);
     basis.isCold = account.total() > 0 && account.prompt.cached() + account.prompt.again == 0;
     return basis;
   }
@@ -177,7 +177,7 @@ RunBasis basisOf(const ListedRun& run) {
     if (events == nullptr) continue;
     const std::vector<std::size_t>& lookups = events->of<trace::BlockLookedUp>();
     if (lookups.empty()) {
-      const trace::PromptAccount account = accountOf(run, id);
+      const metrics::PromptAccount account = accountOf(run, id);
       isKnown = isKnown || account.total() > 0;
       if (account.prompt.cached() > 0) return basis;
     }
@@ -208,18 +208,18 @@ QString baseName(const RunBasis& run, const RunBasis& base) {
   return facts.isEmpty() ? name : tr("%1 (%2)").arg(name, facts.join(tr(", ")));
 }
 
-trace::PromptAccount accountOf(const ListedRun& run, RequestId request) {
+metrics::PromptAccount accountOf(const ListedRun& run, RequestId request) {
   if (run.record != nullptr && run.state().outcome) {
     const auto known = run.record->accounts.find(request);
     if (known != run.record->accounts.end()) return known->second;
   }
   if (run.trace) return RequestAccount(*run.trace, run.position, request).done();
   const auto found = run.progress->requests.find(request);
-  return found == run.progress->requests.end() ? trace::PromptAccount() : toldAccount(found->second);
+  return found == run.progress->requests.end() ? metrics::PromptAccount() : toldAccount(found->second);
 }
 
-trace::PromptAccount accountOf(const ListedRun& run) {
-  trace::PromptAccount account;
+metrics::PromptAccount accountOf(const ListedRun& run) {
+  metrics::PromptAccount account;
   for (const RequestId request : run.state().requests) account += accountOf(run, request);
   return account;
 }

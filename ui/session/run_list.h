@@ -6,7 +6,7 @@
 
 #include "engine/base/shared.h"
 #include "engine/layout/layouts.h"
-#include "engine/trace/run_figures.h"
+#include "engine/metrics/run_facts.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -90,12 +90,12 @@ QString baseName(const RunBasis& run, const RunBasis& base);
 
 /// How the tokens of a prompt of the run got their keys and values. What a stopped run did not come to is
 /// unread.
-trace::PromptAccount accountOf(const ListedRun& run, RequestId request);
+metrics::PromptAccount accountOf(const ListedRun& run, RequestId request);
 /// The same of all its prompts.
-trace::PromptAccount accountOf(const ListedRun& run);
+metrics::PromptAccount accountOf(const ListedRun& run);
 
-/// The figures of a whole run. Every place that shows such figures uses these.
-using trace::figuresOf;
-using trace::RunFigures;
+/// The metrics of a whole run.
+using metrics::RunValues;
+using metrics::valuesOf;
 
 }  // namespace spanscope::ui

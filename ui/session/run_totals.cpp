@@ -60,11 +60,11 @@ metrics::Totals totalsOf(const ListedRun& run, RequestId request, RunMeters& met
 metrics::Totals totalsOf(const ListedRun& run, RunMeters& meters) {
   metrics::Totals totals;
   const trace::RunState& state = run.state();
-  const RunFigures figures = figuresOf(*run.progress, state);
-  totals.generatedTokens = figures.generatedTokens;
-  totals.timeToFirstToken = figures.timeToFirstToken;
-  totals.interTokenLatency = figures.interTokenLatency;
-  totals.whole = figures.whole;
+  const RunValues measured = valuesOf(*run.progress, state);
+  totals.generatedTokens = measured.generatedTokens;
+  totals.timeToFirstToken = measured.timeToFirstToken;
+  totals.interTokenLatency = measured.interTokenLatency;
+  totals.whole = measured.whole;
   totals.account = accountOf(run);
   for (const RequestId id : state.requests) {
     const trace::RequestState* const request = stateOf(run, id);

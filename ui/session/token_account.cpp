@@ -97,7 +97,7 @@ std::int64_t RequestAccount::unread(std::uint32_t segment, std::int64_t begin, s
 PromptAccount toldAccount(const trace::RequestState& request) {
   // What a server does not say of its cache has no account.
   if (request.reported && !request.reported->isCachedKnown()) return {};
-  return accountOf(request.metrics ? trace::admittedBy(*request.metrics)
+  return accountOf(request.metrics ? metrics::admittedBy(*request.metrics)
                                    : trace::RequestAdmitted{.promptTokens = request.promptTokens,
                                                             .cachedTokens = request.cachedTokens,
                                                             .relocatedTokens = request.relocatedTokens});

@@ -2,7 +2,7 @@
 // How the tokens of a prompt in the window's trace get their keys and values.
 #pragma once
 
-#include "engine/trace/token_account.h"
+#include "engine/metrics/token_account.h"
 #include "ui/session/trace_store.h"
 #include "ui/session/view_input.h"
 
@@ -14,11 +14,11 @@
 
 namespace spanscope::ui {
 
-using trace::accountOf;
-using trace::FoundTokens;
-using trace::foundTokens;
-using trace::PromptAccount;
-using trace::TokenAccount;
+using metrics::accountOf;
+using metrics::FoundTokens;
+using metrics::foundTokens;
+using metrics::PromptAccount;
+using metrics::TokenAccount;
 
 /// What an account says beside found and computed tokens, a few words each: "12 recomputed", "30 padded",
 /// "8 cropped". Counts of 0 are left out.
@@ -45,7 +45,7 @@ class RequestAccount {
   std::int64_t cropped(const NodePath& node) const { return m_tokens.cropped(node); }
   /// The tokens that stand in the prompt, as of() counts. All are 0 until the request is admitted.
   TokenAccount prompt() const;
-  /// See trace::PromptAccount::beside.
+  /// See metrics::PromptAccount::beside.
   std::int64_t beside() const;
 
   /// The account of what was done: what no pass has computed is unread.
@@ -60,7 +60,7 @@ class RequestAccount {
   std::size_t m_position;
   RequestId m_id;
   const trace::RequestState* m_request = nullptr;  ///< null: it is not known
-  trace::RequestTokens m_tokens;
+  metrics::RequestTokens m_tokens;
   bool m_hasPasses = false;
 };
 

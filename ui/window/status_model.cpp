@@ -54,10 +54,10 @@ StatusModel makeStatusModel(const ViewInput& input) {
   status.run = shown->run;
   status.outcome = run.outcome;
   status.isForetold = isForetold(*shown);
-  const RunFigures figures = figuresOf(progress, run);
+  const RunValues measured = valuesOf(progress, run);
   status.isOfSteps = run.requests.size() > 1;
-  status.timeToFirstToken = figures.timeToFirstToken.value_or(0);
-  status.interTokenLatency = figures.interTokenLatency.value_or(0);
+  status.timeToFirstToken = measured.timeToFirstToken.value_or(0);
+  status.interTokenLatency = measured.interTokenLatency.value_or(0);
   TokenAccount account;
   for (const RequestId id : run.requests) account += RequestAccount(input, id).prompt();
   status.promptTokens = account.total();
@@ -68,7 +68,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
     status.basis = basisOf(*shown);
     status.previous = basisOf(*before);
     status.previousTimeToFirstToken =
-        figuresOf(*before->progress, before->state()).timeToFirstToken.value_or(0);
+        valuesOf(*before->progress, before->state()).timeToFirstToken.value_or(0);
     break;
   }
   for (const RequestId id : run.requests) {

@@ -77,8 +77,9 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
           isRight = {answer == right ? 100.0 : 0.0};
           holds = {answer.find(right) != std::string::npos ? 100.0 : 0.0};
         }
-        study.addSamples(policy, count, 0,
-                         {isRight, holds, {ran.sample.figures.timeToFirstToken.value_or(0) * kMilliseconds}});
+        study.addSamples(
+            policy, count, 0,
+            {isRight, holds, {ran.sample.measured.timeToFirstToken.value_or(0) * kMilliseconds}});
         if (wish.own && index == 0)
           study.remark(policy + ", " + counted(count, "document") + ": " + shownAnswer(answer));
       }

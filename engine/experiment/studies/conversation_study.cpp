@@ -163,12 +163,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
             for (; turn < turns; ++turn) study.step();
             break;
           }
-          const trace::RunFigures& figures = ran.sample.figures;
+          const metrics::RunValues& measured = ran.sample.measured;
           study.addSamples(lineOf(policy, order), static_cast<double>(turn + 1), 0,
-                           {{100.0 * static_cast<double>(figures.cachedTokens) /
-                             static_cast<double>(figures.promptTokens)},
-                            {figures.timeToFirstToken.value_or(0) * kMilliseconds},
-                            {static_cast<double>(figures.promptTokens)},
+                           {{100.0 * static_cast<double>(measured.cachedTokens) /
+                             static_cast<double>(measured.promptTokens)},
+                            {measured.timeToFirstToken.value_or(0) * kMilliseconds},
+                            {static_cast<double>(measured.promptTokens)},
                             returned[turn]});
           study.step();
         }

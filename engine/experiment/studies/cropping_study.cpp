@@ -5,8 +5,8 @@
 #include "engine/experiment/needle.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/layout/layouts.h"
+#include "engine/metrics/layout_metrics.h"
 #include "engine/run/run_options.h"
-#include "engine/trace/layout_figures.h"
 
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ constexpr std::array kMeasures = {
 class LayoutSink final : public trace::Sink {
  public:
   struct Ran {
-    trace::LayoutFigures figures;
+    metrics::LayoutMetrics counts;
     std::string answer;
   };
 
@@ -58,7 +58,7 @@ class LayoutSink final : public trace::Sink {
     } else if (auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
       m_segments = std::move(table->segments);
     } else if (const auto* applied = std::get_if<trace::LayoutApplied>(&payload)) {
-      m_runs.back().figures += trace::layoutFigures(*applied, m_segments, m_blockSize);
+      m_runs.back().counts += metrics::layoutMetrics(*applied, m_segments, m_blockSize);
     } else if (auto* finished = std::get_if<trace::RunFinished>(&payload)) {
       m_runs.back().answer = std::move(finished->answer);
     }
@@ -97,8 +97,8 @@ ExperimentPoint pointOf(const NeedleRow& row, std::int32_t documents,
   std::vector<double> added;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (i < exactRuns.size() && runs[i].answer == exactRuns[i].answer) ++same;
-    cropped.push_back(static_cast<double>(runs[i].figures.cropped));
-    added.push_back(100 * runs[i].figures.added());
+    cropped.push_back(static_cast<double>(runs[i].counts.cropped));
+    added.push_back(100 * runs[i].counts.added());
   }
   ExperimentPoint point;
   point.samples = {shareSamples(row.found, std::int64_t{row.trials} * documents),

@@ -4,7 +4,7 @@
 #include "engine/experiment/source_questions.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_result.h"
-#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/fidelity_metrics.h"
 
 #include <array>
 #include <span>
@@ -47,14 +47,14 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
         for (const run::FinishedReply& reply : ran.replies) {
           const trace::FidelityMeasured found = study.fidelityOf(reply);
           const trace::FidelityMeasured* one = &found;
-          const trace::FidelityFigures figures = trace::fidelityOf(std::span(&one, 1));
+          const trace::FidelityMetrics fidelity = trace::fidelityOf(std::span(&one, 1));
           std::vector<double> tokens;
           for (const trace::FidelityToken& token : found.tokens) tokens.push_back(token.divergence);
           study.addSamples(policy, count, 0,
-                           {{figures.meanDivergence},
-                            {100 * figures.agreement()},
-                            {figures.sameAnswers > 0 ? 100.0 : 0.0},
-                            {figures.meanAttentionDeviation().value_or(0)},
+                           {{fidelity.meanDivergence},
+                            {100 * fidelity.agreement()},
+                            {fidelity.sameAnswers > 0 ? 100.0 : 0.0},
+                            {fidelity.meanAttentionDeviation().value_or(0)},
                             tokens});
         }
         study.step();

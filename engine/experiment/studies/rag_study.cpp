@@ -61,11 +61,11 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
         study.begin(counted(count, "document") + ", policy " + policy);
         const auto number = static_cast<std::uint64_t>(repeat) * 2;
         const auto add = [&](const char* state, const Study::Ran& ran) {
-          const trace::RunFigures& figures = ran.sample.figures;
+          const metrics::RunValues& measured = ran.sample.measured;
           study.add(policy + state, count,
-                    {figures.timeToFirstToken.value_or(0) * kMilliseconds,
-                     100.0 * static_cast<double>(figures.cachedTokens) /
-                         static_cast<double>(figures.promptTokens)});
+                    {measured.timeToFirstToken.value_or(0) * kMilliseconds,
+                     100.0 * static_cast<double>(measured.cachedTokens) /
+                         static_cast<double>(measured.promptTokens)});
         };
         study.clearCache();
         add(", empty cache", study.run(ragPlan(result.wish, count, number), policy));

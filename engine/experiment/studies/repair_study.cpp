@@ -3,7 +3,7 @@
 #include "engine/experiment/source_questions.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_result.h"
-#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/fidelity_metrics.h"
 
 #include <algorithm>
 #include <array>
@@ -80,11 +80,11 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
         for (const run::FinishedReply& reply : ran.replies) {
           const trace::FidelityMeasured found = study.fidelityOf(reply);
           const trace::FidelityMeasured* one = &found;
-          const trace::FidelityFigures figures = trace::fidelityOf(std::span(&one, 1));
+          const trace::FidelityMetrics fidelity = trace::fidelityOf(std::span(&one, 1));
           study.add(line, share,
-                    {figures.meanDivergence, 100 * figures.agreement(),
-                     figures.meanAttentionDeviation().value_or(0),
-                     ran.sample.figures.timeToFirstToken.value_or(0) * kMilliseconds});
+                    {fidelity.meanDivergence, 100 * fidelity.agreement(),
+                     fidelity.meanAttentionDeviation().value_or(0),
+                     ran.sample.measured.timeToFirstToken.value_or(0) * kMilliseconds});
         }
       }
       study.step();

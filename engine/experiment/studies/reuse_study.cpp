@@ -104,13 +104,13 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
             study.run(reusePlan(wish, seen, words, 1), policy);
             const std::vector<std::uint64_t> asked = inOrder(seen, orders[i], result.wish.seed + repeat);
             const Study::Ran ran = study.run(reusePlan(wish, asked, words, 2), policy);
-            const trace::RunFigures& figures = ran.sample.figures;
+            const metrics::RunValues& measured = ran.sample.measured;
             const std::string line =
                 policy + ", " + orders[i] + " order, blocks of " + std::to_string(blockSize);
             study.add(line, words,
-                      {100.0 * static_cast<double>(figures.cachedTokens) /
-                           static_cast<double>(figures.promptTokens),
-                       figures.timeToFirstToken.value_or(0) * kMilliseconds});
+                      {100.0 * static_cast<double>(measured.cachedTokens) /
+                           static_cast<double>(measured.promptTokens),
+                       measured.timeToFirstToken.value_or(0) * kMilliseconds});
           }
           study.step();
         }

@@ -65,7 +65,7 @@ std::uint64_t StudySink::send(RunId run, RequestId request, const NodePath& node
                        .payload = payload};
     m_replies.take(event);
   }
-  return m_figures.send(run, request, node, std::move(payload));
+  return m_measured.send(run, request, node, std::move(payload));
 }
 
 Study::Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
@@ -85,9 +85,9 @@ void Study::begin(const std::string& doing) {
   m_tell(m_result);
 }
 
-void Study::add(const std::string& series, double x, const std::vector<double>& figures) {
+void Study::add(const std::string& series, double x, const std::vector<double>& values) {
   std::vector<std::vector<double>> samples;
-  for (const double figure : figures) samples.push_back({figure});
+  for (const double value : values) samples.push_back({value});
   addSamples(series, x, 0, samples);
 }
 
@@ -155,7 +155,7 @@ Study::Ran Study::predict(const plan::Plan& plan, const run::RunOptions& options
   if (!m_predictor) m_predictor = predictorOf(m_model, m_config);
   const run::Prediction prediction = predictRun(*m_predictor, plan, options, m_stop);
   Ran ran;
-  ran.sample.figures.promptTokens = 1;  // shares are of something
+  ran.sample.measured.promptTokens = 1;  // shares are of something
   m_longestReply = 1;
   for (const run::StepPrediction& step : prediction.steps) {
     count(amountOf(step, plan, options));
@@ -173,7 +173,7 @@ Study::Ran Study::run(const plan::Plan& plan, const std::string& policy, std::ui
   if (counts()) return predict(plan, options);
   pass(m_model.seam);
   Ran ran{.sample = {}, .result = session().run(plan, options, m_stop), .replies = {}};
-  ran.sample = m_sink.figures().take();
+  ran.sample = m_sink.measured().take();
   ran.replies = m_sink.replies().takeRun(session().lastRun());
   if (ran.result.error) throw Failure(*ran.result.error);
   if (ran.result.outcome != trace::RunOutcome::Finished)

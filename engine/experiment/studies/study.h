@@ -6,7 +6,7 @@
 #include "engine/experiment/experiment_amount.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/experiment/needle.h"
-#include "engine/experiment/run_figure_sink.h"
+#include "engine/experiment/run_metrics_sink.h"
 #include "engine/plan/plan.h"
 #include "engine/query/query.h"
 #include "engine/run/predictor.h"
@@ -23,15 +23,15 @@ namespace spanscope::experiment {
 /// Factor from seconds to the milliseconds of measures.
 inline constexpr double kMilliseconds = 1000;
 
-/// Records the figures of runs, and the replies.
+/// Records the metrics of runs, and the replies.
 class StudySink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
-  RunFigureSink& figures() { return m_figures; }
+  RunMetricsSink& measured() { return m_measured; }
   FinishedReplies& replies() { return m_replies; }
 
  private:
-  RunFigureSink m_figures;
+  RunMetricsSink m_measured;
   FinishedReplies m_replies;
 };
 
@@ -44,7 +44,7 @@ class Study {
   /// Reports what comes next. Throws Failure if it was stopped.
   void begin(const std::string& doing);
   /// Adds one sample for each measure of the experiment to a point, and reports it.
-  void add(const std::string& series, double x, const std::vector<double>& figures);
+  void add(const std::string& series, double x, const std::vector<double>& values);
   /// The same with any number of samples for each measure, at a place of two axes.
   void addSamples(const std::string& series, double x, double y,
                   const std::vector<std::vector<double>>& samples);
@@ -63,7 +63,7 @@ class Study {
   void count(const TokenAmount& amount);
   void clearCache();
 
-  /// Runs the plan as a piece of its own. Where it counts, figures are none, but replies have their prompts.
+  /// Runs the plan as a piece of its own. Where it counts, metrics are none, but replies have their prompts.
   /// Throws Failure if the run fails or was stopped.
   Ran run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed = 0);
 

@@ -9,7 +9,7 @@
 #include "engine/trace/event.h"
 #include "engine/trace/event_rows/facts.h"
 #include "engine/trace/event_words.h"
-#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/fidelity_metrics.h"
 #include "engine/trace/line_pieces.h"
 #include "engine/trace/part_fields.h"
 

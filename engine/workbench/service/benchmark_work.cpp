@@ -50,7 +50,7 @@ void BenchmarkWork::measureQuery(ModelBundle& model, const std::stop_token& stop
   run::SessionConfig config = sessionConfigOf(m_request.settings);
   config.store = {};  // cold is to be computed, not loaded
   m_now.blockCount = config.blockCount;
-  experiment::RunFigureSink sink;
+  experiment::RunMetricsSink sink;
   const std::unique_ptr<run::Session> session = makeSession(model, config, sink);
   experiment::RepeatWatch watch;
   watch.runs = [this](std::int32_t turn, experiment::RunCase runCase) {

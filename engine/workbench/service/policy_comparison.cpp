@@ -5,7 +5,7 @@
 
 namespace spanscope::workbench {
 
-std::optional<trace::FidelityFigures> MeasuredPolicy::fidelity() const {
+std::optional<trace::FidelityMetrics> MeasuredPolicy::fidelity() const {
   if (replies.empty()) return std::nullopt;
   std::vector<const trace::FidelityMeasured*> measured;
   for (const ComparedReply& reply : replies) measured.push_back(&reply.fidelity);

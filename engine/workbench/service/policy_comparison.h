@@ -3,9 +3,9 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/metrics/token_account.h"
 #include "engine/trace/event.h"
-#include "engine/trace/fidelity_figures.h"
-#include "engine/trace/token_account.h"
+#include "engine/trace/fidelity_metrics.h"
 #include "engine/workbench/service/benchmark.h"
 #include "engine/workbench/service/work.h"
 
@@ -34,7 +34,7 @@ constexpr bool hasEnded(PolicyStage stage) {
 struct PolicyRun {
   /// Seconds, the median over its steps; nothing if no step made a token.
   std::optional<double> firstToken;
-  trace::TokenAccount prompt;  ///< of what its prompts show, all steps together
+  metrics::TokenAccount prompt;  ///< of what its prompts show, all steps together
 };
 
 /// A reply of the cold run beside a full prefill of the same tokens.
@@ -58,7 +58,7 @@ struct MeasuredPolicy {
   std::uint64_t cacheBytes = 0;  ///< of the blocks that held keys and values after both runs
 
   /// Over all replies; nothing before they were measured.
-  std::optional<trace::FidelityFigures> fidelity() const;
+  std::optional<trace::FidelityMetrics> fidelity() const;
 };
 
 struct PolicyComparison {

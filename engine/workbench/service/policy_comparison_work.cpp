@@ -5,7 +5,7 @@
 #include "engine/compute/backend.h"
 #include "engine/experiment/abba.h"
 #include "engine/experiment/fidelity.h"
-#include "engine/experiment/run_figure_sink.h"
+#include "engine/experiment/run_metrics_sink.h"
 #include "engine/policy/choice.h"
 #include "engine/query/node_parts.h"
 #include "engine/run/run_options.h"
@@ -49,12 +49,12 @@ class ComparisonSink final : public trace::Sink {
       if (const auto* token = std::get_if<trace::TokenGenerated>(&payload))
         texts.push_back(token->text.empty() ? token->shown : token->text);
     }
-    return m_figures.send(run, request, node, std::move(payload));
+    return m_sink.send(run, request, node, std::move(payload));
   }
 
   /// Of the run that ended since the last call.
   PolicyRun takeRun() {
-    PolicyRun run{.firstToken = m_figures.take().figures.timeToFirstToken, .prompt = {}};
+    PolicyRun run{.firstToken = m_sink.take().measured.timeToFirstToken, .prompt = {}};
     for (const auto& [id, texts] : m_texts) {
       run.prompt += m_accounts.of(id).prompt;
       m_accounts.forget(id);
@@ -70,8 +70,8 @@ class ComparisonSink final : public trace::Sink {
   }
 
  private:
-  trace::TokenAccounts m_accounts;
-  experiment::RunFigureSink m_figures;
+  metrics::TokenAccounts m_accounts;
+  experiment::RunMetricsSink m_sink;
   experiment::FinishedReplies m_replies;
   /// Of the run that was not taken yet: the texts of the tokens of each reply.
   std::map<RequestId, std::vector<std::string>> m_texts;

@@ -277,8 +277,8 @@ void TestCliText::tokensSumUpToThePrompt() {
   result.steps.emplace_back().metrics = {
       .step = 0, .promptTokens = 120, .cachedTokens = 100, .relocatedTokens = 30, .computedTokens = 20};
   std::vector<metrics::Totals> totals(1);
-  totals[0].account =
-      trace::PromptAccount{.prompt = {.hit = 60, .relocated = 25, .computed = 15, .again = 5}, .beside = 15};
+  totals[0].account = metrics::PromptAccount{
+      .prompt = {.hit = 60, .relocated = 25, .computed = 15, .again = 5}, .beside = 15};
   totals[0].generatedTokens = 0;
   std::istringstream table(cli::stepTable(planOf(1), result, totals));
   std::string head;

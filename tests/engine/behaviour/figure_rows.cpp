@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows about what is counted: the window of hit rates, and how long blocks stay.
 #include "engine/base/error.h"
-#include "engine/trace/hit_rate.h"
-#include "engine/trace/residency.h"
+#include "engine/metrics/meters.h"
+#include "engine/metrics/pool_metrics.h"
 #include "tests/engine/behaviour/table_row.h"
 
 namespace spanscope::behaviour {
 
 using namespace spanscope::cache;
 using namespace spanscope::cache::test;
-using trace::LookupSums;
+using metrics::LookupSums;
 
 namespace {
 
 void hitRateWindow() {
-  trace::HitRateWindow window(5);
+  metrics::HitRateWindow window(5);
   same(window.rate(), 0.0, "at first");
   window.add({.requests = 1, .asked = 20, .found = 9});
   same(window.rate(), 0.45, "one request");
@@ -30,7 +30,7 @@ void hitRateWindow() {
 }
 
 void largeUpdatesOfTheWindow() {
-  trace::HitRateWindow window(5);
+  metrics::HitRateWindow window(5);
   window.add({.requests = 6, .asked = 20, .found = 10});
   same(window.rate(), 0.5, "more than the window holds, but the newest");
   window.add({.requests = 6, .asked = 40, .found = 30});
@@ -62,7 +62,7 @@ class Clock {
   }
   void evict(std::int64_t seconds, BlockId block) { remove(seconds, block, trace::RemovalReason::Evicted); }
 
-  trace::ResidencySampler sampler;
+  metrics::ResidencySampler sampler;
 
  private:
   std::uint64_t m_sequence = 0;
@@ -81,20 +81,20 @@ void residency() {
   same(clock.sampler.followed(), std::size_t{1}, "it is followed");
   clock.evict(4, 7);
   same(clock.sampler.followed(), std::size_t{0}, "it is forgotten once it is evicted");
-  const trace::Residency& one = clock.sampler.evicted().at(0);
+  const metrics::Residency& one = clock.sampler.evicted().at(0);
   same(seconds({one.lifetime, one.idle}), {3, 1}, "lifetime and idle time");
   same(seconds(one.gaps), {1}, "gaps");
-  const trace::ResidencyFigures figures = trace::figuresOf(clock.sampler.evicted());
-  same(*figures.lifetime, 3.0, "median lifetime in seconds");
-  same(*figures.idle, 1.0, "median idle time in seconds");
-  same(*figures.gap, 1.0, "median gap in seconds");
+  const metrics::ResidencyMetrics metrics = metrics::metricsOf(clock.sampler.evicted());
+  same(*metrics.lifetime, 3.0, "median lifetime in seconds");
+  same(*metrics.idle, 1.0, "median idle time in seconds");
+  same(*metrics.gap, 1.0, "median gap in seconds");
 }
 
 void neverUsed() {
   Clock clock;
   clock.store(1, 7);
   clock.evict(6, 7);
-  const trace::Residency& one = clock.sampler.evicted().at(0);
+  const metrics::Residency& one = clock.sampler.evicted().at(0);
   same(seconds({one.lifetime, one.idle}), {5, 5}, "idle from the beginning");
   same(one.gaps.size(), std::size_t{0}, "gaps");
 }
@@ -132,7 +132,7 @@ void endsThatAreNoEvictions() {
 void sampleRates() {
   for (const double rate : {0.0, -1.0, 1.5}) {
     try {
-      const trace::ResidencySampler sampler(rate);
+      const metrics::ResidencySampler sampler(rate);
       throw std::runtime_error("a rate outside of (0, 1] was taken");
     } catch (const Failure&) {
     }
@@ -145,8 +145,8 @@ void sampleRates() {
 /// What the cache sends is what is counted.
 void hitsOfTheCache() {
   CacheDriver driver(withTails(40));
-  trace::HitRates rates;
-  trace::ResidencySampler residencies;
+  metrics::HitRates rates;
+  metrics::ResidencySampler residencies;
   driver.run(prompt(1, range(1, 48)));
   driver.run(prompt(2, range(1, 40)));
   driver.run(prompt(3, range(500, 600)));
@@ -162,7 +162,7 @@ void hitsOfTheCache() {
 
 void cachingOff() {
   CacheDriver driver(switchedOff(11, 4));
-  trace::HitRates rates;
+  metrics::HitRates rates;
   for (RequestId id = 1; id <= 3; ++id) driver.run(prompt(id, range(1, 9)));
   for (const trace::Event& event : driver.sink.events()) rates.take(event);
   same(rates.admitted(), LookupSums{}, "nothing is asked for, so nothing is missed");

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "engine/layout/span_table.h"
+#include "engine/metrics/meters.h"
 #include "engine/run/computation.h"
 #include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"
-#include "engine/trace/hit_rate.h"
 #include "tests/engine/cache/cache_fixture.h"
 
 #include <functional>
@@ -69,7 +69,7 @@ class QuietModel final : public run::Computation, public run::RequestListener {
   cache::test::ReplayingSink sink;
   cache::KvCache cache;
   run::Scheduler scheduler;
-  trace::HitRates rates;
+  metrics::HitRates rates;
   std::function<void()> inFlight;  ///< called while a pass is computed
   std::vector<RequestId> admitted;
   std::vector<RequestId> preempted;

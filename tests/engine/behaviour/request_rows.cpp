@@ -12,8 +12,8 @@ namespace spanscope::behaviour {
 
 using namespace spanscope::cache;
 using cache::test::range;
+using metrics::LookupSums;
 using run::Scheduler;
-using trace::LookupSums;
 
 namespace {
 

@@ -3,7 +3,7 @@
 // does the same.
 #pragma once
 
-#include "engine/trace/hit_rate.h"
+#include "engine/metrics/meters.h"
 #include "tests/engine/cache/cache_script.h"
 
 #include <functional>
@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-namespace spanscope::trace {
+namespace spanscope::metrics {
 
 inline std::ostream& operator<<(std::ostream& out, const LookupSums& sums) {
   return out << sums.requests << " requests, " << sums.found << " of " << sums.asked << " tokens";
 }
 
-}  // namespace spanscope::trace
+}  // namespace spanscope::metrics
 
 namespace spanscope::behaviour {
 

@@ -9,7 +9,7 @@
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"
-#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/fidelity_metrics.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/backends.h"
@@ -243,7 +243,7 @@ class TestFidelity : public QObject {
     QCOMPARE(measured.attentionRows, static_cast<std::int32_t>(measured.tokens.size()));
     QCOMPARE(measured.attentionDeviation, std::vector<double>(6, 0.0));
     const trace::FidelityMeasured* one = &measured;
-    const trace::FidelityFigures figures = trace::fidelityOf(std::span(&one, 1));
+    const trace::FidelityMetrics figures = trace::fidelityOf(std::span(&one, 1));
     QCOMPARE(figures.agreement(), 1.0);
     QCOMPARE(figures.sameAnswers, 1);
     QCOMPARE(figures.mostDivergence, 0.0);
@@ -496,7 +496,7 @@ class TestFidelity : public QObject {
     sampled.attentionRows = 3;
     sampled.attentionDeviation = {0.4, 0};
     const std::vector<const trace::FidelityMeasured*> both{&greedy, &sampled};
-    const trace::FidelityFigures figures = trace::fidelityOf(both);
+    const trace::FidelityMetrics figures = trace::fidelityOf(both);
     QCOMPARE(figures.steps, 2);
     QCOMPARE(figures.tokens, 3);
     QCOMPARE(figures.agreeing, 2);

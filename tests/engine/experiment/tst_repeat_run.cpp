@@ -65,7 +65,7 @@ struct Bench {
                           stop);
   }
 
-  RunFigureSink sink;
+  RunMetricsSink sink;
   workbench::ModelBundle bundle;
   std::unique_ptr<run::Session> session;
   run::RunOptions options;
@@ -131,11 +131,11 @@ class TestRepeatRun : public QObject {
     std::int64_t generated = 0;
     std::int64_t cold = 0;
     for (const RepeatTurn& turn : bench.turns) {
-      cold += turn[at(RunCase::Cold)]->figures.computedTokens;
+      cold += turn[at(RunCase::Cold)]->measured.computedTokens;
       for (const std::optional<RunSample>& sample : turn) {
         if (!sample) continue;
-        prompt += sample->figures.computedTokens;
-        generated += sample->figures.generatedTokens;
+        prompt += sample->measured.computedTokens;
+        generated += sample->measured.generatedTokens;
       }
     }
     run::Predictor predictor(run::SessionConfig(), bench.bundle.config, *bench.bundle.tokenizer,
@@ -222,10 +222,10 @@ class TestRepeatRun : public QObject {
     const RunSample& cold = *turn[at(RunCase::Cold)];
     const RunSample& swapped = *turn[at(RunCase::Swapped)];
     // The judge finds what the steps before it computed, even in a cold run.
-    QVERIFY(cold.figures.cachedTokens > 0);
+    QVERIFY(cold.measured.cachedTokens > 0);
     QVERIFY(cold.lastTimeToFirstToken.has_value());
-    QVERIFY(swapped.figures.relocatedTokens > 0);
-    QVERIFY(swapped.figures.computedTokens < cold.figures.computedTokens);
+    QVERIFY(swapped.measured.relocatedTokens > 0);
+    QVERIFY(swapped.measured.computedTokens < cold.measured.computedTokens);
   }
 
   void withoutAPlusTwoCasesAreLeft() {
@@ -249,8 +249,8 @@ class TestRepeatRun : public QObject {
     // The session goes on.
     bench.turns.clear();
     QVERIFY(bench.measure(example(QStringLiteral("rag.json")), 1));
-    QCOMPARE(bench.turns.front()[at(RunCase::Cold)]->figures.cachedTokens, std::int64_t(0));
-    QCOMPARE(bench.turns.front()[at(RunCase::Swapped)]->figures.computedTokens, std::int64_t(13));
+    QCOMPARE(bench.turns.front()[at(RunCase::Cold)]->measured.cachedTokens, std::int64_t(0));
+    QCOMPARE(bench.turns.front()[at(RunCase::Swapped)]->measured.computedTokens, std::int64_t(13));
   }
 
   void failedRunsThrow() {
@@ -267,8 +267,8 @@ class TestRepeatRun : public QObject {
     QVERIFY(bench.measure(example(QStringLiteral("rag.json")), 1));
     const RepeatTurn& turn = bench.turns.front();
     // The longest common prefix ends where the first document began.
-    QCOMPARE(turn[at(RunCase::Swapped)]->figures.relocatedTokens, std::int64_t(0));
-    QVERIFY(turn[at(RunCase::Swapped)]->figures.computedTokens > 60);
+    QCOMPARE(turn[at(RunCase::Swapped)]->measured.relocatedTokens, std::int64_t(0));
+    QVERIFY(turn[at(RunCase::Swapped)]->measured.computedTokens > 60);
   }
 
   void timesAreComparedByTheirSpreads() {

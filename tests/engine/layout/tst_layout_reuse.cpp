@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whatever the layout: what is reused has the bits of what is computed, and a run says what its layout did.
 #include "engine/layout/layout.h"
+#include "engine/metrics/layout_metrics.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"
-#include "engine/trace/layout_figures.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/test_program.h"
@@ -146,15 +146,15 @@ class TestLayoutReuse : public QObject {
     const auto applied = random.sink.all<trace::LayoutApplied>();
     const auto tables = random.sink.all<trace::SpanTableLaidOut>();
     QCOMPARE(applied.size(), std::size_t{1});
-    const trace::LayoutFigures figures = trace::layoutFigures(applied.front(), tables.front().segments, 4);
-    QCOMPARE(figures.markers, 3);  // two children of the plus, and the last child of the cross
-    QVERIFY2(figures.pads > 0 && figures.padBlocks > 0 && figures.padBlocks <= 3,
-             trace::layoutText(figures).c_str());
-    QVERIFY(figures.cropped > 0);
+    const metrics::LayoutMetrics layout = metrics::layoutMetrics(applied.front(), tables.front().segments, 4);
+    QCOMPARE(layout.markers, 3);  // two children of the plus, and the last child of the cross
+    QVERIFY2(layout.pads > 0 && layout.padBlocks > 0 && layout.padBlocks <= 3,
+             metrics::layoutText(layout).c_str());
+    QVERIFY(layout.cropped > 0);
     std::int64_t tokens = 0;
     for (const trace::SegmentInfo& segment : tables.front().segments)
       tokens += static_cast<std::int64_t>(segment.tokens.size());
-    QCOMPARE(figures.tokens, tokens);
+    QCOMPARE(layout.tokens, tokens);
     // Words and figures are those of the exact layout.
     options.layout = Layout::Exact;
     random.sink.events.clear();
@@ -163,7 +163,7 @@ class TestLayoutReuse : public QObject {
     const auto plain = random.sink.all<trace::SpanTableLaidOut>();
     for (const trace::SegmentInfo& segment : plain.front().segments)
       exact += static_cast<std::int64_t>(segment.tokens.size());
-    QCOMPARE(figures.exactTokens(), exact);
+    QCOMPARE(layout.exactTokens(), exact);
     for (const trace::LayoutRun& run : applied.front().runs) {
       const trace::SegmentInfo& segment = tables.front().segments[run.segment];
       for (std::int32_t i = run.begin; i < run.begin + run.count; ++i) {
@@ -189,25 +189,25 @@ class TestLayoutReuse : public QObject {
     run::RunOptions options;
     options.layout = Layout::Cropped;
     random.session->run(planOf(kRag), options);
-    const trace::LayoutFigures expected =
-        trace::layoutFigures(random.sink.all<trace::LayoutApplied>().front(),
-                             random.sink.all<trace::SpanTableLaidOut>().front().segments, 4);
+    const metrics::LayoutMetrics expected =
+        metrics::layoutMetrics(random.sink.all<trace::LayoutApplied>().front(),
+                               random.sink.all<trace::SpanTableLaidOut>().front().segments, 4);
     random.sink.events.clear();
     options.policy = *policy::findChoice(policy.toStdString());
     const run::RunResult result = random.session->run(planOf(kRag), options);
     QVERIFY(result.outcome == trace::RunOutcome::Finished);
-    const trace::LayoutFigures found =
-        trace::layoutFigures(random.sink.all<trace::LayoutApplied>().front(),
-                             random.sink.all<trace::SpanTableLaidOut>().front().segments, 4);
+    const metrics::LayoutMetrics found =
+        metrics::layoutMetrics(random.sink.all<trace::LayoutApplied>().front(),
+                               random.sink.all<trace::SpanTableLaidOut>().front().segments, 4);
     QVERIFY(found == expected);
   }
 
   void wordsOfTheFigures() {
-    trace::LayoutFigures figures{.tokens = 106, .pads = 17, .padBlocks = 9, .markers = 12, .cropped = 23};
-    QCOMPARE(trace::layoutText(figures),
+    metrics::LayoutMetrics layout{.tokens = 106, .pads = 17, .padBlocks = 9, .markers = 12, .cropped = 23};
+    QCOMPARE(metrics::layoutText(layout),
              std::string("17 pads in 9 blocks, 12 markers, 23 tokens cropped: 6.0 % more tokens than exact"));
-    QCOMPARE(trace::addedText(figures), std::string("+6.0 %"));
-    QCOMPARE(trace::layoutText({.tokens = 1, .pads = 1, .padBlocks = 1, .markers = 0, .cropped = 1}),
+    QCOMPARE(metrics::addedText(layout), std::string("+6.0 %"));
+    QCOMPARE(metrics::layoutText({.tokens = 1, .pads = 1, .padBlocks = 1, .markers = 0, .cropped = 1}),
              std::string("1 pad in 1 block, 0 markers, 1 token cropped: as many tokens as exact"));
   }
 };

@@ -118,7 +118,7 @@ void TestLessonPage::picturesShowEveryToken() {
     if (kind == "computed") computed += width;
   }
   QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-  const trace::TokenAccount& account = one.facts[1].account.prompt;
+  const metrics::TokenAccount& account = one.facts[1].account.prompt;
   QVERIFY(account.hit > 0 && account.relocated > 0 && account.computed > 0);
   const double perToken = (hit + relocated + computed) / static_cast<double>(account.total());
   const double rounding = 0.1 * blocks;

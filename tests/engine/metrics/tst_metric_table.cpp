@@ -2,7 +2,7 @@
 // The table of metrics: what each comes to on a small trace, that it agrees with the other sums over a trace,
 // and that the manual lists it.
 #include "engine/metrics/metric_table.h"
-#include "engine/trace/token_account.h"
+#include "engine/metrics/token_account.h"
 #include "tests/engine/trace/simulated_engine.h"
 #include "tests/support/test_program.h"
 
@@ -353,7 +353,7 @@ void TestMetricTable::agreesWithOtherSums() {
       QCOMPARE(facts.account.total(), sum.total());
       QCOMPARE(facts.account.prompt.cached(), sum.prompt.cached());
       QCOMPARE(facts.account.prompt.computed, sum.prompt.computed);
-      QCOMPARE(facts.figures.generatedTokens, figuresOf(replay.progress(), state).generatedTokens);
+      QCOMPARE(facts.measured.generatedTokens, valuesOf(replay.progress(), state).generatedTokens);
       QCOMPARE(facts.blocks.evicted, evicted[id]);
       QCOMPARE(facts.answer, state.answer);
     }

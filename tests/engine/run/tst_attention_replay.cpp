@@ -155,8 +155,8 @@ class TestAttentionReplay : public QObject {
     }
     QCOMPARE(marked, static_cast<int>(replied.request.reply.tokens.size()) + 1);
     // The sums over runs are those of the runs.
-    const trace::TraceStats all = trace::stats(events);
-    const trace::TraceStats ofRun = trace::stats(std::span(events).first(before));
+    const metrics::TraceStats all = metrics::stats(events);
+    const metrics::TraceStats ofRun = metrics::stats(std::span(events).first(before));
     QCOMPARE(all.promptTokens, ofRun.promptTokens);
     QCOMPARE(all.requests, ofRun.requests);
     QCOMPARE(all.passes, ofRun.passes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Predicted reuse against what runs then do, on a small random model.
+#include "engine/metrics/token_account.h"
 #include "engine/model/weights.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
@@ -9,7 +10,6 @@
 #include "engine/run/run_result.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
-#include "engine/trace/token_account.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
@@ -55,12 +55,12 @@ struct Witnessed {
   std::map<RequestId, std::vector<trace::BlockLookedUp>> blocks;
   std::map<RequestId, std::int64_t> evicted;
   std::vector<RequestId> order;
-  trace::TokenAccounts accounts;
+  metrics::TokenAccounts accounts;
 };
 
 Witnessed witnessed(const test::RecordingSink& sink, std::int32_t blockSize) {
   Witnessed seen;
-  seen.accounts = trace::TokenAccounts(blockSize);
+  seen.accounts = metrics::TokenAccounts(blockSize);
   std::set<RequestId> preempted;
   for (const trace::Event& event : sink.events) {
     seen.accounts.take(event.request, event.payload);
@@ -87,14 +87,14 @@ QString show(const char* name, const run::CountRange& range, std::int64_t count)
 
 /// Whether these are bounds because the policy chooses by values among tokens that were found and others.
 bool isChosen(const run::CountRange& range, const run::AccountForecast& said,
-              const trace::PromptAccount& ran) {
+              const metrics::PromptAccount& ran) {
   if (said.again.most == 0) return false;
   const std::int64_t unknown = range == said.relocated ? said.again.most : ran.prompt.computed;
   return range.most - range.least <= unknown;
 }
 
 /// What does not agree between the account of a prompt and the one that the run then has; empty if all does.
-QString compareAccount(const run::StepPrediction& predicted, const trace::PromptAccount& ran,
+QString compareAccount(const run::StepPrediction& predicted, const metrics::PromptAccount& ran,
                        std::int32_t blockSize) {
   const run::AccountForecast said = run::accountOf(predicted, blockSize);
   const std::tuple<const char*, run::CountRange, std::int64_t> rows[] = {
@@ -120,7 +120,7 @@ QString compareAccount(const run::StepPrediction& predicted, const trace::Prompt
 /// What does not agree; empty if all does.
 QString compareStep(const run::StepPrediction& predicted, const run::StepResult& step, const Witnessed& seen,
                     std::int32_t blockSize) {
-  const trace::PromptAccount ran = seen.accounts.of(step.request);
+  const metrics::PromptAccount ran = seen.accounts.of(step.request);
   if (const QString wrong = compareAccount(predicted, ran, blockSize); !wrong.isEmpty()) return wrong;
   const trace::StepMetrics& metrics = step.metrics;
   const auto evictions = seen.evicted.find(step.request);

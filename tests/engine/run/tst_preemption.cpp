@@ -248,7 +248,7 @@ void TestPreemption::eventsAndCountersTellOfIt() {
   RandomSession random(withBlocks(13), false);
   const RunResult result = random.session->run(planOf(repeated(4, "Where does Mira live?", 70, 0.9F)), {});
   QCOMPARE(result.outcome, trace::RunOutcome::Finished);
-  const trace::TraceStats stats = trace::stats(random.sink.events);
+  const metrics::TraceStats stats = metrics::stats(random.sink.events);
   const Rows rows = rowsOf(random.sink);
   QVERIFY(stats.preemptions > 0);
   QVERIFY(rows.repeated > 0);

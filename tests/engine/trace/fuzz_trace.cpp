@@ -2,7 +2,7 @@
 // The first byte says how the rest is read: as a file; as a file whose checksums are put in order first, so
 // that what stands behind them is reached; as the content of one chunk; as the content of a keyframe. What is
 // accepted is replayed, described and summed up.
-#include "engine/metrics/stats_table.h"
+#include "engine/metrics/trace_stats.h"
 #include "engine/trace/event_codec.h"
 #include "engine/trace/replay_fields.h"
 #include "engine/trace/report.h"
@@ -35,7 +35,7 @@ void use(std::span<const Event> events) {
     if (!replay.apply(event)) must(!PoolReplay::check(replay.pool().state()));
     must(!describe(event).empty());
   }
-  must(!metrics::statsTable(stats(events)).empty());
+  must(!metrics::statsTable(metrics::stats(events)).empty());
   if (!events.empty()) must(!jsonLine(events.back()).empty());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/metrics/metric_table.h"
-#include "engine/metrics/stats_table.h"
+#include "engine/metrics/trace_stats.h"
 #include "engine/trace/report.h"
 #include "tests/engine/trace/random_value.h"
 #include "tests/engine/trace/simulated_engine.h"
@@ -368,15 +368,15 @@ void TestReport::accountsSumUpToThePrompt() {
   add(1, lookup(1, 0, 4, false));
   add(1, lookup(1, 1, 4, true));
   add(1, lookup(1, 2, 0, false));
-  QVERIFY(stats(events).account == PromptAccount());  // not admitted yet
+  QVERIFY(metrics::stats(events).account == metrics::PromptAccount());  // not admitted yet
   add(1, RequestAdmitted{20, 12, 4});
   // No pass has computed anything yet; then one computes half of what is missing.
-  QCOMPARE(stats(events).account.unread, std::int64_t{4});
-  QCOMPARE(stats(events).account.prompt.computed, std::int64_t{0});
+  QCOMPARE(metrics::stats(events).account.unread, std::int64_t{4});
+  QCOMPARE(metrics::stats(events).account.prompt.computed, std::int64_t{0});
   add(0, BatchComputed{{BatchEntry{1, 1, 8, 2, false}}, 1});
-  QCOMPARE(stats(events).account.unread, std::int64_t{2});
-  QCOMPARE(stats(events).account.prompt.computed, std::int64_t{2});
-  QCOMPARE(stats(events).account.total(), std::int64_t{10});
+  QCOMPARE(metrics::stats(events).account.unread, std::int64_t{2});
+  QCOMPARE(metrics::stats(events).account.prompt.computed, std::int64_t{2});
+  QCOMPARE(metrics::stats(events).account.total(), std::int64_t{10});
   add(1, again);
   add(0, BatchComputed{{BatchEntry{1, 1, 10, 2, false}}, 1});
   // After a preemption it finds what it computed itself, which is no reuse.
@@ -384,7 +384,7 @@ void TestReport::accountsSumUpToThePrompt() {
   add(1, lookup(1, 2, 4, false));
   add(1, RequestAdmitted{20, 20, 4, true, 0});
 
-  const PromptAccount account = stats(events).account;
+  const metrics::PromptAccount account = metrics::stats(events).account;
   QCOMPARE(account.prompt.hit, std::int64_t{1});        // 2 and 3 without 3
   QCOMPARE(account.prompt.relocated, std::int64_t{3});  // 4 to 7 without 5
   QCOMPARE(account.prompt.again, std::int64_t{2});
@@ -392,7 +392,7 @@ void TestReport::accountsSumUpToThePrompt() {
   QCOMPARE(account.prompt.total(), std::int64_t{10});
   QCOMPARE(account.unread, std::int64_t{0});
   QCOMPARE(account.beside, std::int64_t{10});
-  const QString table = QString::fromStdString(metrics::statsTable(stats(events))).simplified();
+  const QString table = QString::fromStdString(metrics::statsTable(metrics::stats(events))).simplified();
   QVERIFY2(table.contains(QStringLiteral("%1 10 %2 4 of them %3 3 %4 2 %5 4 %6 10")
                               .arg(named("prompt-tokens"), shortly("cached-tokens"),
                                    shortly("relocated-tokens"), shortly("tokens-computed-again"),
@@ -424,13 +424,13 @@ void TestReport::tokensComputedTwiceCount() {
     add(1, RequestAdmitted{8, found, 0});
     add(0, BatchComputed{{BatchEntry{1, 0, found, 8 - found, false}}, 1});
     add(1, again);
-    return stats(events).account;
+    return metrics::stats(events).account;
   };
-  const PromptAccount cold = accountWith(0);
+  const metrics::PromptAccount cold = accountWith(0);
   QCOMPARE(cold.prompt.computed, std::int64_t{8});
   QCOMPARE(cold.prompt.again, std::int64_t{0});
   QCOMPARE(cold.beside, std::int64_t{5});
-  const PromptAccount warm = accountWith(4);
+  const metrics::PromptAccount warm = accountWith(4);
   QCOMPARE(warm.prompt.computed, std::int64_t{4});
   QCOMPARE(warm.prompt.again, std::int64_t{2});
   QCOMPARE(warm.beside, std::int64_t{3});
@@ -469,7 +469,7 @@ void TestReport::foundBeginningsAreComputedAgain() {
   add(1, missed);
   add(1, found);
   add(1, RequestAdmitted{8, 4, 4});
-  const auto account = [&events] { return stats(events).account; };
+  const auto account = [&events] { return metrics::stats(events).account; };
   QCOMPARE(account().unread, std::int64_t{4});
   QCOMPARE(account().prompt.again + account().prompt.computed, std::int64_t{0});
   add(0, BatchComputed{{BatchEntry{1, 0, 0, 1, false}}, 1});
@@ -485,7 +485,7 @@ void TestReport::foundBeginningsAreComputedAgain() {
   QCOMPARE(account().total(), std::int64_t{6});
   QCOMPARE(account().text(), std::int64_t{8});
   QCOMPARE(account().beside, std::int64_t{2});
-  const QString table = QString::fromStdString(metrics::statsTable(stats(events))).simplified();
+  const QString table = QString::fromStdString(metrics::statsTable(metrics::stats(events))).simplified();
   QVERIFY2(table.contains(QStringLiteral("%1 2 %2 2 of all these %3 1 %4 3 %5 2")
                               .arg(shortly("tokens-computed-again"), shortly("computed-tokens"),
                                    shortly("padded-tokens"), named("cropped-tokens"),
@@ -530,7 +530,7 @@ void TestReport::sums() {
   add(2, 0, MessageLogged{Severity::Error, {}});
   add(2, 0, Snapshot{{}, 5});
 
-  TraceStats expected;
+  metrics::TraceStats expected;
   expected.events = events.size();
   expected.lost = 5;
   expected.duration = 0.5 * static_cast<double>(events.size() - 1);
@@ -561,9 +561,9 @@ void TestReport::sums() {
   expected.interTokenLatency = 0.25;
   expected.warnings = 1;
   expected.errors = 1;
-  QCOMPARE(QString::fromStdString(metrics::statsTable(stats(events))),
+  QCOMPARE(QString::fromStdString(metrics::statsTable(metrics::stats(events))),
            QString::fromStdString(metrics::statsTable(expected)));
-  QVERIFY(stats(events) == expected);
+  QVERIFY(metrics::stats(events) == expected);
 }
 
 void TestReport::sumsWithoutMetrics() {
@@ -573,7 +573,7 @@ void TestReport::sumsWithoutMetrics() {
       {2, 0, 1, 1, 0, {}, BatchComputed{{BatchEntry{1, 0, 20, 25, false}}, 1}},
       {3, 0, 1, 1, 1, {}, TokenGenerated{}},
   };
-  const TraceStats found = stats(events);
+  const metrics::TraceStats found = metrics::stats(events);
   QCOMPARE(found.promptTokens, std::int64_t{50});
   QCOMPARE(found.cachedTokens, std::int64_t{20});
   QCOMPARE(found.relocatedTokens, std::int64_t{10});
@@ -603,16 +603,16 @@ void TestReport::medians() {
     const std::uint64_t number = events.size() + 1;
     events.push_back(Event{number, 0, 1, 1, static_cast<RequestId>(number), {}, metrics});
   }
-  QCOMPARE(stats(events).timeToFirstToken, median);
-  QCOMPARE(stats(events).interTokenLatency, 2 * median);
+  QCOMPARE(metrics::stats(events).timeToFirstToken, median);
+  QCOMPARE(metrics::stats(events).interTokenLatency, 2 * median);
 }
 
 void TestReport::nothing() {
-  QVERIFY(stats({}) == TraceStats());
+  QVERIFY(metrics::stats({}) == metrics::TraceStats());
 }
 
 void TestReport::table() {
-  TraceStats some;
+  metrics::TraceStats some;
   some.events = 12;
   some.account.prompt = {.hit = 5, .computed = 3};
   some.timeToFirstToken = 0.0125;
@@ -650,7 +650,7 @@ void TestReport::hostileSums() {
   for (RequestId id = 1; id < 5; ++id) events.push_back(Event{id, 0, 1, 1, id, {}, most});
   events.front().time = std::numeric_limits<std::int64_t>::min();
   events.back().time = std::numeric_limits<std::int64_t>::max();
-  QCOMPARE(stats(events).promptTokens, std::numeric_limits<std::int64_t>::max());
+  QCOMPARE(metrics::stats(events).promptTokens, std::numeric_limits<std::int64_t>::max());
   test::RandomValue random(5);
   events.clear();
   for (std::size_t i = 0; i < 2000; ++i) {
@@ -660,7 +660,7 @@ void TestReport::hostileSums() {
     event.payload = random.payload(i % std::variant_size_v<Payload>);
     events.push_back(std::move(event));
   }
-  QVERIFY(!metrics::statsTable(stats(events)).empty());
+  QVERIFY(!metrics::statsTable(metrics::stats(events)).empty());
 }
 
 SPANSCOPE_TEST(tst_report, TestReport)

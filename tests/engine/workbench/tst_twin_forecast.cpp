@@ -2,10 +2,10 @@
 // What other servers would find of a query after those that were run before it.
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
+#include "engine/metrics/run_facts.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/foretold.h"
 #include "engine/trace/replay.h"
-#include "engine/trace/run_figures.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/servers/server_twins.h"
 #include "engine/workbench/servers/twin_forecast.h"
@@ -519,7 +519,7 @@ class TestTwinForecast : public QObject {
     QVERIFY(request.outcome == trace::StepOutcome::EndToken);
     // Nothing takes any time.
     QCOMPARE(replay.progress().time, std::int64_t{0});
-    QVERIFY(!trace::figuresOf(replay.progress(), last).whole);
+    QVERIFY(!metrics::valuesOf(replay.progress(), last).whole);
     // With an empty cache, nothing was before.
     const auto empty = forecaster.tell(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
     QVERIFY(empty && empty->before.empty());

@@ -707,9 +707,9 @@ class TestLessonReader : public QObject {
     m_window->canvas().perform(QStringLiteral("edit.delete"));
     QVERIFY(run());
     QTRY_COMPARE(recorder->runs(), 3U);
-    std::vector<trace::PromptAccount> recorded;
+    std::vector<metrics::PromptAccount> recorded;
     for (const auto& record : *workspace.history().records()) {
-      trace::PromptAccount& sum = recorded.emplace_back();
+      metrics::PromptAccount& sum = recorded.emplace_back();
       for (const auto& [request, account] : record->accounts) sum += account;
     }
     const QString path = m_fresh->path(QStringLiteral("My lesson.md"));

@@ -267,8 +267,8 @@ class TestLessonRecorder : public QObject {
          .choices = {{"a", "run 2: cached tokens > 0"}, {"b", "run 2: cached tokens = 0"}}});
     QVERIFY(run());
     recorder().setHolds(QStringLiteral("run 2: cached tokens > run 1: cached tokens"));
-    const trace::PromptAccount first = recorder().factsOf()(1)->account;
-    const trace::PromptAccount second = recorder().factsOf()(2)->account;
+    const metrics::PromptAccount first = recorder().factsOf()(1)->account;
+    const metrics::PromptAccount second = recorder().factsOf()(2)->account;
     QVERIFY(second.prompt.hit > 0);
     const QByteArray before = recorder().saved();
     QString side = m_fresh->path(QStringLiteral("autosave"));
@@ -306,7 +306,7 @@ class TestLessonRecorder : public QObject {
     recorder().newStep();
     recorder().setTexts(QStringLiteral("Third"), QStringLiteral("And again."), QString());
     QVERIFY(run());
-    const trace::PromptAccount third = recorder().factsOf()(3)->account;
+    const metrics::PromptAccount third = recorder().factsOf()(3)->account;
     QVERIFY(third == second);
     const QString path = m_fresh->path(QStringLiteral("kept.md"));
     QVERIFY(window().lessons().recording().saveAs(path));

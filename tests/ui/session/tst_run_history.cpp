@@ -123,7 +123,7 @@ class TestRunHistory : public QObject {
     QCOMPARE(history.find(2)->otherNames, QStringList{QStringLiteral("gpt")});
     QCOMPARE(history.findByRequest(2)->run, RunId(2));
     QVERIFY(history.find(4) == nullptr);
-    const RunFigures figures = figuresOf(*history.find(2)->figures, history.find(2)->figures->runs.at(2));
+    const RunValues figures = valuesOf(*history.find(2)->figures, history.find(2)->figures->runs.at(2));
     QCOMPARE(figures.timeToFirstToken, std::optional<double>(0.25));
   }
 
@@ -206,7 +206,7 @@ class TestRunHistory : public QObject {
     QCOMPARE(run.requests, before.requests);
     QCOMPARE(read->accounts.size(), before.requests.size());
     QVERIFY(read->accounts == record.accounts);
-    QVERIFY(figuresOf(*read->figures, run) == figuresOf(*record.figures, before));
+    QVERIFY(valuesOf(*read->figures, run) == valuesOf(*record.figures, before));
     QCOMPARE(read->figures->requests.at(7).text, record.figures->requests.at(7).text);
     QVERIFY(!readRecord("{}"));
     QVERIFY(!readRecord("not json"));

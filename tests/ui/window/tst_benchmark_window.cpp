@@ -110,8 +110,8 @@ class TestBenchmarkWindow : public QObject {
     const auto& same = *benchmark->turns.front()[static_cast<std::size_t>(experiment::RunCase::SameOrder)];
     QTRY_VERIFY(hasShownRuns(2));
     const trace::RequestState request = workspace().input().state().progress().requests.rbegin()->second;
-    QCOMPARE(same.figures.cachedTokens, request.cachedTokens);
-    QCOMPARE(same.figures.computedTokens, request.computedTokens);
+    QCOMPARE(same.measured.cachedTokens, request.cachedTokens);
+    QCOMPARE(same.measured.computedTokens, request.computedTokens);
 
     QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
     QTRY_VERIFY(!view().model().isKnown);
@@ -204,8 +204,8 @@ class TestBenchmarkWindow : public QObject {
     const experiment::RepeatTurn& turn = benchmark->turns.front();
     const auto& cold = *turn[static_cast<std::size_t>(experiment::RunCase::Cold)];
     const auto& swapped = *turn[static_cast<std::size_t>(experiment::RunCase::Swapped)];
-    QCOMPARE(cold.figures.cachedTokens, std::int64_t(0));
-    QVERIFY(swapped.figures.relocatedTokens > 0);
+    QCOMPARE(cold.measured.cachedTokens, std::int64_t(0));
+    QVERIFY(swapped.measured.relocatedTokens > 0);
     QTRY_VERIFY(view().model().isKnown && !isOutdated());
   }
 

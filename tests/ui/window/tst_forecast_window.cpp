@@ -211,7 +211,7 @@ class TestForecastWindow : public QObject {
     QCOMPARE(whole->right, QStringLiteral("not foretold"));
     QVERIFY(whole->left != whole->right);
     // All of its prompt is accounted for.
-    const trace::PromptAccount account = accountOf(runs.back());
+    const metrics::PromptAccount account = accountOf(runs.back());
     QCOMPARE(account.prompt.cached(), found);
     QCOMPARE(account.unread, std::int64_t{0});
     QVERIFY(account.prompt.computed > 0);

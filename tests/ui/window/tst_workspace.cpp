@@ -837,7 +837,7 @@ class TestWorkspace : public QObject {
     QVERIFY(runs[0].isOwn && runs[1].isOwn);
     QCOMPARE(runs[1].state().answer, answer);
     QVERIFY(runs[1].record->hasEvents());
-    QVERIFY(figuresOf(*runs[1].progress, runs[1].state()).cachedTokens > 0);
+    QVERIFY(valuesOf(*runs[1].progress, runs[1].state()).cachedTokens > 0);
     workspace.showRun(2);
     QVERIFY(workspace.input().state().pool().blockCount() > 0);
     QVERIFY(workspace.input().nodeOf(2, newestRequest(workspace).node) != document::kNoNode);

@@ -280,12 +280,12 @@ QString benchmarkCsv(const Benchmark& benchmark) {
       const std::optional<experiment::RunSample>& sample =
           benchmark.turns[turn][static_cast<std::size_t>(runCase)];
       if (!sample) continue;
-      const trace::RunFigures& figures = sample->figures;
-      text += csvLine({QString::number(turn + 1), caseText(runCase), milliseconds(figures.timeToFirstToken),
-                       milliseconds(sample->lastTimeToFirstToken), milliseconds(figures.whole),
-                       QString::number(figures.promptTokens), QString::number(figures.cachedTokens),
-                       QString::number(figures.relocatedTokens), QString::number(figures.computedTokens),
-                       QString::number(figures.generatedTokens), QString::number(sample->peakBlocks),
+      const metrics::RunValues& measured = sample->measured;
+      text += csvLine({QString::number(turn + 1), caseText(runCase), milliseconds(measured.timeToFirstToken),
+                       milliseconds(sample->lastTimeToFirstToken), milliseconds(measured.whole),
+                       QString::number(measured.promptTokens), QString::number(measured.cachedTokens),
+                       QString::number(measured.relocatedTokens), QString::number(measured.computedTokens),
+                       QString::number(measured.generatedTokens), QString::number(sample->peakBlocks),
                        QString::fromStdString(sample->answer)});
     }
   }

@@ -49,23 +49,23 @@ LayoutMarks layoutMarks(const ViewInput& input, RequestId request) {
     marks.runs.clear();
     for (const trace::LayoutRun& run : applied->runs) marks.runs[run.segment].push_back(run);
     marks.cropped = applied->cropped;
-    marks.figures = trace::layoutFigures(*applied, state->second.segments, chosen->blockSize);
+    marks.sums = metrics::layoutMetrics(*applied, state->second.segments, chosen->blockSize);
   }
   return marks;
 }
 
 QString layoutSummary(const LayoutMarks& marks) {
   if (marks.isExact()) return {};
-  const trace::LayoutFigures& figures = marks.figures;
+  const metrics::LayoutMetrics& counts = marks.sums;
   const auto counted = [](const QString& one, const QString& many, std::int64_t count) {
     return (count == 1 ? one : many).arg(count);
   };
   QStringList parts;
-  QString pads = counted(tr("%1 pad"), tr("%1 pads"), figures.pads);
-  if (figures.pads > 0) pads += counted(tr(" in %1 block"), tr(" in %1 blocks"), figures.padBlocks);
-  parts << pads << counted(tr("%1 marker"), tr("%1 markers"), figures.markers);
-  if (figures.cropped > 0) parts << metricPhrase("cropped-tokens", static_cast<double>(figures.cropped));
-  parts << tr("%1 tokens").arg(QString::fromStdString(trace::addedText(figures)));
+  QString pads = counted(tr("%1 pad"), tr("%1 pads"), counts.pads);
+  if (counts.pads > 0) pads += counted(tr(" in %1 block"), tr(" in %1 blocks"), counts.padBlocks);
+  parts << pads << counted(tr("%1 marker"), tr("%1 markers"), counts.markers);
+  if (counts.cropped > 0) parts << metricPhrase("cropped-tokens", static_cast<double>(counts.cropped));
+  parts << tr("%1 tokens").arg(QString::fromStdString(metrics::addedText(counts)));
   return parts.join(tr(" · "));
 }
 

@@ -2,7 +2,7 @@
 // What the layout of a run did to one of its prompts, token by token: pads, markers and cropped tokens.
 #pragma once
 
-#include "engine/trace/layout_figures.h"
+#include "engine/metrics/layout_metrics.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -18,7 +18,7 @@ struct LayoutMarks {
   QString layout;  ///< name of the layout; empty: the exact layout, which changes nothing
   std::map<std::uint32_t, std::vector<trace::LayoutRun>> runs;  ///< by segment, ascending
   std::vector<trace::CroppedRun> cropped;                       ///< cropped tokens, ascending by place
-  trace::LayoutFigures figures;
+  metrics::LayoutMetrics sums;
 
   bool isExact() const { return layout.isEmpty(); }
   /// The role of a pad or marker; nothing for a token of the prompt itself.

@@ -119,7 +119,7 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   const Forecast& forecast = *input.forecast;
   const std::vector<SegmentName> names = segmentNames(input, forecast, step.table);
   const RequestParts parts = requestParts(input, forecast, step.table);
-  const trace::RequestTokens served = run::tokensOf(step, forecast.blockSize);
+  const metrics::RequestTokens served = run::tokensOf(step, forecast.blockSize);
   std::vector<ForecastSegment> rows;
   std::vector<RowTokens> tokens;
   bool isAfterReply = false;

@@ -113,7 +113,7 @@ std::vector<Column> columnsOf(bool hasOrder) {
 }
 
 LayoutTableRow rowOf(const LayoutRow& own, bool hasOrder) {
-  const trace::LayoutFigures& figures = own.figures;
+  const metrics::LayoutMetrics& counts = own.counts;
   const auto number = [](std::int64_t count) { return QString::number(count); };
   LayoutTableRow row;
   row.cells = {QString::fromUtf8(layout::infoOf(own.layout).name), number(own.blockSize)};
@@ -121,10 +121,10 @@ LayoutTableRow rowOf(const LayoutRow& own, bool hasOrder) {
     row.problem = QString::fromStdString(*own.problem);
     return row;
   }
-  row.cells << number(figures.tokens) << number(figures.pads) << number(figures.padBlocks)
-            << number(figures.markers) << number(figures.cropped)
+  row.cells << number(counts.tokens) << number(counts.pads) << number(counts.padBlocks)
+            << number(counts.markers) << number(counts.cropped)
             << (own.layout == layout::Layout::Exact ? QString()
-                                                    : QString::fromStdString(trace::addedText(figures)))
+                                                    : QString::fromStdString(metrics::addedText(counts)))
             << number(own.blocks) << rangeText(own.computed);
   if (hasOrder) row.cells << rangeText(own.swappedFull) << rangeText(own.swapped);
   return row;

@@ -147,7 +147,7 @@ CardContent cachedCard(const MetricsModel& model) {
     }
     if (!hasPrompt(run)) continue;
     last = &run;
-    const trace::PromptAccount& account = *run.totals.account;
+    const metrics::PromptAccount& account = *run.totals.account;
     const double whole = static_cast<double>(account.total());
     QStringList words{metricShare("cached-tokens", account.prompt.cached(), "prompt-tokens", account.total()),
                       metricPhrase("relocated-tokens", static_cast<double>(account.prompt.relocated))};
@@ -201,9 +201,9 @@ CardContent residencyCard(const MetricsModel& model) {
   add(tr("idle"), tr("%1 % had been idle for %2 or less"), BlockRole::Computed, true, residency.idle);
   add(tr("between uses"), tr("%1 % of the times between uses were %2 or less"), BlockRole::Relocated, false,
       residency.gap);
-  if (residency.figures.lifetime) {
-    card.value = durationText(*residency.figures.lifetime);
-    card.change = tr("median of %1 evicted").arg(residency.figures.evicted);
+  if (residency.medians.lifetime) {
+    card.value = durationText(*residency.medians.lifetime);
+    card.change = tr("median of %1 evicted").arg(residency.medians.evicted);
   } else {
     card.value = tr("nothing was evicted");
   }

@@ -19,17 +19,17 @@ ShareCurve curveOf(std::vector<double> seconds) {
   return curve;
 }
 
-ResidencyCurves curvesOf(const std::vector<trace::Residency>& evicted) {
+ResidencyCurves curvesOf(const std::vector<metrics::Residency>& evicted) {
   std::vector<double> lifetimes;
   std::vector<double> idles;
   std::vector<double> gaps;
   const auto seconds = [](std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; };
-  for (const trace::Residency& residency : evicted) {
+  for (const metrics::Residency& residency : evicted) {
     lifetimes.push_back(seconds(residency.lifetime));
     idles.push_back(seconds(residency.idle));
     for (const std::int64_t gap : residency.gaps) gaps.push_back(seconds(gap));
   }
-  return {.figures = trace::figuresOf(evicted),
+  return {.medians = metrics::metricsOf(evicted),
           .lifetime = curveOf(std::move(lifetimes)),
           .idle = curveOf(std::move(idles)),
           .gap = curveOf(std::move(gaps))};

@@ -2,7 +2,7 @@
 // How long contents stay in the pool, over a whole trace.
 #pragma once
 
-#include "engine/trace/residency.h"
+#include "engine/metrics/pool_metrics.h"
 #include "ui/session/trace_store.h"
 
 #include <cstddef>
@@ -23,7 +23,7 @@ using ShareCurve = std::vector<SharePoint>;
 struct ResidencyCurves {
   static constexpr std::size_t kMostPoints = 64;  ///< points of a curve
 
-  trace::ResidencyFigures figures;
+  metrics::ResidencyMetrics medians;
   ShareCurve lifetime;
   ShareCurve idle;
   ShareCurve gap;
@@ -40,7 +40,7 @@ class ResidencyFollower {
  private:
   std::shared_ptr<const TraceStore> m_trace;
   std::size_t m_position = 0;
-  trace::ResidencySampler m_residencies;
+  metrics::ResidencySampler m_residencies;
   ResidencyCurves m_curves;
 };
 

@@ -197,17 +197,17 @@ void noteFidelity(Answer& answer, const ViewInput& input, const ListedRun& liste
   answer.fidelity = trace::fidelityOf(std::span(&measured, 1));
   if (const trace::ArithmeticMeasured* arithmetic = arithmeticOf(listed, answer.request)) {
     answer.arithmetic = QString::fromStdString(arithmetic->arithmetic);
-    answer.arithmeticFigures = trace::arithmeticOf(std::span(&arithmetic, 1));
+    answer.arithmeticMetrics = trace::arithmeticOf(std::span(&arithmetic, 1));
   }
   if (answer.fidelity->sampledSteps == 0 && !measured->sameText)
     answer.fullText = QString::fromStdString(measured->fullText);
 }
 
 /// A divergence that is practically nothing is not written out here; the details have every digit.
-QString divergenceWords(const trace::DivergenceFigures& figures) {
+QString divergenceWords(const trace::DivergenceMetrics& divergence) {
   constexpr double kTold = 0.001;
-  const bool isTold = figures.meanDivergence == 0 || figures.meanDivergence >= kTold;
-  return isTold ? tr("KL %1").arg(QString::fromStdString(trace::divergenceText(figures.meanDivergence)))
+  const bool isTold = divergence.meanDivergence == 0 || divergence.meanDivergence >= kTold;
+  return isTold ? tr("KL %1").arg(QString::fromStdString(trace::divergenceText(divergence.meanDivergence)))
                 : tr("KL < 0.001");
 }
 
@@ -347,15 +347,15 @@ QString exactnessText(const Answer& answer) {
     return answer.over.isEmpty() || text.isEmpty() ? text : tr("%1, %2").arg(text, answer.over);
   };
   if (!answer.fidelity) return over(answer.exactness);
-  const trace::FidelityFigures& figures = *answer.fidelity;
-  QString measured = divergenceWords(figures);
-  measured += tr(", %1 of %2 tokens agree").arg(figures.agreeing).arg(figures.tokens);
-  if (figures.sampledSteps == 0) {
-    measured += figures.sameAnswers == 1    ? tr(", same answer")
-                : figures.agreedTokens == 0 ? tr(", another answer from the first token on")
-                : figures.agreedTokens == 1
+  const trace::FidelityMetrics& fidelity = *answer.fidelity;
+  QString measured = divergenceWords(fidelity);
+  measured += tr(", %1 of %2 tokens agree").arg(fidelity.agreeing).arg(fidelity.tokens);
+  if (fidelity.sampledSteps == 0) {
+    measured += fidelity.sameAnswers == 1    ? tr(", same answer")
+                : fidelity.agreedTokens == 0 ? tr(", another answer from the first token on")
+                : fidelity.agreedTokens == 1
                     ? tr(", another answer after 1 token")
-                    : tr(", another answer after %1 tokens").arg(figures.agreedTokens);
+                    : tr(", another answer after %1 tokens").arg(fidelity.agreedTokens);
   }
   QStringList parts = answer.exactness.split(tr(" · "), Qt::SkipEmptyParts);
   const auto full = std::find_if(parts.begin(), parts.end(), [](const QString& part) {
@@ -381,27 +381,27 @@ QString fidelityHeadline(const Answer& answer) {
     return answer.over.isEmpty() ? tr("Exact: what a full prefill gives")
                                  : tr("Exact: what a full prefill of these tokens gives");
   }
-  const trace::FidelityFigures& figures = *answer.fidelity;
+  const trace::FidelityMetrics& fidelity = *answer.fidelity;
   // Tokens that agree place by place say little where the first one leads elsewhere: answers come first.
-  const QString said = figures.sampledSteps > 0 ? tr("%1 of %2 tokens are the likeliest of a full prefill")
-                                                      .arg(figures.agreeing)
-                                                      .arg(figures.tokens)
-                       : figures.sameAnswers == 1 ? tr("The same answer as a full prefill")
-                       : figures.agreedTokens == 0
-                           ? tr("A full prefill answers otherwise, from the first token on")
-                       : figures.agreedTokens == 1
-                           ? tr("A full prefill answers otherwise after 1 token")
-                           : tr("A full prefill answers otherwise after %1 tokens").arg(figures.agreedTokens);
-  QString headline = tr("%1 · %2").arg(said, divergenceWords(figures));
-  if (answer.arithmeticFigures)
+  const QString said =
+      fidelity.sampledSteps > 0 ? tr("%1 of %2 tokens are the likeliest of a full prefill")
+                                      .arg(fidelity.agreeing)
+                                      .arg(fidelity.tokens)
+      : fidelity.sameAnswers == 1  ? tr("The same answer as a full prefill")
+      : fidelity.agreedTokens == 0 ? tr("A full prefill answers otherwise, from the first token on")
+      : fidelity.agreedTokens == 1
+          ? tr("A full prefill answers otherwise after 1 token")
+          : tr("A full prefill answers otherwise after %1 tokens").arg(fidelity.agreedTokens);
+  QString headline = tr("%1 · %2").arg(said, divergenceWords(fidelity));
+  if (answer.arithmeticMetrics)
     headline +=
-        tr(" · %1 against f32: %2").arg(answer.arithmetic, divergenceWords(*answer.arithmeticFigures));
+        tr(" · %1 against f32: %2").arg(answer.arithmetic, divergenceWords(*answer.arithmeticMetrics));
   return headline;
 }
 
 QString fidelityDetails(const Answer& answer) {
   if (!answer.fidelity) return {};
-  const trace::FidelityFigures& figures = *answer.fidelity;
+  const trace::FidelityMetrics& fidelity = *answer.fidelity;
   const auto nats = [](double value) { return QString::fromStdString(trace::divergenceText(value)); };
   QStringList lines{
       answer.layout.isEmpty()
@@ -409,20 +409,20 @@ QString fidelityDetails(const Answer& answer) {
           : tr("Held against a full prefill of the same tokens, as the layout %1 has them:")
                 .arg(answer.layout),
       tr("Divergence of the next token (KL, nats): mean %1, median %2, most %3")
-          .arg(nats(figures.meanDivergence), nats(figures.medianDivergence), nats(figures.mostDivergence)),
-      tr("The same likeliest token at %1 of %2 places").arg(figures.agreeing).arg(figures.tokens)};
-  if (figures.sampledSteps > 0)
+          .arg(nats(fidelity.meanDivergence), nats(fidelity.medianDivergence), nats(fidelity.mostDivergence)),
+      tr("The same likeliest token at %1 of %2 places").arg(fidelity.agreeing).arg(fidelity.tokens)};
+  if (fidelity.sampledSteps > 0)
     lines += tr("The answer was drawn at random, so that there is no other to compare it with");
   else
-    lines += figures.sameAnswers == 1 ? tr("A full prefill gives the same answer")
-                                      : tr("A full prefill gives another answer; tokens that are the same "
-                                           "before the first difference: %1")
-                                            .arg(figures.agreedTokens);
-  if (const std::optional<double> deviation = figures.meanAttentionDeviation())
+    lines += fidelity.sameAnswers == 1 ? tr("A full prefill gives the same answer")
+                                       : tr("A full prefill gives another answer; tokens that are the same "
+                                            "before the first difference: %1")
+                                             .arg(fidelity.agreedTokens);
+  if (const std::optional<double> deviation = fidelity.meanAttentionDeviation())
     lines += tr("Attention differs by %1 on average over layers and heads (L2 norm over all keys, 0 … 1.41)")
                  .arg(*deviation, 0, 'f', 3);
-  if (answer.arithmeticFigures) {
-    const trace::DivergenceFigures& arithmetic = *answer.arithmeticFigures;
+  if (answer.arithmeticMetrics) {
+    const trace::DivergenceMetrics& arithmetic = *answer.arithmeticMetrics;
     lines +=
         tr("A full prefill in %1 arithmetic against one in f32 (KL, nats): mean %2, median %3, most %4; the "
            "same likeliest token at %5 of %6 places")
@@ -498,9 +498,9 @@ QString outputCsv(const OutputModel& model) {
                  answer.fidelity ? QString::number(answer.fidelity->agreeing) : QString(),
                  answer.fullText,
                  answer.arithmetic.isEmpty() ? QStringLiteral("f32") : answer.arithmetic,
-                 answer.arithmeticFigures ? csvNumber(answer.arithmeticFigures->meanDivergence) : QString(),
-                 answer.arithmeticFigures ? csvNumber(answer.arithmeticFigures->mostDivergence) : QString(),
-                 answer.arithmeticFigures ? QString::number(answer.arithmeticFigures->agreeing) : QString(),
+                 answer.arithmeticMetrics ? csvNumber(answer.arithmeticMetrics->meanDivergence) : QString(),
+                 answer.arithmeticMetrics ? csvNumber(answer.arithmeticMetrics->mostDivergence) : QString(),
+                 answer.arithmeticMetrics ? QString::number(answer.arithmeticMetrics->agreeing) : QString(),
                  answer.server,
                  answer.cached ? cachedStateText(*answer.cached) : QString()});
   }

@@ -2,7 +2,7 @@
 // The answers of all steps, the newest run first.
 #pragma once
 
-#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/fidelity_metrics.h"
 #include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
 
@@ -56,9 +56,9 @@ struct Answer {
   }
   QStringList
       accountWords;  ///< what else there is to say of the prompt's tokens; not known of older sessions
-  std::optional<trace::FidelityFigures> fidelity;  ///< against a full prefill, if it was measured
+  std::optional<trace::FidelityMetrics> fidelity;  ///< against a full prefill, if it was measured
   /// How close the arithmetic is to f32, if it is another and was measured.
-  std::optional<trace::DivergenceFigures> arithmeticFigures;
+  std::optional<trace::DivergenceMetrics> arithmeticMetrics;
   QString fullText;          ///< answer of a full prefill, if it is another answer
   bool isMeasuring = false;  ///< its fidelity is being measured
   double measuredShare = 0;  ///< how much of that is done, from 0 to 1
@@ -89,7 +89,7 @@ QString exactnessText(const Answer& answer);
 /// How near the answer is to a full prefill, in a few words: what was measured, what the policy promises, or
 /// how far a measurement is. Empty if that is not known, or the answer has not finished.
 QString fidelityHeadline(const Answer& answer);
-/// The measured fidelity, one figure in a line. Empty if nothing was measured.
+/// The measured fidelity, one metric in each line. Empty if nothing was measured.
 QString fidelityDetails(const Answer& answer);
 /// "= same answer as run 2 (there: policy prefix)". Empty if there is no such run.
 QString sameText(const Answer& answer);

@@ -20,7 +20,7 @@
 namespace spanscope::ui {
 namespace {
 
-using trace::TokenAccount;
+using metrics::TokenAccount;
 using workbench::ComparedReply;
 using workbench::PolicyRun;
 using workbench::PolicyStage;

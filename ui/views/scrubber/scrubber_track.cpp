@@ -501,7 +501,7 @@ RangeTotals rangeTotals(const TraceStore& trace, const EventRange& range) {
 
 QString rangeText(const RangeTotals& totals) {
   const std::size_t first = totals.range.begin + 1;
-  const trace::TokenAccount& tokens = totals.tokens;
+  const metrics::TokenAccount& tokens = totals.tokens;
   const auto of = [&tokens](std::string_view id) {
     return metricPhrase(id, static_cast<double>(metrics::get(id).ofTokens(tokens)));
   };

@@ -2,7 +2,7 @@
 // A slider over the events of a trace: a line with ticks and a handle.
 #pragma once
 
-#include "engine/trace/token_account.h"
+#include "engine/metrics/token_account.h"
 #include "ui/session/moment.h"
 #include "ui/session/trace_store.h"
 #include "ui/theme/theme.h"
@@ -33,7 +33,7 @@ struct RangeTotals {
   /// Prompt tokens of all runs, each where its fate shows: found tokens at their lookup, those that the
   /// policy computes again where it says so, computed ones at their pass. Over a whole trace they are the
   /// accounts of its requests. What a pass computes once more after a preemption does not count.
-  trace::TokenAccount tokens;
+  metrics::TokenAccount tokens;
   std::int64_t generated = 0;  ///< tokens
   std::int64_t allocated = 0;  ///< blocks
   std::int64_t evicted = 0;    ///< blocks

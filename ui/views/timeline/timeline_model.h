@@ -2,7 +2,7 @@
 // The times at which each request waited, was loaded, computed its prompt and decoded.
 #pragma once
 
-#include "engine/trace/token_account.h"
+#include "engine/metrics/token_account.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -37,7 +37,7 @@ struct TimelineRow {
   QString name;
   std::vector<TimelineBar> bars;  ///< by begin
   std::int64_t admittedAt = -1;   ///< −1: not yet
-  trace::TokenAccount prompt;     ///< how the tokens of its prompt got their keys and values
+  metrics::TokenAccount prompt;   ///< how the tokens of its prompt got their keys and values
   std::int64_t firstTokenAt = -1;
   QString waitReason;
   bool failed = false;

@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/metrics/metric_table.h"
 #include "engine/metrics/run_facts.h"
-#include "engine/metrics/stats_table.h"
+#include "engine/metrics/trace_stats.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_trace.h"
 #include "engine/trace/recorder.h"
@@ -212,7 +212,7 @@ class TestRemoteTrace : public QObject {
     QVERIFY(metrics::find("time to first token")->of(*facts).has_value());
     QCOMPARE(std::get<double>(*metrics::find("generated tokens")->of(*facts)), 6.0);
 
-    const trace::TraceStats sums = trace::stats(traced.events);
+    const metrics::TraceStats sums = metrics::stats(traced.events);
     QCOMPARE(sums.promptTokens, std::int64_t{0});
     QCOMPARE(sums.unaccountedRequests, std::uint64_t{2});
     QCOMPARE(sums.unaccountedTokens, std::int64_t{18});

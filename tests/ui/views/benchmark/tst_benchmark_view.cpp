@@ -73,7 +73,7 @@ bool isNear(const QColor& one, const QColor& other) {
 
 void setTimes(Benchmark& benchmark, RunCase runCase, std::vector<double> milliseconds) {
   for (std::size_t turn = 0; turn < milliseconds.size(); ++turn)
-    sampleOf(benchmark, turn, runCase).figures.timeToFirstToken = milliseconds[turn] / 1000;
+    sampleOf(benchmark, turn, runCase).measured.timeToFirstToken = milliseconds[turn] / 1000;
 }
 
 }  // namespace

@@ -18,15 +18,15 @@ constexpr std::int32_t kTurns = 7;
 experiment::RunSample sample(double milliseconds, std::int64_t cached, std::int64_t relocated,
                              std::int64_t prompt) {
   experiment::RunSample made;
-  made.figures.promptTokens = prompt;
-  made.figures.cachedTokens = cached;
-  made.figures.relocatedTokens = relocated;
-  made.figures.computedTokens = prompt - cached;
-  made.figures.generatedTokens = 8;
-  made.figures.timeToFirstToken = milliseconds * kMillisecond;
-  made.figures.interTokenLatency = kMillisecond;
-  made.figures.whole = (milliseconds + 7) * kMillisecond;
-  made.lastTimeToFirstToken = made.figures.timeToFirstToken;
+  made.measured.promptTokens = prompt;
+  made.measured.cachedTokens = cached;
+  made.measured.relocatedTokens = relocated;
+  made.measured.computedTokens = prompt - cached;
+  made.measured.generatedTokens = 8;
+  made.measured.timeToFirstToken = milliseconds * kMillisecond;
+  made.measured.interTokenLatency = kMillisecond;
+  made.measured.whole = (milliseconds + 7) * kMillisecond;
+  made.lastTimeToFirstToken = made.measured.timeToFirstToken;
   made.peakBlocks = 9;
   made.answer = "The pet of Tarek is Biscuit.";
   return made;

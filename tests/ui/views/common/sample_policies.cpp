@@ -33,7 +33,7 @@ workbench::ComparedReply reply(const std::vector<std::string>& words, double div
 }
 
 workbench::MeasuredPolicy measured(const std::string& policy, double cold, double reordered,
-                                   const trace::TokenAccount& prompt, std::uint64_t bytes) {
+                                   const metrics::TokenAccount& prompt, std::uint64_t bytes) {
   workbench::MeasuredPolicy made{.policy = policy, .stage = workbench::PolicyStage::Done};
   made.cold = workbench::PolicyRun{.firstToken = cold * kSecondsPerMs,
                                    .prompt = {.hit = 0, .relocated = 0, .computed = prompt.total()}};

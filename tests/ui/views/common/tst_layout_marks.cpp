@@ -60,8 +60,8 @@ class TestLayoutMarks : public QObject {
     QVERIFY(layoutSummary(layoutMarks(m_input, 1)).isEmpty());
     const LayoutMarks marks = layoutMarks(m_input, 2);
     QCOMPARE(marks.layout, QStringLiteral("cropped"));
-    QVERIFY(marks.figures.pads > 0 && marks.figures.cropped > 0);
-    QCOMPARE(marks.figures.markers, 3);
+    QVERIFY(marks.sums.pads > 0 && marks.sums.cropped > 0);
+    QCOMPARE(marks.sums.markers, 3);
     QVERIFY(layoutSummary(marks).contains(QStringLiteral("3 markers")));
     QVERIFY(layoutSummary(marks).contains(QStringLiteral("cropped")));
     // Before they were told, nothing is known of them.
@@ -74,10 +74,10 @@ class TestLayoutMarks : public QObject {
     const TokenStrip strip = tokenStrip(m_input);
     const LayoutMarks marks = layoutMarks(m_input, 2);
     QCOMPARE(strip.layout, QStringLiteral("cropped"));
-    QCOMPARE(countOf(strip, StripPart::Pad), static_cast<std::size_t>(marks.figures.pads));
+    QCOMPARE(countOf(strip, StripPart::Pad), static_cast<std::size_t>(marks.sums.pads));
     QCOMPARE(countOf(strip, StripPart::Marker), std::size_t{3});
-    QCOMPARE(countOf(strip, StripPart::Cropped), static_cast<std::size_t>(marks.figures.cropped));
-    QCOMPARE(strip.prompt - strip.cropped, static_cast<std::size_t>(marks.figures.tokens));
+    QCOMPARE(countOf(strip, StripPart::Cropped), static_cast<std::size_t>(marks.sums.cropped));
+    QCOMPARE(strip.prompt - strip.cropped, static_cast<std::size_t>(marks.sums.tokens));
     std::int64_t own = 0;
     for (std::size_t i = 0; i < strip.tokens.size(); ++i) {
       const StripToken& token = strip.tokens[i];
@@ -160,9 +160,9 @@ class TestLayoutMarks : public QObject {
       QCOMPARE(tip.contains(QStringLiteral("which the layout put in")), cell.pads + cell.markers > 0);
       QCOMPARE(tip.contains(QStringLiteral("cropped behind it")), cell.cropped > 0);
     }
-    QCOMPARE(pads, marks.figures.pads);
-    QCOMPARE(markers, marks.figures.markers);
-    QCOMPARE(cropped, marks.figures.cropped);
+    QCOMPARE(pads, marks.sums.pads);
+    QCOMPARE(markers, marks.sums.markers);
+    QCOMPARE(cropped, marks.sums.cropped);
     QVERIFY(blockTableCsv(table)
                 .section(QLatin1Char('\n'), 0, 0)
                 .endsWith(QStringLiteral("pads,markers,cropped,outside_layers,again")));

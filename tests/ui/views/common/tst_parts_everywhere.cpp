@@ -217,7 +217,7 @@ class TestPartsEverywhere : public QObject {
     std::int64_t inCells = 0;
     for (const TableCell& cell : blockTable(input, history).rows.back().cells) inCells += cell.again;
     QCOMPARE(inCells, prompt.again);
-    const trace::PromptAccount run = accountOf(listRuns(input, false).back());
+    const metrics::PromptAccount run = accountOf(listRuns(input, false).back());
     QVERIFY(run.prompt == prompt);
     for (const QString& words : accountWords(prompt)) {
       for (const QString& place : {output, note}) QVERIFY(isSaidIn(place, words));
@@ -225,7 +225,7 @@ class TestPartsEverywhere : public QObject {
     if (beside > 0) {
       for (const QString& place : {output, note}) QVERIFY(isSaidIn(place, QString::number(beside)));
     }
-    const trace::PromptAccount replayed = trace::stats(input.trace->events()).account;
+    const metrics::PromptAccount replayed = metrics::stats(input.trace->events()).account;
     TokenAccount both;
     for (const auto& [id, state] : input.state().progress().requests)
       both += RequestAccount(input, id).prompt();

@@ -378,11 +378,11 @@ class TestRunModels : public QObject {
     QVERIFY(model.runs[1].totals.account->prompt.relocated > 0);
     QVERIFY(model.runs[1].totals.account->prompt.hit > 0);
     for (const RunMetrics& run : model.runs) {
-      trace::PromptAccount sum;
+      metrics::PromptAccount sum;
       for (const RequestMetrics& request : run.requests) {
         sum += *request.totals.account;
         const auto& segments = input.state().progress().requests.at(request.request).segments;
-        QCOMPARE(request.totals.account->total(), trace::visibleTokens(segments));
+        QCOMPARE(request.totals.account->total(), metrics::visibleTokens(segments));
         QCOMPARE(request.totals.account->unread, 0);
       }
       QVERIFY(sum == *run.totals.account);
@@ -422,7 +422,7 @@ class TestRunModels : public QObject {
     model = metricsModel(input, samplers);
     QVERIFY(model == metricsModel(input));
     QVERIFY(model.residency == ResidencyCurves{});
-    const trace::TraceStats stats = trace::stats(m_runs.events);
+    const metrics::TraceStats stats = metrics::stats(m_runs.events);
     QCOMPARE(stats.recent.rate(), stats.hitRate);
     const metrics::Metric& recent = metrics::get("recent-hit-rate");
     QCOMPARE(recent.number(model.runs[3].requests.back().totals), stats.recent.rate());
@@ -449,10 +449,10 @@ class TestRunModels : public QObject {
     const test::Recorded runs = recorder.recorded();
     const MetricsModel model = metricsModel(runs.input());
     const ResidencyCurves& residency = model.residency;
-    const trace::TraceStats stats = trace::stats(runs.events);
-    QVERIFY(residency.figures.evicted > 2);
-    QCOMPARE(residency.figures.evicted, stats.blocksEvicted);
-    QVERIFY(residency.figures == stats.residency);
+    const metrics::TraceStats stats = metrics::stats(runs.events);
+    QVERIFY(residency.medians.evicted > 2);
+    QCOMPARE(residency.medians.evicted, stats.blocksEvicted);
+    QVERIFY(residency.medians == stats.residency);
     for (const ShareCurve* curve : {&residency.lifetime, &residency.idle}) {
       QVERIFY(curve->size() > 2);
       QCOMPARE(curve->back().share, 1.0);
@@ -461,7 +461,7 @@ class TestRunModels : public QObject {
         QVERIFY((*curve)[i].seconds >= (*curve)[i - 1].seconds);
       }
     }
-    QVERIFY(*residency.figures.idle <= *residency.figures.lifetime);
+    QVERIFY(*residency.medians.idle <= *residency.medians.lifetime);
     const std::vector<CardContent> cards = metricCards(model);
     QVERIFY2(cards.back().change.contains(QStringLiteral("evicted")), qPrintable(cards.back().change));
   }

@@ -21,7 +21,7 @@ class TestFidelityHeadline : public QObject {
   }
   static Answer measured(std::size_t same, std::size_t agreed) {
     Answer answer = finished();
-    trace::FidelityFigures figures;
+    trace::FidelityMetrics figures;
     figures.tokens = 11;
     figures.agreeing = 10;
     figures.meanDivergence = 0.13;
@@ -59,7 +59,7 @@ class TestFidelityHeadline : public QObject {
         << measured(0, 4) << QStringLiteral("A full prefill answers otherwise after 4 tokens · KL 0.13");
     Answer fast = measured(1, 11);
     fast.arithmetic = QStringLiteral("fast");
-    fast.arithmeticFigures = trace::DivergenceFigures{.tokens = 11,
+    fast.arithmeticFigures = trace::DivergenceMetrics{.tokens = 11,
                                                       .agreeing = 11,
                                                       .meanDivergence = 3e-4,
                                                       .medianDivergence = 1e-4,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/fidelity_metrics.h"
 
 #include "engine/base/counted.h"
 #include "engine/base/median.h"
@@ -14,21 +14,21 @@
 namespace spanscope::trace {
 namespace {
 
-void sumUp(DivergenceFigures& figures, std::vector<double> divergences) {
+void sumUp(DivergenceMetrics& divergence, std::vector<double> divergences) {
   if (divergences.empty()) return;
-  figures.meanDivergence =
+  divergence.meanDivergence =
       std::accumulate(divergences.begin(), divergences.end(), 0.0) / static_cast<double>(divergences.size());
-  figures.mostDivergence = *std::max_element(divergences.begin(), divergences.end());
-  figures.medianDivergence = medianOf(std::move(divergences)).value_or(0);
+  divergence.mostDivergence = *std::max_element(divergences.begin(), divergences.end());
+  divergence.medianDivergence = medianOf(std::move(divergences)).value_or(0);
 }
 
 }  // namespace
 
-double FidelityFigures::agreement() const {
+double FidelityMetrics::agreement() const {
   return tokens == 0 ? 1 : static_cast<double>(agreeing) / static_cast<double>(tokens);
 }
 
-std::optional<double> FidelityFigures::meanAttentionDeviation() const {
+std::optional<double> FidelityMetrics::meanAttentionDeviation() const {
   if (attentionDeviation.empty()) return std::nullopt;
   return std::accumulate(attentionDeviation.begin(), attentionDeviation.end(), 0.0) /
          static_cast<double>(attentionDeviation.size());
@@ -46,50 +46,50 @@ std::int64_t agreedTokens(const FidelityMeasured& measured) {
   return static_cast<std::int64_t>(agreed);
 }
 
-FidelityFigures fidelityOf(std::span<const FidelityMeasured* const> measured) {
-  FidelityFigures figures;
+FidelityMetrics fidelityOf(std::span<const FidelityMeasured* const> measured) {
+  FidelityMetrics fidelity;
   std::vector<double> divergences;
   for (const FidelityMeasured* step : measured) {
-    ++figures.steps;
-    figures.tokens += static_cast<std::int64_t>(step->tokens.size());
+    ++fidelity.steps;
+    fidelity.tokens += static_cast<std::int64_t>(step->tokens.size());
     for (const FidelityToken& token : step->tokens) {
       divergences.push_back(token.divergence);
-      figures.agreeing += token.policyBest == token.fullBest ? 1 : 0;
+      fidelity.agreeing += token.policyBest == token.fullBest ? 1 : 0;
     }
     if (isGreedy(*step)) {
       const std::int64_t agreed = agreedTokens(*step);
       const auto length = static_cast<std::int64_t>(step->tokens.size());
-      figures.agreedTokens += agreed;
-      figures.answerTokens += length;
-      figures.sameAnswers += agreed == length ? 1 : 0;
-      figures.sameTexts += step->sameText ? 1 : 0;
+      fidelity.agreedTokens += agreed;
+      fidelity.answerTokens += length;
+      fidelity.sameAnswers += agreed == length ? 1 : 0;
+      fidelity.sameTexts += step->sameText ? 1 : 0;
     } else {
-      ++figures.sampledSteps;
+      ++fidelity.sampledSteps;
     }
     if (step->attentionRows == 0) continue;
-    figures.attentionRows += step->attentionRows;
-    std::vector<double>& sums = figures.attentionDeviation;
+    fidelity.attentionRows += step->attentionRows;
+    std::vector<double>& sums = fidelity.attentionDeviation;
     sums.resize(std::max(sums.size(), step->attentionDeviation.size()));
     for (std::size_t layer = 0; layer < step->attentionDeviation.size(); ++layer)
       sums[layer] += step->attentionDeviation[layer] * step->attentionRows;
   }
-  for (double& sum : figures.attentionDeviation) sum /= static_cast<double>(figures.attentionRows);
-  sumUp(figures, std::move(divergences));
-  return figures;
+  for (double& sum : fidelity.attentionDeviation) sum /= static_cast<double>(fidelity.attentionRows);
+  sumUp(fidelity, std::move(divergences));
+  return fidelity;
 }
 
-DivergenceFigures arithmeticOf(std::span<const ArithmeticMeasured* const> measured) {
-  DivergenceFigures figures;
+DivergenceMetrics arithmeticOf(std::span<const ArithmeticMeasured* const> measured) {
+  DivergenceMetrics divergence;
   std::vector<double> divergences;
   for (const ArithmeticMeasured* step : measured) {
     for (const ArithmeticToken& token : step->tokens) {
-      ++figures.tokens;
-      figures.agreeing += token.best == token.exactBest ? 1 : 0;
+      ++divergence.tokens;
+      divergence.agreeing += token.best == token.exactBest ? 1 : 0;
       divergences.push_back(token.divergence);
     }
   }
-  sumUp(figures, std::move(divergences));
-  return figures;
+  sumUp(divergence, std::move(divergences));
+  return divergence;
 }
 
 std::string divergenceText(double nats) {
@@ -99,23 +99,23 @@ std::string divergenceText(double nats) {
   return text.data();
 }
 
-std::string divergenceText(const DivergenceFigures& figures) {
-  return "KL " + divergenceText(figures.meanDivergence) + " (median " +
-         divergenceText(figures.medianDivergence) + ", most " + divergenceText(figures.mostDivergence) +
-         "), " + std::to_string(figures.agreeing) + " of " +
-         counted(figures.tokens, "token agrees", "tokens agree");
+std::string divergenceText(const DivergenceMetrics& divergence) {
+  return "KL " + divergenceText(divergence.meanDivergence) + " (median " +
+         divergenceText(divergence.medianDivergence) + ", most " + divergenceText(divergence.mostDivergence) +
+         "), " + std::to_string(divergence.agreeing) + " of " +
+         counted(divergence.tokens, "token agrees", "tokens agree");
 }
 
-std::string fidelityText(const FidelityFigures& figures) {
-  const std::string text = divergenceText(static_cast<const DivergenceFigures&>(figures));
-  const std::int64_t compared = figures.steps - figures.sampledSteps;
+std::string fidelityText(const FidelityMetrics& fidelity) {
+  const std::string text = divergenceText(static_cast<const DivergenceMetrics&>(fidelity));
+  const std::int64_t compared = fidelity.steps - fidelity.sampledSteps;
   if (compared == 0) return text + ", answer drawn at random";
-  if (figures.steps == 1) {
-    if (figures.sameAnswers == 1) return text + ", same answer";
-    if (figures.agreedTokens == 0) return text + ", another answer from the first token on";
-    return text + ", another answer after " + counted(figures.agreedTokens, "token");
+  if (fidelity.steps == 1) {
+    if (fidelity.sameAnswers == 1) return text + ", same answer";
+    if (fidelity.agreedTokens == 0) return text + ", another answer from the first token on";
+    return text + ", another answer after " + counted(fidelity.agreedTokens, "token");
   }
-  return text + ", " + std::to_string(figures.sameAnswers) + " of " +
+  return text + ", " + std::to_string(fidelity.sameAnswers) + " of " +
          counted(compared, "answer is the same", "answers are the same");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long contents stay in the pool before they are evicted, how long nobody had wanted them by then, and
-// how far apart their uses lie: what tells a pool that is too small from one that keeps what is not used.
+// Measures how long blocks stay in the pool until they are evicted, and when they were used.
+// These times show whether a pool is too small.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -12,9 +12,9 @@
 #include <optional>
 #include <vector>
 
-namespace spanscope::trace {
+namespace spanscope::metrics {
 
-/// A block from when it was allocated until what stood in it was evicted. Times are nanoseconds.
+/// The life of one block, from its allocation to its eviction. Times are nanoseconds.
 struct Residency {
   BlockId block = kNullBlock;
   std::int64_t evictedAt = 0;      ///< as in Event::time
@@ -24,9 +24,8 @@ struct Residency {
   bool operator==(const Residency&) const = default;
 };
 
-/// Follows the blocks of a trace, event by event. A use is a share of what was stored, by a later request or
-/// once more by the same one. What ends otherwise than by eviction (the cache is emptied, a session starts,
-/// events were lost) is not counted.
+/// Follows the blocks of a trace, event by event. A block is used when a request references its stored
+/// content again. Blocks that are not evicted do not count, e.g. after the cache was cleared.
 class ResidencySampler {
  public:
   static constexpr std::size_t kMostUses = 4;  ///< remembered of a block
@@ -34,7 +33,7 @@ class ResidencySampler {
   /// `rate` of the allocated blocks are followed, evenly spread; 0 < rate ≤ 1, else Failure.
   explicit ResidencySampler(double rate = 1);
 
-  void take(const Event& event);
+  void take(const trace::Event& event);
 
   const std::vector<Residency>& evicted() const { return m_evicted; }  ///< in the order of their eviction
   std::size_t followed() const { return m_followed.size(); }           ///< blocks that may still be evicted
@@ -52,15 +51,15 @@ class ResidencySampler {
   std::vector<Residency> m_evicted;
 };
 
-/// What residencies are like on the whole. Seconds; medians.
-struct ResidencyFigures {
+/// The medians over all residencies, in seconds.
+struct ResidencyMetrics {
   std::uint64_t evicted = 0;       ///< contents
   std::uint64_t gaps = 0;          ///< between uses
-  std::optional<double> lifetime;  ///< none: nothing was evicted
-  std::optional<double> idle;      ///< none: nothing was evicted
-  std::optional<double> gap;       ///< none: nothing that was evicted had been used twice
-  bool operator==(const ResidencyFigures&) const = default;
+  std::optional<double> lifetime;  ///< absent: nothing was evicted
+  std::optional<double> idle;      ///< absent: nothing was evicted
+  std::optional<double> gap;       ///< absent: no evicted block was used twice
+  bool operator==(const ResidencyMetrics&) const = default;
 };
-ResidencyFigures figuresOf(const std::vector<Residency>& evicted);
+ResidencyMetrics metricsOf(const std::vector<Residency>& evicted);
 
-}  // namespace spanscope::trace
+}  // namespace spanscope::metrics

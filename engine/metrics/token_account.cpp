@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/trace/token_account.h"
+#include "engine/metrics/token_account.h"
 
 #include <algorithm>
 #include <iterator>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-namespace spanscope::trace {
+namespace spanscope::metrics {
 namespace {
 
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -31,7 +31,7 @@ void addCount(std::int64_t& sum, std::int64_t value) {
 }
 
 /// Whether `link` holds tokens begin, begin + 1, … of `original`, at the same positions, in view of more.
-bool repeats(const SegmentInfo& link, const SegmentInfo& original, std::int64_t begin) {
+bool repeats(const trace::SegmentInfo& link, const trace::SegmentInfo& original, std::int64_t begin) {
   const auto count = static_cast<std::int64_t>(link.tokens.size());
   return !link.hidden && !link.independent && link.scope != 0 && link.visibleBegin == 0 && count > 0 &&
          link.scope == original.scope && link.node == original.node && link.base == original.base + begin &&
@@ -58,11 +58,11 @@ PromptAccount& PromptAccount::operator+=(const PromptAccount& other) {
   return *this;
 }
 
-FoundTokens foundTokens(const BlockLookedUp& block, std::int64_t blockSize) {
+FoundTokens foundTokens(const trace::BlockLookedUp& block, std::int64_t blockSize) {
   return {.begin = block.virtualIndex * blockSize,
           .count = block.tokens,
-          .relocated = block.outcome == LookupOutcome::Relocated ||
-                       (block.outcome == LookupOutcome::Partial && block.base != block.storedBase)};
+          .relocated = block.outcome == trace::LookupOutcome::Relocated ||
+                       (block.outcome == trace::LookupOutcome::Partial && block.base != block.storedBase)};
 }
 
 TokenAccount accountOf(const std::vector<FoundTokens>& found, const std::vector<std::int32_t>& again,
@@ -86,7 +86,7 @@ TokenAccount accountOf(const std::vector<FoundTokens>& found, const std::vector<
   return account;
 }
 
-void RequestTokens::takeTable(std::span<const SegmentInfo> segments) {
+void RequestTokens::takeTable(std::span<const trace::SegmentInfo> segments) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const auto place = static_cast<std::uint32_t>(i);
     const auto length = static_cast<std::int64_t>(segments[i].tokens.size());
@@ -102,7 +102,7 @@ void RequestTokens::takeTable(std::span<const SegmentInfo> segments) {
   }
 }
 
-std::int64_t RequestTokens::linkedTokens(std::span<const SegmentInfo> segments) {
+std::int64_t RequestTokens::linkedTokens(std::span<const trace::SegmentInfo> segments) {
   RequestTokens tokens;
   tokens.takeTable(segments);
   std::int64_t count = 0;
@@ -110,27 +110,28 @@ std::int64_t RequestTokens::linkedTokens(std::span<const SegmentInfo> segments) 
   return count;
 }
 
-void RequestTokens::take(const LayoutApplied& applied) {
+void RequestTokens::take(const trace::LayoutApplied& applied) {
   m_padded.clear();
   m_cropped.clear();
-  for (const LayoutRun& run : applied.runs)
+  for (const trace::LayoutRun& run : applied.runs)
     m_padded[run.segment].emplace_back(run.begin, std::int64_t{run.begin} + run.count);
-  for (const CroppedRun& run : applied.cropped)
+  for (const trace::CroppedRun& run : applied.cropped)
     m_cropped[run.node] += static_cast<std::int64_t>(run.tokens.size());
 }
 
-void RequestTokens::take(const BlockLookedUp& block, std::int64_t blockSize) {
+void RequestTokens::take(const trace::BlockLookedUp& block, std::int64_t blockSize) {
   Segment& segment = m_segments[block.segment];
   if (!segment.lookedUp.insert(block.virtualIndex).second) return;
   if (block.tokens > 0) segment.found.push_back(foundTokens(block, blockSize));
 }
 
-void RequestTokens::take(const TokensRecomputed& told) {
+void RequestTokens::take(const trace::TokensRecomputed& told) {
   for (auto& [index, segment] : m_segments) segment.again.clear();
-  for (const RecomputedTokens& segment : told.segments) m_segments[segment.segment].again = segment.tokens;
+  for (const trace::RecomputedTokens& segment : told.segments)
+    m_segments[segment.segment].again = segment.tokens;
 }
 
-void RequestTokens::take(const BatchEntry& entry) {
+void RequestTokens::take(const trace::BatchEntry& entry) {
   if (entry.decode) return;
   auto& computed = m_segments[entry.segment].computed;
   const std::int64_t end = std::int64_t{entry.begin} + entry.count;
@@ -212,10 +213,10 @@ std::int64_t RequestTokens::unread(std::uint32_t segment, std::int64_t begin, st
   return uncovered(std::move(read), begin, end);
 }
 
-TokenAccount RequestTokens::prompt(std::span<const SegmentInfo> segments) const {
+TokenAccount RequestTokens::prompt(std::span<const trace::SegmentInfo> segments) const {
   TokenAccount account;
   for (std::uint32_t i = 0; i < segments.size(); ++i) {
-    const SegmentInfo& segment = segments[i];
+    const trace::SegmentInfo& segment = segments[i];
     if (!segment.hidden)
       account += of(i, segment.visibleBegin, static_cast<std::int64_t>(segment.tokens.size()));
   }
@@ -223,24 +224,25 @@ TokenAccount RequestTokens::prompt(std::span<const SegmentInfo> segments) const 
   return account;
 }
 
-std::int64_t visibleTokens(std::span<const SegmentInfo> segments) {
+std::int64_t visibleTokens(std::span<const trace::SegmentInfo> segments) {
   std::int64_t visible = 0;
-  for (const SegmentInfo& segment : segments) {
+  for (const trace::SegmentInfo& segment : segments) {
     if (!segment.hidden) visible += static_cast<std::int64_t>(segment.tokens.size()) - segment.visibleBegin;
   }
   return visible;
 }
 
-PromptAccount accountOf(const RequestAdmitted& admitted) {
+PromptAccount accountOf(const trace::RequestAdmitted& admitted) {
   return {.prompt = {.hit = admitted.cachedTokens - admitted.relocatedTokens,
                      .relocated = admitted.relocatedTokens,
                      .computed = admitted.promptTokens - admitted.cachedTokens}};
 }
 
-PromptAccount RequestTokens::account(std::span<const SegmentInfo> segments, std::int64_t promptTokens) const {
+PromptAccount RequestTokens::account(std::span<const trace::SegmentInfo> segments,
+                                     std::int64_t promptTokens) const {
   PromptAccount account{.prompt = prompt(segments)};
   for (std::uint32_t i = 0; i < segments.size() && !m_isRead; ++i) {
-    const SegmentInfo& segment = segments[i];
+    const trace::SegmentInfo& segment = segments[i];
     if (segment.hidden) continue;
     const auto end = static_cast<std::int64_t>(segment.tokens.size());
     const std::int64_t left = unread(i, segment.visibleBegin, end);
@@ -266,39 +268,39 @@ PromptAccount RequestTokens::account(std::span<const SegmentInfo> segments, std:
   return account;
 }
 
-RequestAdmitted admittedBy(const StepMetrics& metrics) {
+trace::RequestAdmitted admittedBy(const trace::StepMetrics& metrics) {
   return {.promptTokens = metrics.promptTokens,
           .cachedTokens = metrics.cachedTokens,
           .relocatedTokens = metrics.relocatedTokens};
 }
 
-void TokenAccounts::take(RequestId request, const Payload& payload) {
-  if (const auto* session = std::get_if<SessionStarted>(&payload)) {
+void TokenAccounts::take(RequestId request, const trace::Payload& payload) {
+  if (const auto* session = std::get_if<trace::SessionStarted>(&payload)) {
     m_blockSize = std::max(1, session->pool.blockSize);
-  } else if (const auto* snapshot = std::get_if<Snapshot>(&payload)) {
+  } else if (const auto* snapshot = std::get_if<trace::Snapshot>(&payload)) {
     m_blockSize = std::max(1, snapshot->pool.blockSize);
-  } else if (const auto* table = std::get_if<SpanTableLaidOut>(&payload)) {
+  } else if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
     m_requests[request].segments = table->segments;
     m_requests[request].tokens.take(*table);
-  } else if (const auto* applied = std::get_if<LayoutApplied>(&payload)) {
+  } else if (const auto* applied = std::get_if<trace::LayoutApplied>(&payload)) {
     m_requests[request].tokens.take(*applied);
-  } else if (const auto* block = std::get_if<BlockLookedUp>(&payload)) {
+  } else if (const auto* block = std::get_if<trace::BlockLookedUp>(&payload)) {
     m_requests[request].tokens.take(*block, m_blockSize);
-  } else if (const auto* told = std::get_if<TokensRecomputed>(&payload)) {
+  } else if (const auto* told = std::get_if<trace::TokensRecomputed>(&payload)) {
     m_requests[request].tokens.take(*told);
-  } else if (const auto* admitted = std::get_if<RequestAdmitted>(&payload)) {
-    std::optional<RequestAdmitted>& first = m_requests[request].admitted;
+  } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&payload)) {
+    std::optional<trace::RequestAdmitted>& first = m_requests[request].admitted;
     if (!first) first = *admitted;
-  } else if (const auto* pass = std::get_if<BatchComputed>(&payload)) {
-    for (const BatchEntry& entry : pass->entries) m_requests[entry.request].tokens.take(entry);
-  } else if (std::holds_alternative<TokenGenerated>(payload)) {
+  } else if (const auto* pass = std::get_if<trace::BatchComputed>(&payload)) {
+    for (const trace::BatchEntry& entry : pass->entries) m_requests[entry.request].tokens.take(entry);
+  } else if (std::holds_alternative<trace::TokenGenerated>(payload)) {
     m_requests[request].tokens.setRead();
-  } else if (const auto* ended = std::get_if<StepFinished>(&payload)) {
-    if (ended->outcome != StepOutcome::Stopped && ended->outcome != StepOutcome::Failed)
+  } else if (const auto* ended = std::get_if<trace::StepFinished>(&payload)) {
+    if (ended->outcome != trace::StepOutcome::Stopped && ended->outcome != trace::StepOutcome::Failed)
       m_requests[request].tokens.setRead();
-  } else if (const auto* metrics = std::get_if<StepMetrics>(&payload)) {
+  } else if (const auto* metrics = std::get_if<trace::StepMetrics>(&payload)) {
     // Some sources report nothing else of a request.
-    std::optional<RequestAdmitted>& first = m_requests[request].admitted;
+    std::optional<trace::RequestAdmitted>& first = m_requests[request].admitted;
     if (!first) first = admittedBy(*metrics);
   }
 }
@@ -311,4 +313,4 @@ PromptAccount TokenAccounts::of(RequestId request) const {
   return own.tokens.account(own.segments, own.admitted->promptTokens);
 }
 
-}  // namespace spanscope::trace
+}  // namespace spanscope::metrics

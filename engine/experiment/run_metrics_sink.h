@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/trace/run_figures.h"
+#include "engine/metrics/run_facts.h"
 #include "engine/trace/sink.h"
 
 #include <chrono>
@@ -14,18 +14,18 @@ namespace spanscope::experiment {
 
 /// The results of one measured run.
 struct RunSample {
-  trace::RunFigures figures;
+  metrics::RunValues measured;
   /// Seconds, of the step that is last in the plan.
   std::optional<double> lastTimeToFirstToken;
-  std::int32_t peakBlocks = 0;  ///< most blocks of the pool that the run's requests held at the same time
+  std::int32_t peakBlocks = 0;  ///< max number of pool blocks in use at the same time
   std::string answer;
 };
 
 /// Records the events of the running run; the measured session sends them. Slow work waits until the run is
 /// over.
-class RunFigureSink final : public trace::Sink {
+class RunMetricsSink final : public trace::Sink {
  public:
-  RunFigureSink();
+  RunMetricsSink();
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/experiment/run_figure_sink.h"
+#include "engine/experiment/run_metrics_sink.h"
 
 #include "engine/trace/replay.h"
 
@@ -40,10 +40,10 @@ std::optional<double> lastFirstToken(const trace::Progress& progress, const trac
 
 }  // namespace
 
-RunFigureSink::RunFigureSink() : m_start(Clock::now()) {}
+RunMetricsSink::RunMetricsSink() : m_start(Clock::now()) {}
 
-std::uint64_t RunFigureSink::send(RunId run, RequestId request, const NodePath& node,
-                                  trace::Payload payload) {
+std::uint64_t RunMetricsSink::send(RunId run, RequestId request, const NodePath& node,
+                                   trace::Payload payload) {
   ++m_sequence;
   countBlocks(payload);
   if (isOfPool(payload)) return m_sequence;
@@ -58,7 +58,7 @@ std::uint64_t RunFigureSink::send(RunId run, RequestId request, const NodePath& 
   return m_sequence;
 }
 
-void RunFigureSink::countBlocks(const trace::Payload& payload) {
+void RunMetricsSink::countBlocks(const trace::Payload& payload) {
   if (std::holds_alternative<trace::BlockAllocated>(payload)) {
     ++m_held;
   } else if (const auto* shared = std::get_if<trace::BlockShared>(&payload)) {
@@ -69,7 +69,7 @@ void RunFigureSink::countBlocks(const trace::Payload& payload) {
   m_peak = std::max(m_peak, m_held);
 }
 
-RunSample RunFigureSink::take() {
+RunSample RunMetricsSink::take() {
   trace::Replay replay;
   for (const trace::Event& event : m_events) replay.apply(event);
   m_events.clear();
@@ -78,7 +78,7 @@ RunSample RunFigureSink::take() {
   const trace::Progress& progress = replay.progress();
   if (progress.runs.empty()) return sample;
   const trace::RunState& run = std::prev(progress.runs.end())->second;
-  sample.figures = trace::figuresOf(progress, run);
+  sample.measured = metrics::valuesOf(progress, run);
   sample.lastTimeToFirstToken = lastFirstToken(progress, run);
   sample.answer = run.answer;
   return sample;

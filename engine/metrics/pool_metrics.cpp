@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/trace/residency.h"
+#include "engine/metrics/pool_metrics.h"
 
 #include "engine/base/error.h"
 #include "engine/base/median.h"
@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-namespace spanscope::trace {
+namespace spanscope::metrics {
 namespace {
 
 constexpr double kSecond = 1e-9;  // of a nanosecond
@@ -34,31 +34,31 @@ ResidencySampler::ResidencySampler(double rate) : m_rate(rate) {
                  .expected = "more than 0 and at most 1"});
 }
 
-void ResidencySampler::take(const Event& event) {
-  if (const auto* allocated = std::get_if<BlockAllocated>(&event.payload)) {
+void ResidencySampler::take(const trace::Event& event) {
+  if (const auto* allocated = std::get_if<trace::BlockAllocated>(&event.payload)) {
     m_followed.erase(allocated->block);
     m_due += m_rate;
     if (m_due < 1) return;
     m_due -= 1;
     m_followed[allocated->block].allocatedAt = event.time;
-  } else if (const auto* stored = std::get_if<BlockStored>(&event.payload)) {
+  } else if (const auto* stored = std::get_if<trace::BlockStored>(&event.payload)) {
     const auto found = m_followed.find(stored->block);
     if (found != m_followed.end()) found->second.stored = true;
-  } else if (const auto* shared = std::get_if<BlockShared>(&event.payload)) {
+  } else if (const auto* shared = std::get_if<trace::BlockShared>(&event.payload)) {
     const auto found = m_followed.find(shared->block);
     // What is shared before it was stored is computed for both: nothing is used again.
     if (found == m_followed.end() || !found->second.stored) return;
     std::vector<std::int64_t>& uses = found->second.uses;
     if (uses.size() == kMostUses) uses.erase(uses.begin());
     uses.push_back(event.time);
-  } else if (const auto* removed = std::get_if<BlockRemoved>(&event.payload)) {
+  } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&event.payload)) {
     // What has grown is still there, and more.
-    if (removed->reason == RemovalReason::Grown) return;
+    if (removed->reason == trace::RemovalReason::Grown) return;
     const auto found = m_followed.find(removed->block);
     if (found == m_followed.end()) return;
     const Followed followed = std::move(found->second);
     m_followed.erase(found);
-    if (removed->reason != RemovalReason::Evicted) return;
+    if (removed->reason != trace::RemovalReason::Evicted) return;
     Residency residency{.block = removed->block,
                         .evictedAt = event.time,
                         .lifetime = between(followed.allocatedAt, event.time),
@@ -68,14 +68,14 @@ void ResidencySampler::take(const Event& event) {
     for (std::size_t use = 1; use < followed.uses.size(); ++use)
       residency.gaps.push_back(between(followed.uses[use - 1], followed.uses[use]));
     m_evicted.push_back(std::move(residency));
-  } else if (std::holds_alternative<CacheCleared>(event.payload) ||
-             std::holds_alternative<SessionStarted>(event.payload) ||
-             std::holds_alternative<Snapshot>(event.payload)) {
+  } else if (std::holds_alternative<trace::CacheCleared>(event.payload) ||
+             std::holds_alternative<trace::SessionStarted>(event.payload) ||
+             std::holds_alternative<trace::Snapshot>(event.payload)) {
     m_followed.clear();
   }
 }
 
-ResidencyFigures figuresOf(const std::vector<Residency>& evicted) {
+ResidencyMetrics metricsOf(const std::vector<Residency>& evicted) {
   std::vector<double> lifetimes;
   std::vector<double> idles;
   std::vector<double> gaps;
@@ -84,12 +84,12 @@ ResidencyFigures figuresOf(const std::vector<Residency>& evicted) {
     idles.push_back(seconds(residency.idle));
     for (const std::int64_t gap : residency.gaps) gaps.push_back(seconds(gap));
   }
-  ResidencyFigures figures{
+  ResidencyMetrics metrics{
       .evicted = evicted.size(), .gaps = gaps.size(), .lifetime = {}, .idle = {}, .gap = {}};
-  figures.lifetime = medianOf(std::move(lifetimes));
-  figures.idle = medianOf(std::move(idles));
-  figures.gap = medianOf(std::move(gaps));
-  return figures;
+  metrics.lifetime = medianOf(std::move(lifetimes));
+  metrics.idle = medianOf(std::move(idles));
+  metrics.gap = medianOf(std::move(gaps));
+  return metrics;
 }
 
-}  // namespace spanscope::trace
+}  // namespace spanscope::metrics

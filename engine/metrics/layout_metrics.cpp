@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/trace/layout_figures.h"
+#include "engine/metrics/layout_metrics.h"
 
 #include "engine/base/counted.h"
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace spanscope::trace {
+namespace spanscope::metrics {
 namespace {
 
 std::string percentText(double share) {
@@ -21,13 +21,13 @@ std::string percentText(double share) {
 
 }  // namespace
 
-double LayoutFigures::added() const {
+double LayoutMetrics::added() const {
   return exactTokens() <= 0
              ? 0
              : static_cast<double>(pads + markers - cropped) / static_cast<double>(exactTokens());
 }
 
-LayoutFigures& LayoutFigures::operator+=(const LayoutFigures& other) {
+LayoutMetrics& LayoutMetrics::operator+=(const LayoutMetrics& other) {
   tokens += other.tokens;
   pads += other.pads;
   padBlocks += other.padBlocks;
@@ -36,52 +36,52 @@ LayoutFigures& LayoutFigures::operator+=(const LayoutFigures& other) {
   return *this;
 }
 
-LayoutFigures layoutFigures(const LayoutApplied& applied, std::span<const SegmentInfo> segments,
+LayoutMetrics layoutMetrics(const trace::LayoutApplied& applied, std::span<const trace::SegmentInfo> segments,
                             std::int32_t blockSize) {
-  LayoutFigures figures;
+  LayoutMetrics counts;
   std::vector<std::int64_t> begins;  // by segment, visible tokens before its first visible one
-  for (const SegmentInfo& segment : segments) {
-    begins.push_back(figures.tokens);
+  for (const trace::SegmentInfo& segment : segments) {
+    begins.push_back(counts.tokens);
     if (!segment.hidden)
-      figures.tokens += static_cast<std::int64_t>(segment.tokens.size()) - segment.visibleBegin;
+      counts.tokens += static_cast<std::int64_t>(segment.tokens.size()) - segment.visibleBegin;
   }
   std::set<std::int64_t> padded;
-  for (const LayoutRun& run : applied.runs) {
+  for (const trace::LayoutRun& run : applied.runs) {
     if (run.segment >= segments.size()) continue;
-    const SegmentInfo& segment = segments[run.segment];
+    const trace::SegmentInfo& segment = segments[run.segment];
     if (segment.hidden) continue;
     const std::int64_t end = std::min<std::int64_t>(std::int64_t{run.begin} + run.count,
                                                     static_cast<std::int64_t>(segment.tokens.size()));
     const std::int64_t begin = std::max(run.begin, segment.visibleBegin);
     if (begin >= end) continue;
-    if (run.role != LayoutRole::Pad) {
-      figures.markers += end - begin;
+    if (run.role != trace::LayoutRole::Pad) {
+      counts.markers += end - begin;
       continue;
     }
-    figures.pads += end - begin;
+    counts.pads += end - begin;
     const std::int64_t place = begins[run.segment] - segment.visibleBegin;
     for (std::int64_t block = (place + begin) / blockSize; block <= (place + end - 1) / blockSize; ++block)
       padded.insert(block);
   }
-  figures.padBlocks = static_cast<std::int64_t>(padded.size());
-  for (const CroppedRun& run : applied.cropped)
-    figures.cropped += static_cast<std::int64_t>(run.tokens.size());
-  return figures;
+  counts.padBlocks = static_cast<std::int64_t>(padded.size());
+  for (const trace::CroppedRun& run : applied.cropped)
+    counts.cropped += static_cast<std::int64_t>(run.tokens.size());
+  return counts;
 }
 
-std::string addedText(const LayoutFigures& figures) {
-  const double added = figures.added();
+std::string addedText(const LayoutMetrics& counts) {
+  const double added = counts.added();
   const std::string sign = added > 0 ? "+" : added < 0 ? "−" : "±";
   return sign + percentText(added);
 }
 
-std::string layoutText(const LayoutFigures& figures) {
-  std::string text = counted(figures.pads, "pad");
-  if (figures.pads > 0) text += " in " + counted(figures.padBlocks, "block");
-  text += ", " + counted(figures.markers, "marker") + ", " + counted(figures.cropped, "token") + " cropped: ";
-  const double added = figures.added();
+std::string layoutText(const LayoutMetrics& counts) {
+  std::string text = counted(counts.pads, "pad");
+  if (counts.pads > 0) text += " in " + counted(counts.padBlocks, "block");
+  text += ", " + counted(counts.markers, "marker") + ", " + counted(counts.cropped, "token") + " cropped: ";
+  const double added = counts.added();
   if (added == 0) return text + "as many tokens as exact";
   return text + percentText(added) + (added > 0 ? " more" : " fewer") + " tokens than exact";
 }
 
-}  // namespace spanscope::trace
+}  // namespace spanscope::metrics

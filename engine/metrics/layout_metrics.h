@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a layout adds to prompts and truncates: the same values in every place that shows them.
+#pragma once
+
+#include "engine/trace/event.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace spanscope::metrics {
+
+/// The values of one prompt, or the sums of several. Only visible tokens count.
+struct LayoutMetrics {
+  std::int64_t tokens = 0;  ///< of the prompt as it was laid out
+  std::int64_t pads = 0;
+  std::int64_t padBlocks = 0;  ///< virtual blocks that have padding
+  std::int64_t markers = 0;
+  std::int64_t cropped = 0;  ///< tokens of the exact layout that this layout truncates
+
+  /// The number of tokens of the same prompt in the exact layout.
+  std::int64_t exactTokens() const { return tokens - pads - markers + cropped; }
+  /// The number of added tokens divided by exactTokens(). Negative: the layout has fewer tokens.
+  double added() const;
+  LayoutMetrics& operator+=(const LayoutMetrics& other);
+  bool operator==(const LayoutMetrics&) const = default;
+};
+
+/// `segments` is the span table of the prompt. `blockSize` is in tokens and at least 1.
+LayoutMetrics layoutMetrics(const trace::LayoutApplied& applied, std::span<const trace::SegmentInfo> segments,
+                            std::int32_t blockSize);
+
+/// "17 pads in 9 blocks, 12 markers, 23 tokens cropped: 4.1 % more tokens than exact"
+std::string layoutText(const LayoutMetrics& counts);
+/// "+4.1 %", "−12.0 %", "±0 %"
+std::string addedText(const LayoutMetrics& counts);
+
+}  // namespace spanscope::metrics

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Counts how the tokens of a prompt get their keys and values.
+#pragma once
+
+#include "engine/base/shared.h"
+#include "engine/trace/event.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace spanscope::metrics {
+
+/// Numbers of tokens. Each token of a prompt is in exactly one of the first four counts. The prompt includes
+/// the tokens that the layout adds. It does not include the tokens that the layout truncates.
+struct TokenAccount {
+  std::int64_t hit = 0;        ///< cache hits at the stored position
+  std::int64_t relocated = 0;  ///< cache hits at another position
+  std::int64_t computed = 0;   ///< misses
+  /// Cache hits that the policy recomputes, so that they attend to the whole prompt.
+  std::int64_t again = 0;
+  std::int64_t padded = 0;   ///< padding and delimiter tokens among all these
+  std::int64_t cropped = 0;  ///< tokens that the layout truncates; the other counts do not include them
+  std::int64_t total() const { return hit + relocated + computed + again; }
+  std::int64_t cached() const { return hit + relocated; }
+  TokenAccount& operator+=(const TokenAccount& other);
+  bool operator==(const TokenAccount&) const = default;
+};
+
+/// The account of a whole prompt, or of several.
+struct PromptAccount {
+  /// The visible tokens. Together with `unread` these are all tokens of the prompt.
+  TokenAccount prompt;
+  /// Misses that no forward pass has computed. The request was stopped, failed, or still runs.
+  std::int64_t unread = 0;
+  /// Number of tokens that only the policy needs. The answer does not attend to hidden segments and hidden
+  /// beginnings. Tokens of `prompt.computed` count here if the policy also recomputed them.
+  std::int64_t beside = 0;
+  std::int64_t total() const { return prompt.total() + unread; }
+  /// The number of tokens of the same prompt in the exact layout.
+  std::int64_t text() const { return total() - prompt.padded + prompt.cropped; }
+  PromptAccount& operator+=(const PromptAccount& other);
+  bool operator==(const PromptAccount&) const = default;
+};
+
+/// The tokens that were found in one block of a segment.
+struct FoundTokens {
+  std::int64_t begin = 0;  ///< index of the first found token within the segment
+  std::int64_t count = 0;  ///< number of found tokens from `begin` on
+  bool relocated = false;
+};
+/// Reads a lookup event. `blockSize` is in tokens and at least 1.
+FoundTokens foundTokens(const trace::BlockLookedUp& block, std::int64_t blockSize);
+
+/// Counts tokens [begin, end) of a segment. The hits in that segment are in `found`.
+/// The list `again` has the positions of recomputed tokens, ascending. All other tokens count as computed.
+TokenAccount accountOf(const std::vector<FoundTokens>& found, const std::vector<std::int32_t>& again,
+                       std::int64_t begin, std::int64_t end);
+
+/// Follows the events of one request and counts the tokens of its segments.
+class RequestTokens {
+ public:
+  /// Finds the segments whose first tokens are recomputed (policy link).
+  void take(const trace::SpanTableLaidOut& table) { takeTable(table.segments); }
+  void takeTable(std::span<const trace::SegmentInfo> segments);
+  /// Number of such first tokens in these segments.
+  static std::int64_t linkedTokens(std::span<const trace::SegmentInfo> segments);
+  /// Takes the tokens that the layout added and truncated.
+  void take(const trace::LayoutApplied& applied);
+  /// Only the first lookup of a block counts. A resumed request mostly finds its own blocks. `blockSize` is
+  /// in tokens and at least 1.
+  void take(const trace::BlockLookedUp& block, std::int64_t blockSize);
+  /// The last of these events counts.
+  void take(const trace::TokensRecomputed& told);
+  /// Takes the rows of a forward pass.
+  void take(const trace::BatchEntry& entry);
+  /// Call it at the first generated token, or when the step finishes: the whole prompt was computed.
+  void setRead() { m_isRead = true; }
+  bool isRead() const { return m_isRead; }
+
+  /// Counts tokens [begin, end) of a segment. Misses count as computed, even before a pass computes them.
+  /// Truncated tokens belong to no segment. They count for the whole prompt only.
+  TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
+  /// The positions of the recomputed tokens of a segment, ascending.
+  std::vector<std::int32_t> again(std::uint32_t segment) const;
+  /// Number of truncated tokens of a message or answer.
+  std::int64_t cropped(const NodePath& node) const;
+  /// Number of misses among tokens [begin, end) that no pass has computed.
+  std::int64_t unread(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
+  /// Counts all visible tokens, as of() does.
+  TokenAccount prompt(std::span<const trace::SegmentInfo> segments) const;
+  /// The same without unread tokens. `promptTokens` is the engine's own count.
+  PromptAccount account(std::span<const trace::SegmentInfo> segments, std::int64_t promptTokens) const;
+
+ private:
+  using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;  ///< begin and end of local tokens
+  struct Segment {
+    std::vector<FoundTokens> found;
+    std::set<std::int32_t> lookedUp;  ///< virtual blocks
+    std::vector<std::int32_t> again;  ///< local tokens, ascending
+    Ranges computed;                  ///< in the order of passes
+  };
+  /// A second copy of the tokens of a segment, computed with fewer earlier tokens.
+  struct Original {
+    std::uint32_t segment = 0;
+    std::int64_t shift = 0;   ///< local token j of the segment is token j + shift of the original
+    std::int64_t length = 0;  ///< of the segment, in tokens
+  };
+
+  Ranges foundIn(std::uint32_t segment) const;
+  /// Number of tokens [begin, end) that are not in `known` but are hits in the original of the segment.
+  std::int64_t repeated(std::uint32_t segment, const Ranges& known, std::int64_t begin,
+                        std::int64_t end) const;
+
+  std::map<std::uint32_t, Segment> m_segments;
+  std::map<std::uint32_t, Original> m_originals;
+  std::map<std::uint32_t, Ranges> m_padded;
+  std::map<NodePath, std::int64_t> m_cropped;
+  bool m_isRead = false;
+};
+
+/// Number of visible tokens of these segments.
+std::int64_t visibleTokens(std::span<const trace::SegmentInfo> segments);
+
+/// The account of a prompt whose segments are not reported. The admission has the counts.
+PromptAccount accountOf(const trace::RequestAdmitted& admitted);
+/// The admission of a request for which the trace has only step metrics.
+trace::RequestAdmitted admittedBy(const trace::StepMetrics& metrics);
+
+/// The accounts of requests, event by event.
+class TokenAccounts {
+ public:
+  /// `blockSize` is in tokens and at least 1. An event with the pool replaces it.
+  explicit TokenAccounts(std::int32_t blockSize = 16) : m_blockSize(blockSize) {}
+
+  /// `request`: Event::request of the payload.
+  void take(RequestId request, const trace::Payload& payload);
+  /// All are 0 until the request was admitted.
+  PromptAccount of(RequestId request) const;
+  void forget(RequestId request) { m_requests.erase(request); }
+
+ private:
+  struct Request {
+    SharedList<trace::SegmentInfo> segments;
+    RequestTokens tokens;
+    std::optional<trace::RequestAdmitted> admitted;  ///< the first time
+  };
+  std::int32_t m_blockSize;
+  std::map<RequestId, Request> m_requests;
+};
+
+}  // namespace spanscope::metrics
