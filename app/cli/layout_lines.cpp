@@ -2,9 +2,12 @@
 #include "app/cli/layout_lines.h"
 
 #include "app/cli/text_table.h"
+#include "engine/metrics/metric_table.h"
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::cli {
@@ -13,6 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::array kLayoutMetrics = {"prompt-tokens",    "padding-tokens", "padding-blocks",
+                                       "delimiter-tokens", "cropped-tokens", "added-tokens"};
+
+std::string shortName(std::string_view id) {
+  return metrics::get(id).shortName;
+}
+
 }  // namespace
 
 std::string layoutWords(layout::Layout layout) {
@@ -20,16 +30,10 @@ std::string layoutWords(layout::Layout layout) {
 }
 
 std::string layoutTable(const experiment::LayoutComparison& comparison) {
-  std::vector<TextTable::Column> columns{{"layout", TextTable::Align::Left},
-                                         {"block size"},
-                                         {"tokens"},
-                                         {"pads"},
-                                         {"in blocks"},
-                                         {"markers"},
-                                         {"cropped"},
-                                         {"against exact"},
-                                         {"blocks"},
-                                         {"computed"}};
+  std::vector<TextTable::Column> columns{{"layout", TextTable::Align::Left}, {shortName("block-size")}};
+  for (const char* const id : kLayoutMetrics) columns.push_back({shortName(id)});
+  columns.push_back({shortName("blocks")});
+  columns.push_back({shortName("computed-tokens")});
   if (comparison.hasOrder) {
     columns.push_back({"swapped, full blocks"});
     columns.push_back({"swapped"});
@@ -37,23 +41,20 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
   TextTable table(std::move(columns));
   std::string problems;
   for (const experiment::LayoutRow& row : comparison.rows) {
-    const metrics::LayoutMetrics& counts = row.counts;
     const char* const name = layout::infoOf(row.layout).name;
     if (row.problem) {
       problems += "  " + std::string(name) + " in blocks of " + std::to_string(row.blockSize) +
                   " cannot run: " + *row.problem + "\n";
       continue;
     }
-    std::vector<std::string> cells{name,
-                                   std::to_string(row.blockSize),
-                                   std::to_string(counts.tokens),
-                                   std::to_string(counts.pads),
-                                   std::to_string(counts.padBlocks),
-                                   std::to_string(counts.markers),
-                                   std::to_string(counts.cropped),
-                                   row.layout == layout::Layout::Exact ? "" : metrics::addedText(counts),
-                                   std::to_string(row.blocks),
-                                   rangeText(row.computed)};
+    std::vector<std::string> cells{name, std::to_string(row.blockSize)};
+    for (const std::string_view id : kLayoutMetrics) {
+      const metrics::Metric& metric = metrics::get(id);
+      const bool isItself = id == "added-tokens" && row.layout == layout::Layout::Exact;
+      cells.push_back(isItself ? "" : metrics::text(metric.unit, metric.of(row.counts).value_or(0.0)));
+    }
+    cells.push_back(std::to_string(row.blocks));
+    cells.push_back(rangeText(row.computed));
     if (comparison.hasOrder) {
       cells.push_back(rangeText(row.swappedFull));
       cells.push_back(rangeText(row.swapped));

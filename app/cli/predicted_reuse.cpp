@@ -219,36 +219,30 @@ constexpr Count kCounts[] = {{.name = "prompt", .range = &run::StepPrediction::p
                              {.name = "computed", .range = &run::StepPrediction::computed},
                              {.name = "evicted", .range = &run::StepPrediction::evicted}};
 
-/// The counts of the account of a step's prompt, in the order of the tables. `metric`: its id.
-struct AccountCount {
-  const char* metric;
-  run::CountRange run::AccountForecast::*range;
-  bool isUsual;  ///< false: a table has the column only where something counts there
-};
-constexpr AccountCount kAccountCounts[] = {
-    {.metric = "prompt-tokens", .range = &run::AccountForecast::prompt, .isUsual = true},
-    {.metric = "cached-tokens", .range = &run::AccountForecast::cached, .isUsual = true},
-    {.metric = "relocated-tokens", .range = &run::AccountForecast::relocated, .isUsual = true},
-    {.metric = "tokens-computed-again", .range = &run::AccountForecast::again, .isUsual = false},
-    {.metric = "computed-tokens", .range = &run::AccountForecast::computed, .isUsual = true},
-    {.metric = "tokens-beside-the-prompt", .range = &run::AccountForecast::beside, .isUsual = false}};
+/// In the order of the table of metrics.
+std::vector<const metrics::Metric*> predictedMetrics() {
+  std::vector<const metrics::Metric*> predicted;
+  for (const metrics::Metric& metric : metrics::all()) {
+    if (metric.isOf(metrics::Scope::Prediction) && metric.ofPrediction != nullptr)
+      predicted.push_back(&metric);
+  }
+  return predicted;
+}
 
-struct OptionalCount {
-  const char* metric;
-  std::optional<std::int64_t> run::AccountForecast::*count;
-};
-constexpr OptionalCount kLayoutCounts[] = {
-    {.metric = "padded-tokens", .count = &run::AccountForecast::padded},
-    {.metric = "cropped-tokens", .count = &run::AccountForecast::cropped}};
+/// "?": the lengths of answers decide it.
+std::string predictedText(const metrics::Metric& metric, const run::AccountForecast& account) {
+  const std::optional<run::CountRange> range = metric.of(account);
+  return range ? rangeText(*range) : "?";
+}
 
-std::string titleOf(std::string_view metric) {
-  return metrics::get(metric).shortName;
+/// Whether a table has a column for the metric even if all its values are 0.
+bool isAlwaysShown(const metrics::Metric& metric) {
+  return !metric.isRare && std::string_view(metric.id) != "tokens-computed-again";
 }
 
 /// Its name in JSON.
-std::string keyOf(std::string_view metric) {
-  const metrics::Metric& own = metrics::get(metric);
-  return own.key != nullptr ? own.key : own.shortName;
+std::string keyOf(const metrics::Metric& metric) {
+  return metric.key != nullptr ? metric.key : metric.shortName;
 }
 
 run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
@@ -322,47 +316,36 @@ std::string blocksText(const run::StepPrediction& step, std::size_t segment) {
 std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction, std::int32_t blockSize) {
   run::AccountForecast all;
   std::vector<run::AccountForecast> accounts;
-  run::CountRange evicted;
   for (const run::StepPrediction& step : prediction.steps) {
     accounts.push_back(run::accountOf(step, blockSize));
+    accounts.back().evicted = step.evicted;
     all += accounts.back();
-    evicted += step.evicted;
   }
-  std::vector<AccountCount> counts;
-  for (const AccountCount& count : kAccountCounts) {
-    if (count.isUsual || (all.*count.range).most > 0) counts.push_back(count);
-  }
-  std::vector<OptionalCount> layoutCounts;
-  for (const OptionalCount& count : kLayoutCounts) {
-    if ((all.*count.count).value_or(0) > 0) layoutCounts.push_back(count);
-  }
+  std::vector<const metrics::Metric*> counts;
   std::vector<TextTable::Column> columns{{"step"}, {"node", TextTable::Align::Left}};
-  for (const AccountCount& count : counts) columns.push_back({titleOf(count.metric)});
-  for (const OptionalCount& count : layoutCounts) columns.push_back({titleOf(count.metric)});
-  columns.push_back({titleOf("evicted-blocks")});
+  for (const metrics::Metric* metric : predictedMetrics()) {
+    const std::optional<run::CountRange> sum = metric->of(all);
+    if (!isAlwaysShown(*metric) && (!sum || sum->most == 0)) continue;
+    counts.push_back(metric);
+    columns.push_back({metric->shortName});
+  }
   const bool anyDoubt = std::any_of(prediction.steps.begin(), prediction.steps.end(),
                                     [](const auto& step) { return step.doubt != run::Doubt::None; });
   if (anyDoubt) columns.push_back({"why not known", TextTable::Align::Left});
   TextTable table(std::move(columns));
-  const auto addCounts = [&](std::vector<std::string>& cells, const run::AccountForecast& account,
-                             const run::CountRange& leaving) {
-    for (const AccountCount& count : counts) cells.push_back(rangeText(account.*count.range));
-    for (const OptionalCount& count : layoutCounts) {
-      const auto& known = account.*count.count;
-      cells.push_back(known ? std::to_string(*known) : "?");
-    }
-    cells.push_back(rangeText(leaving));
+  const auto addCounts = [&counts](std::vector<std::string>& cells, const run::AccountForecast& account) {
+    for (const metrics::Metric* metric : counts) cells.push_back(predictedText(*metric, account));
   };
   for (std::size_t i = 0; i < accounts.size(); ++i) {
     const run::StepPrediction& step = prediction.steps[i];
     std::vector<std::string> cells{std::to_string(step.step), stepName(plan, step.step)};
-    addCounts(cells, accounts[i], step.evicted);
+    addCounts(cells, accounts[i]);
     if (step.doubt != run::Doubt::None) cells.emplace_back(run::doubtReason(step.doubt));
     table.addRow(std::move(cells));
   }
   if (accounts.size() > 1) {
     std::vector<std::string> cells{"", "in all"};
-    addCounts(cells, all, evicted);
+    addCounts(cells, all);
     table.addRow(std::move(cells));
   }
   return table.text();
@@ -370,11 +353,12 @@ std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction,
 
 Json predictedAccount(const run::AccountForecast& account) {
   Json json;
-  for (const AccountCount& count : kAccountCounts)
-    json[keyOf(count.metric)] = rangeJson(account.*count.range);
-  for (const OptionalCount& count : kLayoutCounts) {
-    const auto& known = account.*count.count;
-    json[keyOf(count.metric)] = known ? Json(*known) : Json(nullptr);
+  for (const metrics::Metric* metric : predictedMetrics()) {
+    if (metric->unit != metrics::Unit::Tokens) continue;
+    const std::optional<run::CountRange> range = metric->of(account);
+    // What the layout adds is one number, or not known.
+    const bool isOfLayout = std::string_view(metric->events) == "layout_applied";
+    json[keyOf(*metric)] = !range ? Json(nullptr) : isOfLayout ? Json(range->least) : rangeJson(*range);
   }
   return json;
 }

@@ -13,6 +13,7 @@ namespace {
 
 /// Between a number and its per cent sign.
 constexpr const char* kPercent = "\u00A0%";
+constexpr double kMebibyte = 1 << 20;
 
 /// With a decimal point in every language, which printf does not promise: Qt sets the locale.
 std::string printed(std::chars_format format, int digits, double value) {
@@ -44,6 +45,17 @@ std::string plainNumber(double value) {
   return fixedPoint(value, 1 - static_cast<int>(std::floor(std::log10(size))));
 }
 
+/// "+4.1 %", "−12.0 %", "±0.0 %"
+std::string signedShare(double share) {
+  return (share > 0 ? "+" : share < 0 ? "−" : "±") + fixedPoint(std::abs(share) * 100, 1) + " %";
+}
+
+/// In MiB, with about three significant digits.
+std::string memoryNumber(double bytes) {
+  const double size = bytes / kMebibyte;
+  return fixedPoint(size, size < 10 ? 2 : size < 100 ? 1 : 0);
+}
+
 bool isCount(Unit unit) {
   return unit == Unit::Number || unit == Unit::Tokens || unit == Unit::Blocks || unit == Unit::Place;
 }
@@ -63,7 +75,10 @@ const char* unitName(Unit unit) {
     case Unit::TokensPerSecond:
       return "tokens/s";
     case Unit::Share:
+    case Unit::Change:
       return "%";
+    case Unit::Bytes:
+      return "MiB";
     case Unit::Nats:
       return "nats";
     case Unit::Place:
@@ -80,12 +95,15 @@ std::string text(Unit unit, const Value& value) {
   if (unit == Unit::Seconds) return durationText(number);
   if (unit == Unit::TokensPerSecond) return countText(number) + " tokens/s";
   if (unit == Unit::Share) return trace::shareNumber(number) + kPercent;
+  if (unit == Unit::Change) return signedShare(number);
+  if (unit == Unit::Bytes) return memoryNumber(number) + "\u00A0MiB";
   return unit == Unit::Nats ? plainNumber(number) : wholeText(number);
 }
 
 std::string columnText(Unit unit, const Value& value) {
   if (const auto* words = std::get_if<std::string>(&value)) return *words;
-  if (isCount(unit) || unit == Unit::Nats) return text(unit, value);
+  if (isCount(unit) || unit == Unit::Nats || unit == Unit::Change) return text(unit, value);
+  if (unit == Unit::Bytes) return memoryNumber(std::get<double>(value));
   return fixedPoint(displayed(unit, std::get<double>(value)), 2);
 }
 
@@ -97,7 +115,9 @@ std::string exactText(Unit unit, const Value& value) {
 }
 
 double displayed(Unit unit, double value) {
-  return unit == Unit::Seconds ? value * 1000 : unit == Unit::Share ? value * 100 : value;
+  if (unit == Unit::Seconds) return value * 1000;
+  if (unit == Unit::Share || unit == Unit::Change) return value * 100;
+  return unit == Unit::Bytes ? value / kMebibyte : value;
 }
 
 std::string durationText(double seconds) {

@@ -14,7 +14,9 @@ enum class Unit : std::uint8_t {
   Blocks,
   Seconds,
   TokensPerSecond,
-  Share,  ///< 0 … 1
+  Share,   ///< 0 … 1
+  Change,  ///< a share that is added, negative where it is removed
+  Bytes,
   Nats,
   Place,  ///< a block of a prompt, counted from 0 in view order
   Text,

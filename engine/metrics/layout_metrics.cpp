@@ -2,6 +2,7 @@
 #include "engine/metrics/layout_metrics.h"
 
 #include "engine/base/counted.h"
+#include "engine/metrics/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -70,9 +71,7 @@ LayoutMetrics layoutMetrics(const trace::LayoutApplied& applied, std::span<const
 }
 
 std::string addedText(const LayoutMetrics& counts) {
-  const double added = counts.added();
-  const std::string sign = added > 0 ? "+" : added < 0 ? "−" : "±";
-  return sign + percentText(added);
+  return text(Unit::Change, counts.added());
 }
 
 std::string layoutText(const LayoutMetrics& counts) {

@@ -12,6 +12,7 @@ namespace {
 
 using trace::BlockLookedUp;
 using trace::BlockPlace;
+using trace::FidelityMetrics;
 using trace::LookupOutcome;
 using trace::SegmentInfo;
 
@@ -43,10 +44,6 @@ Maybe ofRequests(const RunFacts& run, std::int64_t number) {
 /// Of what only the embedded engine reports: blocks and passes.
 Maybe ofEngine(const RunFacts& run, std::int64_t number) {
   return run.isRemote ? std::nullopt : ofRequests(run, number);
-}
-
-Maybe ofFidelity(const RunFacts& run, double (*number)(const trace::FidelityMetrics&)) {
-  return run.fidelity ? count(number(*run.fidelity)) : std::nullopt;
 }
 
 Maybe ofOptional(const std::optional<double>& number) {
@@ -146,6 +143,8 @@ constexpr Scopes scopes(Scope scope, More... more) {
 constexpr Scopes kRun = scopes(Scope::Run);
 constexpr Scopes kStep = scopes(Scope::Run, Scope::Request);
 constexpr Scopes kCompared = scopes(Scope::Run, Scope::Request, Scope::Comparison);
+constexpr Scopes kLayout = scopes(Scope::Run, Scope::Prediction);
+constexpr Scopes kPool = scopes(Scope::Pool);
 constexpr Scopes kPrompt =
     scopes(Scope::Run, Scope::Request, Scope::Node, Scope::Prediction, Scope::Comparison);
 
@@ -161,6 +160,22 @@ Maybe total(const Totals& totals) {
 
 Maybe total(const std::optional<std::int64_t>& number) {
   return number ? count(*number) : std::nullopt;
+}
+
+Maybe ofBlocks(const PoolFacts& pool, std::int32_t PoolCounts::*member) {
+  return pool.blocks ? count((*pool.blocks).*member) : std::nullopt;
+}
+
+template <CountRange PredictedAccount::*Member>
+std::optional<CountRange> predicted(const PredictedAccount& account) {
+  return account.*Member;
+}
+
+/// One number, which the lengths of answers may decide.
+template <std::optional<std::int64_t> PredictedAccount::*Member>
+std::optional<CountRange> predictedCount(const PredictedAccount& account) {
+  const std::optional<std::int64_t>& number = account.*Member;
+  return number ? std::optional(CountRange{.least = *number, .most = *number}) : std::nullopt;
 }
 
 /// " ms" where a number alone would not say its unit; else nothing.
@@ -186,7 +201,9 @@ const std::vector<Metric>& table() {
        .ofTotals =
            [](const Totals& totals) {
              return totals.account ? count(totals.account->total()) : total(totals.promptTokens);
-           }},
+           },
+       .ofLayout = [](const LayoutMetrics& layout) { return count(layout.tokens); },
+       .ofPrediction = predicted<&PredictedAccount::prompt>},
       {.id = "cached-tokens",
        .name = forTranslation("Metrics", "cached tokens"),
        .shortName = forTranslation("Metrics", "cached"),
@@ -197,7 +214,8 @@ const std::vector<Metric>& table() {
            "prompt tokens whose keys and values were reused from the pool, relocated ones included"),
        .events = kAccountEvents,
        .scopes = kPrompt,
-       .ofTokens = [](const TokenAccount& account) { return account.cached(); }},
+       .ofTokens = [](const TokenAccount& account) { return account.cached(); },
+       .ofPrediction = predicted<&PredictedAccount::cached>},
       {.id = "prefix-equivalent-tokens",
        .name = forTranslation("Metrics", "prefix-equivalent tokens"),
        .shortName = forTranslation("Metrics", "prefix-equivalent"),
@@ -228,7 +246,8 @@ const std::vector<Metric>& table() {
            "Metrics", "prompt tokens that were reused at another position than they were stored at"),
        .events = kAccountEvents,
        .scopes = kPrompt,
-       .ofTokens = tokens<&TokenAccount::relocated>},
+       .ofTokens = tokens<&TokenAccount::relocated>,
+       .ofPrediction = predicted<&PredictedAccount::relocated>},
       {.id = "tokens-computed-again",
        .name = forTranslation("Metrics", "recomputed tokens"),
        .shortName = forTranslation("Metrics", "recomputed"),
@@ -240,7 +259,8 @@ const std::vector<Metric>& table() {
                                  "the whole prompt; they are not cached"),
        .events = "block_looked_up, tokens_recomputed",
        .scopes = kPrompt,
-       .ofTokens = tokens<&TokenAccount::again>},
+       .ofTokens = tokens<&TokenAccount::again>,
+       .ofPrediction = predicted<&PredictedAccount::again>},
       {.id = "computed-tokens",
        .name = forTranslation("Metrics", "computed tokens"),
        .shortName = forTranslation("Metrics", "computed"),
@@ -251,7 +271,8 @@ const std::vector<Metric>& table() {
            forTranslation("Metrics", "prompt tokens that the pool did not have and that were computed"),
        .events = kAccountEvents,
        .scopes = kPrompt,
-       .ofTokens = tokens<&TokenAccount::computed>},
+       .ofTokens = tokens<&TokenAccount::computed>,
+       .ofPrediction = predicted<&PredictedAccount::computed>},
       {.id = "unread-tokens",
        .name = forTranslation("Metrics", "tokens not computed"),
        .shortName = forTranslation("Metrics", "not computed"),
@@ -278,7 +299,8 @@ const std::vector<Metric>& table() {
        .events = "layout_applied",
        .scopes = kPrompt,
        .isRare = true,
-       .ofTokens = tokens<&TokenAccount::padded>},
+       .ofTokens = tokens<&TokenAccount::padded>,
+       .ofPrediction = predictedCount<&PredictedAccount::padded>},
       {.id = "cropped-tokens",
        .name = forTranslation("Metrics", "cropped tokens"),
        .shortName = forTranslation("Metrics", "cropped"),
@@ -289,7 +311,46 @@ const std::vector<Metric>& table() {
        .events = "layout_applied",
        .scopes = scopes(Scope::Run, Scope::Request, Scope::Prediction, Scope::Comparison),
        .isRare = true,
-       .ofTokens = tokens<&TokenAccount::cropped>},
+       .ofTokens = tokens<&TokenAccount::cropped>,
+       .ofLayout = [](const LayoutMetrics& layout) { return count(layout.cropped); },
+       .ofPrediction = predictedCount<&PredictedAccount::cropped>},
+      {.id = "padding-tokens",
+       .name = forTranslation("Metrics", "padding tokens"),
+       .shortName = forTranslation("Metrics", "padding"),
+       .unit = Unit::Tokens,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "tokens that only fill a block before a delimiter token"),
+       .events = "layout_applied",
+       .scopes = kLayout,
+       .ofLayout = [](const LayoutMetrics& layout) { return count(layout.pads); }},
+      {.id = "padding-blocks",
+       .name = forTranslation("Metrics", "blocks with padding"),
+       .shortName = forTranslation("Metrics", "with padding"),
+       .unit = Unit::Blocks,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "virtual blocks that have padding tokens"),
+       .events = "layout_applied",
+       .scopes = kLayout,
+       .ofLayout = [](const LayoutMetrics& layout) { return count(layout.padBlocks); }},
+      {.id = "delimiter-tokens",
+       .name = forTranslation("Metrics", "delimiter tokens"),
+       .shortName = forTranslation("Metrics", "delimiters"),
+       .unit = Unit::Tokens,
+       .better = Better::Less,
+       .meaning = forTranslation(
+           "Metrics", "tokens that the layout adds before each child of plus and the last child of cross"),
+       .events = "layout_applied",
+       .scopes = kLayout,
+       .ofLayout = [](const LayoutMetrics& layout) { return count(layout.markers); }},
+      {.id = "added-tokens",
+       .name = forTranslation("Metrics", "added tokens"),
+       .shortName = forTranslation("Metrics", "added"),
+       .unit = Unit::Change,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "how many more tokens a prompt has than in the exact layout"),
+       .events = "layout_applied",
+       .scopes = kLayout,
+       .ofLayout = [](const LayoutMetrics& layout) { return count(layout.added()); }},
       {.id = "tokens-beside-the-prompt",
        .name = forTranslation("Metrics", "tokens beside the prompt"),
        .shortName = forTranslation("Metrics", "beside the prompt"),
@@ -302,9 +363,8 @@ const std::vector<Metric>& table() {
        .scopes = scopes(Scope::Run, Scope::Request, Scope::Prediction, Scope::Comparison),
        .isRare = true,
        .ofTotals =
-           [](const Totals& totals) {
-             return totals.account ? count(totals.account->beside) : std::nullopt;
-           }},
+           [](const Totals& totals) { return totals.account ? count(totals.account->beside) : std::nullopt; },
+       .ofPrediction = predicted<&PredictedAccount::beside>},
       {.id = "allocated-blocks",
        .name = forTranslation("Metrics", "allocated blocks"),
        .shortName = forTranslation("Metrics", "allocated"),
@@ -548,8 +608,9 @@ const std::vector<Metric>& table() {
        .unit = Unit::Blocks,
        .meaning = forTranslation("Metrics", "blocks whose content was evicted from the pool"),
        .events = "block_removed",
-       .scopes = kRun,
-       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.evicted); }},
+       .scopes = scopes(Scope::Run, Scope::Prediction),
+       .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.evicted); },
+       .ofPrediction = predicted<&PredictedAccount::evicted>},
       {.id = "block-size",
        .name = forTranslation("Metrics", "block size"),
        .shortName = forTranslation("Metrics", "block size"),
@@ -567,6 +628,107 @@ const std::vector<Metric>& table() {
        .scopes = kRun,
        .ofRun =
            [](const RunFacts& run) { return run.poolBlocks > 0 ? count(run.poolBlocks) : std::nullopt; }},
+      {.id = "blocks-in-use",
+       .name = forTranslation("Metrics", "blocks in use"),
+       .shortName = forTranslation("Metrics", "in use"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "blocks that at least one running request references"),
+       .events = "block_allocated, block_shared, block_released",
+       .scopes = kPool,
+       .ofPool =
+           [](const PoolFacts& pool) { return pool.blocks ? count(pool.blocks->inUse()) : std::nullopt; }},
+      {.id = "shared-blocks",
+       .name = forTranslation("Metrics", "shared blocks"),
+       .shortName = forTranslation("Metrics", "shared"),
+       .unit = Unit::Blocks,
+       .better = Better::More,
+       .meaning = forTranslation("Metrics", "blocks that two or more running requests reference"),
+       .events = "block_allocated, block_shared, block_released",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return ofBlocks(pool, &PoolCounts::shared); }},
+      {.id = "unshared-blocks",
+       .name = forTranslation("Metrics", "unshared blocks"),
+       .shortName = forTranslation("Metrics", "unshared"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "blocks that exactly one running request references"),
+       .events = "block_allocated, block_shared, block_released",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return ofBlocks(pool, &PoolCounts::unshared); }},
+      {.id = "cached-blocks",
+       .name = forTranslation("Metrics", "cached blocks"),
+       .shortName = forTranslation("Metrics", "cached"),
+       .unit = Unit::Blocks,
+       .meaning =
+           forTranslation("Metrics", "blocks that no request references and that a later request can reuse"),
+       .events = "block_allocated, block_stored, block_removed",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return ofBlocks(pool, &PoolCounts::cached); }},
+      {.id = "free-blocks",
+       .name = forTranslation("Metrics", "free blocks"),
+       .shortName = forTranslation("Metrics", "free"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "blocks of the pool without content"),
+       .events = "block_allocated, block_stored, block_removed",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return ofBlocks(pool, &PoolCounts::free); }},
+      {.id = "filled-blocks",
+       .name = forTranslation("Metrics", "filled blocks"),
+       .shortName = forTranslation("Metrics", "filled"),
+       .unit = Unit::Blocks,
+       .meaning = forTranslation("Metrics", "blocks in use and cached blocks together"),
+       .events = "block_allocated, block_stored, block_removed",
+       .scopes = kPool,
+       .ofPool =
+           [](const PoolFacts& pool) { return pool.blocks ? count(pool.blocks->filled()) : std::nullopt; }},
+      {.id = "peak-blocks",
+       .name = forTranslation("Metrics", "peak blocks"),
+       .shortName = forTranslation("Metrics", "peak"),
+       .unit = Unit::Blocks,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "the largest number of blocks in use at the same time"),
+       .events = "block_allocated, block_shared, block_released",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return total(pool.peak); }},
+      {.id = "cache-memory",
+       .name = forTranslation("Metrics", "cache memory"),
+       .shortName = forTranslation("Metrics", "memory"),
+       .unit = Unit::Bytes,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "memory of the blocks that hold keys and values"),
+       .events = "block_allocated, block_stored, block_removed",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return total(pool.bytes); }},
+      {.id = "pool-time",
+       .name = forTranslation("Metrics", "time in the pool"),
+       .shortName = forTranslation("Metrics", "in the pool"),
+       .unit = Unit::Seconds,
+       .better = Better::More,
+       .meaning = forTranslation(
+           "Metrics",
+           "time from the allocation of a block to its eviction; the median over all evicted blocks"),
+       .events = "block_allocated, block_removed",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return ofOptional(pool.residency.lifetime); }},
+      {.id = "idle-time",
+       .name = forTranslation("Metrics", "idle time"),
+       .shortName = forTranslation("Metrics", "idle"),
+       .unit = Unit::Seconds,
+       .meaning = forTranslation(
+           "Metrics",
+           "time from the last use of a block to its eviction; the median over all evicted blocks"),
+       .events = "block_allocated, block_shared, block_removed",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return ofOptional(pool.residency.idle); }},
+      {.id = "reuse-interval",
+       .name = forTranslation("Metrics", "time between uses"),
+       .shortName = forTranslation("Metrics", "between uses"),
+       .unit = Unit::Seconds,
+       .meaning = forTranslation(
+           "Metrics",
+           "time between two uses of an evicted block; the median over its four newest uses and all blocks"),
+       .events = "block_shared, block_removed",
+       .scopes = kPool,
+       .ofPool = [](const PoolFacts& pool) { return ofOptional(pool.residency.gap); }},
       {.id = "first-block-not-found",
        .name = forTranslation("Metrics", "first block not found"),
        .shortName = forTranslation("Metrics", "first miss"),
@@ -628,10 +790,7 @@ const std::vector<Metric>& table() {
        .meaning = forTranslation("Metrics", "KL(full ‖ policy) of the next token, mean over the answer"),
        .events = "fidelity_measured",
        .scopes = kRun,
-       .ofRun =
-           [](const RunFacts& run) {
-             return ofFidelity(run, [](const trace::FidelityMetrics& of) { return of.meanDivergence; });
-           },
+       .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.meanDivergence); },
        .needs = Needs::Fidelity},
       {.id = "largest-divergence",
        .name = forTranslation("Metrics", "largest KL divergence"),
@@ -642,10 +801,17 @@ const std::vector<Metric>& table() {
            forTranslation("Metrics", "KL(full ‖ policy) of the next token, at the token where it is largest"),
        .events = "fidelity_measured",
        .scopes = kRun,
-       .ofRun =
-           [](const RunFacts& run) {
-             return ofFidelity(run, [](const trace::FidelityMetrics& of) { return of.mostDivergence; });
-           },
+       .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.mostDivergence); },
+       .needs = Needs::Fidelity},
+      {.id = "median-divergence",
+       .name = forTranslation("Metrics", "median KL divergence"),
+       .shortName = forTranslation("Metrics", "median KL"),
+       .unit = Unit::Nats,
+       .better = Better::Less,
+       .meaning = forTranslation("Metrics", "KL(full ‖ policy) of the next token, median over the answer"),
+       .events = "fidelity_measured",
+       .scopes = kRun,
+       .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.medianDivergence); },
        .needs = Needs::Fidelity},
       {.id = "agreeing-tokens",
        .name = forTranslation("Metrics", "agreeing tokens"),
@@ -657,11 +823,7 @@ const std::vector<Metric>& table() {
            "places of the answer at which policy and full prefill have the same most likely token"),
        .events = "fidelity_measured",
        .scopes = kRun,
-       .ofRun =
-           [](const RunFacts& run) {
-             return ofFidelity(
-                 run, [](const trace::FidelityMetrics& of) { return static_cast<double>(of.agreeing); });
-           },
+       .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.agreeing); },
        .needs = Needs::Fidelity},
       {.id = "compared-tokens",
        .name = forTranslation("Metrics", "compared tokens"),
@@ -670,11 +832,7 @@ const std::vector<Metric>& table() {
        .meaning = forTranslation("Metrics", "places of the answer that were compared with a full prefill"),
        .events = "fidelity_measured",
        .scopes = kRun,
-       .ofRun =
-           [](const RunFacts& run) {
-             return ofFidelity(
-                 run, [](const trace::FidelityMetrics& of) { return static_cast<double>(of.tokens); });
-           },
+       .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.tokens); },
        .needs = Needs::Fidelity},
       {.id = "same-answers",
        .name = forTranslation("Metrics", "same answers"),
@@ -685,11 +843,7 @@ const std::vector<Metric>& table() {
                                  "steps to which a full prefill, decoding on its own, gives the same tokens"),
        .events = "fidelity_measured",
        .scopes = kRun,
-       .ofRun =
-           [](const RunFacts& run) {
-             return ofFidelity(
-                 run, [](const trace::FidelityMetrics& of) { return static_cast<double>(of.sameAnswers); });
-           },
+       .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.sameAnswers); },
        .needs = Needs::Fidelity},
       {.id = "attention-deviation",
        .name = forTranslation("Metrics", "attention deviation"),
@@ -701,9 +855,8 @@ const std::vector<Metric>& table() {
                                  "mean over layers, 0 to √2"),
        .events = "fidelity_measured",
        .scopes = kRun,
-       .ofRun = [](const RunFacts& run) -> Maybe {
-         return run.fidelity ? ofOptional(run.fidelity->meanAttentionDeviation()) : std::nullopt;
-       },
+       .ofFidelity =
+           [](const FidelityMetrics& fidelity) { return ofOptional(fidelity.meanAttentionDeviation()); },
        .needs = Needs::Fidelity},
       {.id = "answer",
        .name = forTranslation("Metrics", "answer"),
@@ -755,7 +908,10 @@ std::optional<Value> Metric::of(const Totals& totals) const {
 
 std::optional<Value> Metric::of(const RunFacts& run) const {
   if (!isOf(Scope::Run)) return std::nullopt;
-  return ofRun != nullptr ? ofRun(run) : of(totalsOf(run));
+  if (ofRun != nullptr) return ofRun(run);
+  if (ofTokens != nullptr || ofTotals != nullptr || meter != nullptr) return of(totalsOf(run));
+  if (ofLayout != nullptr) return run.layout ? ofLayout(*run.layout) : std::nullopt;
+  return ofFidelity != nullptr && run.fidelity ? ofFidelity(*run.fidelity) : std::nullopt;
 }
 
 std::optional<Value> Metric::of(const RunFacts& run, const NodePath& node) const {
@@ -763,6 +919,26 @@ std::optional<Value> Metric::of(const RunFacts& run, const NodePath& node) const
   if (!isOf(Scope::Node) || ofTokens == nullptr) return std::nullopt;
   const std::optional<TokenAccount> account = accountOfNode(run, node);
   return account ? count(ofTokens(*account)) : std::nullopt;
+}
+
+std::optional<Value> Metric::of(const TokenAccount& account) const {
+  return of(Totals{.account = PromptAccount{.prompt = account}});
+}
+
+std::optional<Value> Metric::of(const trace::FidelityMetrics& fidelity) const {
+  return ofFidelity != nullptr ? ofFidelity(fidelity) : std::nullopt;
+}
+
+std::optional<Value> Metric::of(const LayoutMetrics& layout) const {
+  return ofLayout != nullptr ? ofLayout(layout) : std::nullopt;
+}
+
+std::optional<Value> Metric::of(const PoolFacts& pool) const {
+  return ofPool != nullptr ? ofPool(pool) : std::nullopt;
+}
+
+std::optional<CountRange> Metric::of(const PredictedAccount& account) const {
+  return ofPrediction != nullptr ? ofPrediction(account) : std::nullopt;
 }
 
 std::optional<double> Metric::number(const Totals& totals) const {

@@ -5,8 +5,13 @@
 
 #include "engine/base/ids.h"
 #include "engine/metrics/format.h"
+#include "engine/metrics/layout_metrics.h"
 #include "engine/metrics/meters.h"
+#include "engine/metrics/pool_metrics.h"
+#include "engine/metrics/predicted_account.h"
 #include "engine/metrics/run_facts.h"
+#include "engine/metrics/token_account.h"
+#include "engine/trace/fidelity_metrics.h"
 
 #include <cstdint>
 #include <optional>
@@ -20,9 +25,10 @@ namespace spanscope::metrics {
 enum class Scope : std::uint8_t {
   Run = 1,
   Request = 2,
-  Node = 4,        ///< the tokens of a node and those below it, in all prompts of a run
-  Prediction = 8,  ///< of a run that has not run
-  Comparison = 16  ///< worth a row where runs or steps are compared
+  Node = 4,         ///< the tokens of a node and those below it, in all prompts of a run
+  Prediction = 8,   ///< of a run that has not run
+  Comparison = 16,  ///< worth a row where runs or steps are compared
+  Pool = 32         ///< of the pool of a session, at one moment or over all evicted blocks
 };
 using Scopes = std::uint8_t;
 
@@ -56,15 +62,27 @@ struct Metric {
   std::optional<Value> (*ofTotals)(const Totals& totals) = nullptr;  ///< before ofTokens, except of nodes
   std::optional<Value> (*ofRun)(const RunFacts& run) = nullptr;
   std::optional<Value> (*ofNode)(const RunFacts& run, const NodePath& node) = nullptr;
+  std::optional<Value> (*ofFidelity)(const trace::FidelityMetrics& fidelity) = nullptr;
+  std::optional<Value> (*ofLayout)(const LayoutMetrics& layout) = nullptr;
+  std::optional<Value> (*ofPool)(const PoolFacts& pool) = nullptr;
   MakeMeter meter = nullptr;
   Over over = Over::Sum;
   Needs needs = Needs::Run;
+  /// Beside the functions above: the bounds of the value before the run.
+  std::optional<CountRange> (*ofPrediction)(const PredictedAccount& account) = nullptr;
 
   bool isOf(Scope scope) const { return (scopes & static_cast<Scopes>(scope)) != 0; }
   /// Of a request, or of a run by its totals. Nothing: it is not known, which is never 0.
   std::optional<Value> of(const Totals& totals) const;
   std::optional<Value> of(const RunFacts& run) const;
   std::optional<Value> of(const RunFacts& run, const NodePath& node) const;
+  /// Of the tokens of a node or of a range of tokens.
+  std::optional<Value> of(const TokenAccount& account) const;
+  std::optional<Value> of(const trace::FidelityMetrics& fidelity) const;
+  std::optional<Value> of(const LayoutMetrics& layout) const;
+  std::optional<Value> of(const PoolFacts& pool) const;
+  /// Before the run.
+  std::optional<CountRange> of(const PredictedAccount& account) const;
   std::optional<double> number(const Totals& totals) const;
   /// Whether two runs of the same query may differ in it.
   bool isTime() const { return unit == Unit::Seconds || unit == Unit::TokensPerSecond; }

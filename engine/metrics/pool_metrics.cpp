@@ -92,4 +92,17 @@ ResidencyMetrics metricsOf(const std::vector<Residency>& evicted) {
   return metrics;
 }
 
+void PoolCounts::count(std::int32_t references, bool isCached, std::int32_t by) {
+  (references > 1 ? shared : references == 1 ? unshared : isCached ? cached : free) += by;
+}
+
+PoolCounts countsOf(const trace::PoolReplay& pool) {
+  PoolCounts counts;
+  BlockId id = 0;
+  for (const trace::BlockState& block : pool.blocks()) {
+    if (id++ != kNullBlock) counts.count(block.references, block.cached);
+  }
+  return counts;
+}
+
 }  // namespace spanscope::metrics

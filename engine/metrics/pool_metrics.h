@@ -5,6 +5,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/trace/event.h"
+#include "engine/trace/pool_replay.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,5 +62,28 @@ struct ResidencyMetrics {
   bool operator==(const ResidencyMetrics&) const = default;
 };
 ResidencyMetrics metricsOf(const std::vector<Residency>& evicted);
+
+/// Numbers of blocks by their state.
+struct PoolCounts {
+  std::int32_t shared = 0;    ///< two or more requests reference the block
+  std::int32_t unshared = 0;  ///< exactly one request references it
+  std::int32_t cached = 0;    ///< no request references it, and a lookup can find it
+  std::int32_t free = 0;      ///< it has no content
+  std::int32_t inUse() const { return shared + unshared; }
+  std::int32_t filled() const { return inUse() + cached; }
+  /// Adds `by` to the count for a block in this state.
+  void count(std::int32_t references, bool isCached, std::int32_t by = 1);
+  bool operator==(const PoolCounts&) const = default;
+};
+/// The null block does not count.
+PoolCounts countsOf(const trace::PoolReplay& pool);
+
+/// All that metrics of a pool are computed from. Absent: it is not reported.
+struct PoolFacts {
+  std::optional<PoolCounts> blocks{};   ///< at one moment
+  std::optional<std::int64_t> peak{};   ///< the largest number of blocks in use
+  std::optional<std::int64_t> bytes{};  ///< of the blocks that hold keys and values
+  ResidencyMetrics residency{};         ///< of all evicted blocks
+};
 
 }  // namespace spanscope::metrics

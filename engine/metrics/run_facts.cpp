@@ -205,8 +205,10 @@ std::optional<Error> RunFactsCollector::take(const trace::Event& event) {
           if constexpr (std::is_same_v<Kind, trace::SpanTableLaidOut>) {
             facts.segments = payload.segments;
             facts.tokens.take(payload);
-          } else if constexpr (std::is_same_v<Kind, trace::LayoutApplied> ||
-                               std::is_same_v<Kind, trace::TokensRecomputed>) {
+          } else if constexpr (std::is_same_v<Kind, trace::LayoutApplied>) {
+            facts.tokens.take(payload);
+            request->second.layout = payload;
+          } else if constexpr (std::is_same_v<Kind, trace::TokensRecomputed>) {
             facts.tokens.take(payload);
           } else if constexpr (std::is_same_v<Kind, trace::RequestAdmitted>) {
             if (!facts.admitted) facts.admitted = payload;
@@ -270,6 +272,9 @@ std::optional<RunFacts> RunFactsCollector::of(RunId run) const {
       facts.isAccounted = facts.isAccounted && request.facts.admitted.has_value();
     }
     if (request.fidelity) measured.push_back(&*request.fidelity);
+    if (!request.layout) continue;
+    if (!facts.layout) facts.layout.emplace();
+    *facts.layout += layoutMetrics(*request.layout, request.facts.segments, m_blockSize);
   }
   if (!measured.empty()) facts.fidelity = fidelityOf(measured);
   return facts;

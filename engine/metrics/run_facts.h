@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/base/shared.h"
+#include "engine/metrics/layout_metrics.h"
 #include "engine/metrics/meters.h"
 #include "engine/metrics/token_account.h"
 #include "engine/trace/event.h"
@@ -100,13 +101,14 @@ struct RunFacts {
   /// Whether `account` is known of every prompt: a server need not say what it found.
   bool isAccounted = true;
   BlockCounts blocks;
-  std::int64_t passes = 0;                         ///< that computed at least one row of the run
-  std::int64_t decodePasses = 0;                   ///< of these, those that computed no row of a prompt
-  std::int64_t mostRows = 0;                       ///< of the run, in one pass
-  std::optional<double> prefillRate;               ///< tokens a second, over its passes that compute a prompt
-  std::optional<double> decodeRate;                ///< tokens a second, over its passes that only decode
-  Metered metered{};                               ///< of all its requests
-  std::vector<RequestFacts> requests;              ///< in the order in which they started
+  std::int64_t passes = 0;              ///< that computed at least one row of the run
+  std::int64_t decodePasses = 0;        ///< of these, those that computed no row of a prompt
+  std::int64_t mostRows = 0;            ///< of the run, in one pass
+  std::optional<double> prefillRate;    ///< tokens a second, over its passes that compute a prompt
+  std::optional<double> decodeRate;     ///< tokens a second, over its passes that only decode
+  Metered metered{};                    ///< of all its requests
+  std::vector<RequestFacts> requests;   ///< in the order in which they started
+  std::optional<LayoutMetrics> layout;  ///< of its prompts; absent: every prompt has the exact layout
   std::optional<trace::FidelityMetrics> fidelity;  ///< once it was measured
 };
 
@@ -148,6 +150,7 @@ class RunFactsCollector {
     RequestFacts facts;
     std::map<trace::BlockPlace, std::size_t> lookedUp;
     std::optional<trace::FidelityMeasured> fidelity;  ///< the newest
+    std::optional<trace::LayoutApplied> layout;
   };
   struct Run {
     BlockCounts blocks;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/metrics/token_account.h"
 
+#include "engine/metrics/predicted_account.h"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -55,6 +57,22 @@ PromptAccount& PromptAccount::operator+=(const PromptAccount& other) {
   prompt += other.prompt;
   unread += other.unread;
   beside += other.beside;
+  return *this;
+}
+
+PredictedAccount& PredictedAccount::operator+=(const PredictedAccount& other) {
+  prompt += other.prompt;
+  cached += other.cached;
+  relocated += other.relocated;
+  again += other.again;
+  computed += other.computed;
+  beside += other.beside;
+  evicted += other.evicted;
+  const auto add = [](std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& count) {
+    sum = sum && count ? std::optional(*sum + *count) : std::nullopt;
+  };
+  add(padded, other.padded);
+  add(cropped, other.cropped);
   return *this;
 }
 

@@ -107,21 +107,6 @@ metrics::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSi
   return tokensOf(step, segmentsOf(step.table), blockSize);
 }
 
-AccountForecast& AccountForecast::operator+=(const AccountForecast& other) {
-  prompt += other.prompt;
-  cached += other.cached;
-  relocated += other.relocated;
-  again += other.again;
-  computed += other.computed;
-  beside += other.beside;
-  const auto add = [](std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& count) {
-    sum = sum && count ? std::optional(*sum + *count) : std::nullopt;
-  };
-  add(padded, other.padded);
-  add(cropped, other.cropped);
-  return *this;
-}
-
 AccountForecast accountOf(const StepPrediction& step, const metrics::RequestTokens& served,
                           std::span<const trace::PartRange> ranges) {
   FoundRows found(step.chosen);

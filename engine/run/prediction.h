@@ -6,11 +6,11 @@
 #include "engine/base/ids.h"
 #include "engine/cache/what_if.h"
 #include "engine/layout/span_table.h"
+#include "engine/metrics/predicted_account.h"
 #include "engine/metrics/token_account.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -18,22 +18,7 @@
 
 namespace spanscope::run {
 
-/// A count that is known exactly, or its bounds.
-struct CountRange {
-  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
-
-  std::int64_t least = 0;
-  std::int64_t most = 0;  ///< kUnbounded: no bound is known
-  bool bounded() const { return most != kUnbounded; }
-  bool known() const { return least == most; }
-  bool holds(std::int64_t count) const { return least <= count && count <= most; }
-  CountRange& operator+=(const CountRange& other) {
-    least += other.least;
-    most = bounded() && other.bounded() ? most + other.most : kUnbounded;
-    return *this;
-  }
-  bool operator==(const CountRange&) const = default;
-};
+using metrics::CountRange;
 
 /// Why the counts of a step are only bounds.
 enum class Doubt : std::uint8_t {
@@ -103,20 +88,9 @@ struct StepPrediction {
 /// the rows that the policy chooses. `blockSize` is in tokens and at least 1.
 metrics::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize);
 
-/// The account of a step's prompt (metrics::TokenAccount) before it runs. The counts of StepPrediction are
-/// the engine's: they hold what lies beside the prompt too.
-struct AccountForecast {
-  CountRange prompt;  ///< tokens that stand in the prompt
-  CountRange cached;  ///< found, and not computed again
-  CountRange relocated;
-  CountRange again;  ///< found, and computed again
-  CountRange computed;
-  CountRange beside;
-  std::optional<std::int64_t> padded = 0;   ///< nothing: the lengths of replies decide it
-  std::optional<std::int64_t> cropped = 0;  ///< nothing: the lengths of replies decide it
-  AccountForecast& operator+=(const AccountForecast& other);
-  bool operator==(const AccountForecast&) const = default;
-};
+/// The account of a step's prompt before it runs. The counts of StepPrediction are those of the engine: they
+/// include the tokens beside the prompt.
+using AccountForecast = metrics::PredictedAccount;
 AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize);
 /// The account of some visible tokens of the prompt if every reply gets as long as it may; `served` is
 /// tokensOf(step). Where the policy chooses rows among these and others, it holds bounds. What lies beside

@@ -76,6 +76,11 @@ RunFacts smallRun() {
           segment("/g", false, 0, {{3, TokenSource::Text, "/g/input/cross/0"}}),
           segment("/g/input/cross/1/plus/0", true, 3, {{6, TokenSource::Text, "/g/input/cross/1/plus/0"}}),
           segment("/g", false, 9, {{2, TokenSource::Text, "/g/input/cross/2"}})}});
+  // Token 0 of the document is a delimiter; two tokens of it and one of the question are padding.
+  LayoutApplied layout;
+  layout.runs = {{1, 0, 1, LayoutRole::PlusMarker}, {1, 4, 2, LayoutRole::Pad}, {2, 1, 1, LayoutRole::Pad}};
+  layout.cropped.push_back({.before = 11, .node = "/g", .tokens = {1, 2}, .texts = {"a", "b"}});
+  sink.send(3, 7, "/g", layout);
   sink.send(3, 7, "/g", lookup(0, 0, LookupOutcome::Miss, 0, 3));
   sink.send(3, 7, "/g", lookup(1, 0, LookupOutcome::Relocated, 4, 4));
   sink.send(3, 7, "/g", lookup(1, 1, LookupOutcome::Relocated, 2, 2));
@@ -136,6 +141,9 @@ class TestMetricTable : public QObject {
   void ofANode();
   void theFinalStepAlone();
   void blocksOfAPrompt();
+  void ofAPool_data();
+  void ofAPool();
+  void ofAPrediction();
   void agreesWithOtherSums();
   void texts_data();
   void texts();
@@ -154,7 +162,11 @@ void TestMetricTable::idsAreWords() {
     QVERIFY2(*metric.meaning != '\0' && *metric.events != '\0' && metric.scopes != 0, metric.id);
     const bool isOfTotals =
         metric.ofTotals != nullptr || metric.ofTokens != nullptr || metric.meter != nullptr;
-    QVERIFY2(!metric.isOf(Scope::Run) || isOfTotals || metric.ofRun != nullptr, metric.id);
+    const bool isOfRun = isOfTotals || metric.ofRun != nullptr || metric.ofFidelity != nullptr;
+    QVERIFY2(!metric.isOf(Scope::Run) || isOfRun || metric.ofLayout != nullptr, metric.id);
+    QCOMPARE(metric.isOf(Scope::Pool), metric.ofPool != nullptr);
+    if (metric.isOf(Scope::Prediction))
+      QVERIFY2(metric.ofPrediction != nullptr || metric.ofLayout != nullptr, metric.id);
     QVERIFY2(!metric.isOf(Scope::Request) || isOfTotals, metric.id);
     QVERIFY2(!metric.isOf(Scope::Node) || metric.ofNode != nullptr || metric.ofTokens != nullptr, metric.id);
     // "of" begins a node in a lesson.
@@ -173,8 +185,8 @@ void TestMetricTable::ofARun_data() {
                                               {"relocated tokens", "6"},
                                               {"computed tokens", "5"},
                                               {"tokens computed again", "0"},
-                                              {"padded tokens", "0"},
-                                              {"cropped tokens", "0"},
+                                              {"padded tokens", "4"},
+                                              {"cropped tokens", "2"},
                                               {"tail tokens", "7"},
                                               {"longest prompt", "11"},
                                               {"final prompt tokens", "11"},
@@ -208,7 +220,12 @@ void TestMetricTable::ofARun_data() {
                                               {"time to first token", "0.25"},
                                               {"inter-token latency", "0.5"},
                                               {"whole run", QString::number(140e-6)},
+                                              {"padding tokens", "3"},
+                                              {"padding blocks", "2"},
+                                              {"delimiter tokens", "1"},
+                                              {"added tokens", QString::number(2.0 / 9)},
                                               {"divergence", "0.5"},
+                                              {"median divergence", "0.5"},
                                               {"largest divergence", "1"},
                                               {"agreeing tokens", "2"},
                                               {"compared tokens", "2"},
@@ -223,12 +240,12 @@ void TestMetricTable::ofARun_data() {
 void TestMetricTable::ofARun() {
   QFETCH(QString, value);
   static const RunFacts run = smallRun();
-  const Metric* const figure = find(QTest::currentDataTag());
-  QVERIFY(figure != nullptr && figure->isOf(Scope::Run));
-  QCOMPARE(shown(figure->of(run)), value);
+  const Metric* const metric = find(QTest::currentDataTag());
+  QVERIFY(metric != nullptr && metric->isOf(Scope::Run));
+  QCOMPARE(shown(metric->of(run)), value);
   // Of a run that reported nothing, no count is made up.
-  if (figure->unit == Unit::Tokens && std::string_view(figure->id) != "block-size")
-    QVERIFY(!figure->of(RunFacts{}));
+  if (metric->unit == Unit::Tokens && std::string_view(metric->id) != "block-size")
+    QVERIFY(!metric->of(RunFacts{}));
 }
 
 void TestMetricTable::ofANode_data() {
@@ -261,9 +278,9 @@ void TestMetricTable::ofANode() {
   QFETCH(QString, name);
   QFETCH(QString, node);
   QFETCH(QString, value);
-  const Metric* const figure = find(name.toStdString());
-  QVERIFY(figure != nullptr && figure->isOf(Scope::Node));
-  QCOMPARE(shown(figure->of(smallRun(), node.toStdString())), value);
+  const Metric* const metric = find(name.toStdString());
+  QVERIFY(metric != nullptr && metric->isOf(Scope::Node));
+  QCOMPARE(shown(metric->of(smallRun(), node.toStdString())), value);
 }
 
 /// A run of two steps: of the first one here the sums know, the final figures do not.
@@ -323,6 +340,57 @@ void TestMetricTable::blocksOfAPrompt() {
   QCOMPARE(tokens.size(), std::size_t{11});
   QVERIFY((tokens[3] == ViewToken{1, 0}));
   QVERIFY((blockOf(tokens[8], run.blockSize) == BlockPlace{1, 1}));
+}
+
+void TestMetricTable::ofAPool_data() {
+  QTest::addColumn<QString>("value");
+  const std::map<std::string, QString> values{
+      {"blocks-in-use", "5"}, {"shared-blocks", "2"}, {"unshared-blocks", "3"}, {"cached-blocks", "4"},
+      {"free-blocks", "1"},   {"filled-blocks", "9"}, {"peak-blocks", "6"},     {"cache-memory", "1024"},
+      {"pool-time", "3"},     {"idle-time", "1"},     {"reuse-interval", "0.5"}};
+  for (const Metric& metric : all()) {
+    if (!metric.isOf(Scope::Pool)) continue;
+    const auto value = values.find(metric.id);
+    QTest::newRow(metric.id) << (value == values.end() ? QString("no value here") : value->second);
+  }
+}
+
+void TestMetricTable::ofAPool() {
+  QFETCH(QString, value);
+  const Metric& metric = get(QTest::currentDataTag());
+  PoolFacts pool;
+  QCOMPARE(shown(metric.of(pool)), QString("–"));  // not reported
+  pool.blocks.emplace();
+  for (const int references : {2, 7, 1, 1, 1}) pool.blocks->count(references, true);
+  for (const bool isCached : {true, true, true, true, false}) pool.blocks->count(0, isCached);
+  pool.peak = 6;
+  pool.bytes = 1024;
+  pool.residency = {.evicted = 1, .gaps = 1, .lifetime = 3, .idle = 1, .gap = 0.5};
+  QCOMPARE(shown(metric.of(pool)), value);
+}
+
+/// Each metric of a prediction has a value of its own, before the run and after it.
+void TestMetricTable::ofAPrediction() {
+  PredictedAccount account;
+  std::int64_t next = 1;
+  for (CountRange* range : {&account.prompt, &account.cached, &account.relocated, &account.again,
+                            &account.computed, &account.beside, &account.evicted}) {
+    *range = {.least = next, .most = next + 1};
+    next += 2;
+  }
+  account.padded = next;
+  account.cropped = next + 1;
+  std::set<std::int64_t> seen;
+  for (const Metric& metric : all()) {
+    const std::optional<CountRange> range = metric.of(account);
+    QCOMPARE(range.has_value(), metric.ofPrediction != nullptr);
+    if (!range) continue;
+    QVERIFY2(metric.isOf(Scope::Prediction) && metric.isOf(Scope::Run), metric.id);
+    QVERIFY2(seen.insert(range->least).second, metric.id);
+  }
+  QCOMPARE(seen.size(), std::size_t{9});
+  account.padded.reset();
+  QVERIFY(!get("padded-tokens").of(account));
 }
 
 /// Over random traces, what is summed here is what other sums over the same events say.
@@ -406,6 +474,7 @@ void TestMetricTable::theManualListsThem() {
     if (metric.isOf(Scope::Request)) of << "request";
     if (metric.isOf(Scope::Node)) of << "node";
     if (metric.isOf(Scope::Prediction)) of << "prediction";
+    if (metric.isOf(Scope::Pool)) of << "pool";
     const QString better = metric.better == Better::More   ? "more"
                            : metric.better == Better::Less ? "less"
                                                            : "";
