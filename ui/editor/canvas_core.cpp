@@ -251,25 +251,23 @@ QString CanvasCore::tipOf(NodeId id) const {
     if (look->second.isFrozen()) lines.append(explain(u"freeze"));
   }
   if (status.served.total() > 0) {
-    QString line = tr("Last run: %1")
-                       .arg(metricShare("cached-tokens", status.served.cached(), "prompt-tokens",
-                                        status.served.total() + status.unread));
-    if (status.served.relocated > 0)
-      line += tr("; %1").arg(metricPhrase("relocated-tokens", static_cast<double>(status.served.relocated)));
-    for (const QString& words : accountWords(status.served)) line += tr("; %1").arg(words);
-    if (status.beside > 0)
-      line += tr("; %1").arg(metricPhrase("tokens-beside-the-prompt", static_cast<double>(status.beside)));
+    const metrics::Totals totals = status.totals();
+    QString line = tr("Last run: %1").arg(metricShare("cached-tokens", "prompt-tokens", totals));
+    for (const QString& words : metricPhrases({"relocated-tokens", "tokens-computed-again", "padded-tokens",
+                                               "cropped-tokens", "tokens-beside-the-prompt"},
+                                              totals))
+      line += tr("; %1").arg(words);
     lines.append(line);
   }
   if (status.outer.total() > 0)
-    lines.append(tr("An outer step reuses %1 of these %2 tokens")
-                     .arg(status.outer.cached())
-                     .arg(status.outer.total()));
+    lines.append(tr("In an outer step: %1")
+                     .arg(metricPart("cached-tokens", metricText("cached-tokens", status.outer),
+                                     "prompt-tokens", metricText("prompt-tokens", status.outer))));
   if (status.unread > 0)
     lines.append((status.phase == NodePhase::Stopped || status.phase == NodePhase::Failed
-                      ? tr("%1 tokens were not read: the run ended before")
-                      : tr("%1 tokens are not read yet"))
-                     .arg(status.unread));
+                      ? tr("%1: the run ended before")
+                      : tr("%1 yet"))
+                     .arg(metricPhraseOf("unread-tokens", status.totals())));
   if (!status.answeredBy.empty())
     lines.append(tr("%1 gave this answer; the next run asks another model")
                      .arg(QString::fromStdString(status.answeredBy)));

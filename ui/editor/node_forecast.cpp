@@ -134,11 +134,6 @@ QString shareText(const NodeForecast& forecast) {
   return forecast.isCertain ? tr("%1\u00A0%").arg(least) : tr("≈ %1\u00A0%").arg(least);
 }
 
-QString countText(const run::CountRange& range) {
-  return range.known() ? QString::number(range.least)
-                       : QStringLiteral("%1–%2").arg(range.least).arg(range.most);
-}
-
 }  // namespace
 
 std::map<NodeId, std::int64_t> promptTokens(const Forecast& forecast, const Document& document) {
@@ -171,23 +166,20 @@ QString forecastBadge(const NodeForecast& forecast) {
 }
 
 QString forecastWords(const NodeForecast& forecast) {
-  const QString cached = metricShare("cached-tokens", countText(forecast.cached), "prompt-tokens",
-                                     countText(forecast.prompt), shareText(forecast));
+  const QString cached =
+      metricShare("cached-tokens", predictedText("cached-tokens", forecast), "prompt-tokens",
+                  predictedText("prompt-tokens", forecast), shareText(forecast));
   QString words =
       forecast.server.isEmpty()
           ? tr("Next run: %1").arg(cached)
           : tr("Next run on %1: %2, says the twin of %3").arg(forecast.server, cached, forecast.serverKind);
-  const auto add = [&words](std::string_view id, const run::CountRange& range) {
-    if (range.most > 0) words += tr("; %1").arg(metricPhrase(id, countText(range)));
-  };
-  add("relocated-tokens", forecast.relocated);
-  add("tokens-computed-again", forecast.again);
-  for (const QString& more : accountWords(
-           TokenAccount{.padded = forecast.padded.value_or(0), .cropped = forecast.cropped.value_or(0)}))
+  for (const QString& more : metricPhrases({"relocated-tokens", "tokens-computed-again", "padded-tokens",
+                                            "cropped-tokens", "tokens-beside-the-prompt"},
+                                           forecast))
     words += tr("; %1").arg(more);
-  add("tokens-beside-the-prompt", forecast.beside);
   if (forecast.blocks > 0)
-    words += tr("; %1 of %2 blocks found").arg(forecast.foundBlocks).arg(forecast.blocks);
+    words += tr("; %1").arg(metricPart("hit-blocks", QString::number(forecast.foundBlocks), "blocks",
+                                       QString::number(forecast.blocks)));
   if (!forecast.isCertain) {
     words += tr(" (bounds: replies are not known yet)");
   } else if (!forecast.again.known()) {

@@ -17,7 +17,7 @@
 namespace spanscope::ui {
 
 /// Counts of tokens of a leaf, or of the prompt of a node that generates.
-struct NodeForecast : run::AccountForecast {
+struct NodeForecast : metrics::PredictedAccount {
   /// Blocks of the prompt, 0 for a leaf; the most possible if the counts are bounds.
   std::int64_t blocks = 0;
   std::int64_t foundBlocks = 0;  ///< how many of these blocks are found whole

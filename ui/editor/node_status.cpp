@@ -9,6 +9,7 @@
 #include "ui/session/prompt_progress.h"
 #include "ui/session/run_history.h"
 #include "ui/session/step_names.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/part_text.h"
 
 #include <algorithm>
@@ -351,8 +352,12 @@ bool isOwnStep(const std::set<NodePath>& steps, const NodePath& step, const Node
   return length == 0 || (holds(step) && step.size() == length);
 }
 
+metrics::Totals NodeStatus::totals() const {
+  return {.account = PromptAccount{.prompt = served, .unread = unread, .beside = beside}};
+}
+
 QString NodeStatus::cachedShare() const {
-  return served.total() <= 0 ? QString() : shareText(served.cached(), served.total() + unread);
+  return served.total() <= 0 ? QString() : metricText("hit-rate", totals());
 }
 
 NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache) {

@@ -3,6 +3,7 @@
 // generate its phase and its answer.
 #pragma once
 
+#include "engine/metrics/metric_table.h"
 #include "engine/query/query.h"
 #include "ui/session/token_account.h"
 #include "ui/session/view_input.h"
@@ -60,6 +61,8 @@ struct NodeStatus {
   double looked = -1;
   bool operator==(const NodeStatus&) const = default;
 
+  /// All tokens of the prompt, for the metrics of it.
+  metrics::Totals totals() const;
   /// The cached share: "86 %", "<1 %"; empty if nothing was looked up.
   QString cachedShare() const;
 };

@@ -2,6 +2,7 @@
 #include "ui/window/notice_bar.h"
 
 #include "ui/theme/theme.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QHBoxLayout>
@@ -52,9 +53,10 @@ QString runHintText(const StatusModel& status) {
   if (status.run == 0 || status.outcome != trace::RunOutcome::Finished) return {};
   if (status.events > 0 || status.promptTokens <= 0) return {};
   const QString all = QString::number(status.promptTokens);
-  if (status.cachedTokens <= 0) return tr("All %1 prompt tokens were computed: see how").arg(all);
-  return tr("%1 of %2 prompt tokens came from the cache: see why")
-      .arg(QString::number(status.cachedTokens), all);
+  if (status.cachedTokens <= 0)
+    return tr("%1: see how").arg(metricPart("computed-tokens", all, "prompt-tokens", all));
+  return tr("%1: see why")
+      .arg(metricPart("cached-tokens", QString::number(status.cachedTokens), "prompt-tokens", all));
 }
 
 RunHint::RunHint(QWidget* parent)

@@ -20,10 +20,8 @@ namespace {
 
 constexpr QLatin1String kGap("     ");
 
-std::size_t blocksInUse(const trace::PoolReplay& pool) {
-  std::size_t count = 0;
-  for (const trace::BlockState& block : pool.blocks()) count += block.cached || block.references > 0 ? 1 : 0;
-  return count;
+std::size_t filledBlocks(const trace::PoolReplay& pool) {
+  return static_cast<std::size_t>(metrics::countsOf(pool).filled());
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   if (state.pool().blockCount() > 0) {
     status.blocks = state.pool().blockCount() - 1;
     status.blockSize = state.pool().blockSize();
-    status.blocksInUse = blocksInUse(state.pool());
+    status.blocksInUse = filledBlocks(state.pool());
   }
   // Runs that begin after the position do not count, whichever way the person came there.
   const std::vector<ListedRun> runs = listRuns(input, false);
@@ -85,7 +83,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   // The state at another position takes the place of all those above, so it comes last.
   if (run.outcome && status.blocks > 0) {
     const std::size_t end = input.trace->endOf(status.run);
-    if (end < input.position) status.blocksInUse = blocksInUse(input.trace->stateAt(end).pool());
+    if (end < input.position) status.blocksInUse = filledBlocks(input.trace->stateAt(end).pool());
   }
   return status;
 }
@@ -129,10 +127,12 @@ QString statusText(const StatusModel& status) {
   }
   if (status.interTokenLatency > 0) parts << metricPhrase("inter-token-latency", status.interTokenLatency);
   if (status.promptTokens > 0) {
-    parts << metricShare("cached-tokens", status.cachedTokens, "prompt-tokens", status.promptTokens);
+    // In short, so that the end of the line has room.
+    parts << metricPhrase("cached-tokens", tr("%1 of %2").arg(status.cachedTokens).arg(status.promptTokens));
     for (const QString& words : status.accountWords) parts.back() += tr(", %1").arg(words);
   }
-  if (status.blocks > 0) parts << tr("pool %1 of %2 blocks").arg(status.blocksInUse).arg(status.blocks);
+  if (status.blocks > 0)
+    parts << tr("%1 %2 of %3").arg(metricShortName("pool-blocks")).arg(status.blocksInUse).arg(status.blocks);
   return parts.join(kGap);
 }
 

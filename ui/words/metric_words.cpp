@@ -20,6 +20,12 @@ bool isAbbreviated(const QString& words) {
   return words == words.toUpper();
 }
 
+/// " ms" where a heading has a unit; else empty.
+QString unitOf(std::string_view id) {
+  const metrics::Metric& metric = metrics::get(id);
+  return QString::fromStdString(metrics::heading(metric)).mid(QString::fromUtf8(metric.name).size());
+}
+
 }  // namespace
 
 QString metricName(std::string_view id) {
@@ -52,10 +58,11 @@ QString metricExplanation(std::string_view id) {
 }
 
 QString metricHeading(std::string_view id) {
-  const metrics::Metric& metric = metrics::get(id);
-  const QString unit =
-      QString::fromStdString(metrics::heading(metric)).mid(QString::fromUtf8(metric.name).size());
-  return metricName(id) + unit;
+  return metricName(id) + unitOf(id);
+}
+
+QString metricShortHeading(std::string_view id) {
+  return metricShortTitle(id) + unitOf(id);
 }
 
 QString metricPhrase(std::string_view id, double value) {
@@ -75,13 +82,55 @@ QString metricShare(std::string_view part, std::int64_t partValue, std::string_v
                      QString::fromStdString(metrics::shareText(partValue, wholeValue)));
 }
 
+QString metricShare(std::string_view part, std::string_view whole, const metrics::Totals& totals) {
+  const auto valueOf = [&totals](std::string_view id) {
+    return static_cast<std::int64_t>(metrics::get(id).number(totals).value_or(0));
+  };
+  return metricShare(part, valueOf(part), whole, valueOf(whole));
+}
+
+QString metricPart(std::string_view part, const QString& partText, std::string_view whole,
+                   const QString& wholeText) {
+  return tr("%1 of %2 %3 %4").arg(partText, wholeText, metricName(whole), metricShortName(part));
+}
+
 QString metricShare(std::string_view part, const QString& partText, std::string_view whole,
                     const QString& wholeText, const QString& share) {
-  return tr("%1 of %2 %3 %4 (%5)").arg(partText, wholeText, metricName(whole), metricShortName(part), share);
+  return tr("%1 (%2)").arg(metricPart(part, partText, whole, wholeText), share);
 }
 
 QString metricText(const metrics::Metric& metric, const std::optional<metrics::Value>& value) {
   return value ? QString::fromStdString(metrics::text(metric.unit, *value)) : QStringLiteral("–");
+}
+
+QStringList metricPhrases(std::initializer_list<std::string_view> ids, const metrics::Totals& totals) {
+  QStringList phrases;
+  for (const std::string_view id : ids) {
+    const double value = metrics::get(id).number(totals).value_or(0);
+    if (value > 0) phrases << metricPhrase(id, value);
+  }
+  return phrases;
+}
+
+QStringList metricPhrases(std::initializer_list<std::string_view> ids,
+                          const metrics::PredictedAccount& account) {
+  QStringList phrases;
+  for (const std::string_view id : ids) {
+    const std::optional<metrics::CountRange> range = metrics::get(id).of(account);
+    if (range && range->most > 0) phrases << metricPhrase(id, rangeText(*range));
+  }
+  return phrases;
+}
+
+QString rangeText(const metrics::CountRange& range) {
+  if (!range.bounded()) return tr("%1 or more").arg(range.least);
+  return range.known() ? QString::number(range.least)
+                       : QStringLiteral("%1–%2").arg(range.least).arg(range.most);
+}
+
+QString predictedText(std::string_view id, const metrics::PredictedAccount& account) {
+  const std::optional<metrics::CountRange> range = metrics::get(id).of(account);
+  return range ? rangeText(*range) : QStringLiteral("?");
 }
 
 QString metricCell(const metrics::Metric& metric, const std::optional<metrics::Value>& value) {

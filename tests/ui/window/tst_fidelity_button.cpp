@@ -81,9 +81,11 @@ class TestFidelityButton : public QObject {
     QVERIFY(std::any_of(labels.begin(), labels.end(), isHeadline));
     const QString text = exactnessText(answer());
     QVERIFY2(text.startsWith(QStringLiteral("block attention ✓ · full prefill ≈ KL ")), qPrintable(text));
-    QVERIFY2(text.endsWith(QStringLiteral("8 of 8 tokens agree, same answer")), qPrintable(text));
+    QVERIFY2(text.endsWith(metricPhrase("agreeing-tokens", QStringLiteral("8 of 8")) +
+                           QStringLiteral(", same answer")),
+             qPrintable(text));
     QVERIFY(m_view->csv().contains(ui::tr("%1, mean").arg(metricHeading("divergence"))));
-    QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("same likeliest token at 8 of 8 places")));
+    QVERIFY(fidelityDetails(answer()).contains(metricPhrase("agreeing-tokens", QStringLiteral("8 of 8"))));
     QTRY_VERIFY(button().isEnabled());
     QCOMPARE(button().text(), QStringLiteral("Measure again"));
   }

@@ -2,12 +2,14 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/window/notice_bar.h"
+#include "ui/words/metric_words.h"
 
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
 
 #include <memory>
+#include <string_view>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -27,6 +29,9 @@ class TestRunHint : public QObject {
   MainWindow& window() { return m_fresh->window(); }
   RunHint* hint() { return window().findChild<RunHint*>(); }
 
+  static QString of(std::string_view metric, int tokens) {
+    return metricPart(metric, QString::number(tokens), "prompt-tokens", QStringLiteral("83"));
+  }
   void run() {
     QSignalSpy ended(&window().workspace(), &Workspace::workEnded);
     window().perform(QStringLiteral("run.run"));
@@ -54,9 +59,9 @@ class TestRunHint : public QObject {
     status.outcome = trace::RunOutcome::Failed;
     QTest::newRow("failed") << status << QString();
     status.outcome = trace::RunOutcome::Finished;
-    QTest::newRow("cold") << status << QStringLiteral("All 83 prompt tokens were computed: see how");
+    QTest::newRow("cold") << status << of("computed-tokens", 83) + QStringLiteral(": see how");
     status.cachedTokens = 70;
-    QTest::newRow("warm") << status << QStringLiteral("70 of 83 prompt tokens came from the cache: see why");
+    QTest::newRow("warm") << status << of("cached-tokens", 70) + QStringLiteral(": see why");
     status.events = 9;
     QTest::newRow("looking back") << status << QString();
   }
@@ -70,7 +75,7 @@ class TestRunHint : public QObject {
     QVERIFY(hint() != nullptr && !hint()->isVisible());
     run();
     QTRY_VERIFY(hint()->isVisible());
-    QCOMPARE(hint()->link().text(), QStringLiteral("All 83 prompt tokens were computed: see how"));
+    QCOMPARE(hint()->link().text(), of("computed-tokens", 83) + QStringLiteral(": see how"));
     // The whole sentence is in sight, at the least size of the window, too.
     QVERIFY(hint()->link().width() >= hint()->link().sizeHint().width());
     QVERIFY(window().rect().contains(QRect(hint()->mapTo(&window(), QPoint()), hint()->size())));

@@ -3,7 +3,14 @@
 #include "tests/support/test_program.h"
 #include "ui/words/metric_words.h"
 
+#include <QDir>
+#include <QDirIterator>
+#include <QFile>
+#include <QIODevice>
 #include <QObject>
+#include <QRegularExpression>
+#include <QString>
+#include <QStringList>
 #include <QTest>
 
 using namespace spanscope;
@@ -33,6 +40,51 @@ class TestMetricWords : public QObject {
     QVERIFY(metricShare("cached-tokens", 70, "prompt-tokens", 83).startsWith(QStringLiteral("70 of 83 ")));
     QVERIFY(metricLongTitle("time-to-first-token").contains(metricShortName("time-to-first-token")));
     QCOMPARE(metricLongTitle("cached-tokens"), metricTitle("cached-tokens"));
+  }
+
+  /// "%1 cached", or the name of a metric alone, comes from the table and never from a literal.
+  void noViewWordsAMetric() {
+    // Words that also mean something else: "%1 stored" is a time, a position is not always a node's.
+    const QStringList ambiguous{
+        QStringLiteral("position"), QStringLiteral("prompts"), QStringLiteral("blocks"),
+        QStringLiteral("model"),    QStringLiteral("policy"),  QStringLiteral("layers"),
+        QStringLiteral("answer"),   QStringLiteral("prompt"),  QStringLiteral("stored")};
+    QStringList words;
+    QStringList names;
+    for (const metrics::Metric& metric : metrics::all()) {
+      for (const char* const own : {metric.name, metric.shortName}) {
+        const QString word = QString::fromUtf8(own);
+        if (!ambiguous.contains(word)) words += QRegularExpression::escape(word);
+      }
+      if (metricName(metric.id).contains(QLatin1Char(' ')))
+        names += QRegularExpression::escape(metricName(metric.id));
+    }
+    const QRegularExpression value(QStringLiteral("%\\d\\s(?:%1)\\b").arg(words.join(QLatin1Char('|'))));
+    const QRegularExpression title(QStringLiteral("^(?:%1)$").arg(names.join(QLatin1Char('|'))),
+                                   QRegularExpression::CaseInsensitiveOption);
+    const QRegularExpression text(QStringLiteral("\\btr\\(\\s*((?:\"(?:[^\"\\\\]|\\\\.)*\"\\s*)+)\\)"));
+    QStringList faults;
+    int texts = 0;
+    for (const char* const folder : {"editor", "session", "views", "window"}) {
+      QDirIterator each(QStringLiteral(SPANSCOPE_SOURCE_DIR "/ui/") + QLatin1String(folder),
+                        {QStringLiteral("*.cpp")}, QDir::Files, QDirIterator::Subdirectories);
+      while (each.hasNext()) {
+        QFile file(each.next());
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QString code = QString::fromUtf8(file.readAll());
+        for (auto found = text.globalMatch(code); found.hasNext();) {
+          static const QRegularExpression seam(QStringLiteral("\"\\s*\"|^\"|\"\\s*$"));
+          const QString literal = found.next().captured(1).remove(seam);
+          ++texts;
+          if (value.match(literal).hasMatch() || title.match(literal).hasMatch())
+            faults += QStringLiteral("%1: %2").arg(file.fileName(), literal);
+        }
+      }
+    }
+    QVERIFY(texts > 1000);
+    QVERIFY(value.match(QStringLiteral("%1 %2").arg(QStringLiteral("%1"), metricShortName("cached-tokens")))
+                .hasMatch());
+    QVERIFY2(faults.isEmpty(), qPrintable(faults.join(QLatin1Char('\n'))));
   }
 
   void noValueIsNoNumber() {

@@ -125,15 +125,18 @@ std::vector<FigureColumn> caseColumns(bool withSteps) {
   std::vector<FigureColumn> columns = {
       {tr("Case"), {}},
       {tr("%1 ms").arg(metricShortName("time-to-first-token")), tr("Median. %1").arg(first)},
-      {tr("least – most"), tr("The shortest and the longest time to the first token of all repeats.")},
+      {tr("Min – max"), tr("Minimum and maximum over all repeats. %1").arg(first)},
       {tr("Speed-up"), tr("How often the median goes into that of cold; “overlaps” where the spreads of the "
                           "two overlap, so that it may be noise: from quartile to quartile, with fewer "
                           "than 5 repeats from least to most.")}};
-  if (withSteps) columns.push_back({tr("Last step's"), metricMeaning("final-time-to-first-token")});
+  if (withSteps)
+    columns.push_back(
+        {metricShortTitle("final-time-to-first-token"), metricMeaning("final-time-to-first-token")});
   for (const char* const id : {"cached-tokens", "relocated-tokens", "computed-tokens"})
     columns.push_back({metricShortTitle(id), metricMeaning(id)});
-  columns.push_back({tr("Run ms"), tr("From the start of the run to its end, median.")});
-  columns.push_back({tr("Blocks"), tr("Most blocks of the pool that the run held at once.")});
+  columns.push_back(
+      {tr("%1 ms").arg(metricShortTitle("whole-run")), tr("Median. %1").arg(metricMeaning("whole-run"))});
+  columns.push_back({metricShortTitle("peak-blocks"), metricMeaning("peak-blocks")});
   return columns;
 }
 
@@ -193,7 +196,8 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
     title[0] = title[0].toUpper();
     return title;
   };
-  const QString times = tr("Time to the first token: median, and in brackets the least and the most.");
+  const QString times =
+      tr("Median, with minimum and maximum in brackets. %1").arg(metricMeaning("time-to-first-token"));
   model.columns = {
       {tr("Tokens a document"), tr("Of two documents, between a fixed start and a question that is new every "
                                    "time.")},
@@ -271,10 +275,11 @@ QString benchmarkCsv(const Benchmark& benchmark) {
     }
     return text;
   }
-  text = csvLine({tr("turn"), tr("case"), metricHeading("time-to-first-token"), tr("of the last step ms"),
-                  tr("run ms"), metricHeading("prompt-tokens"), metricHeading("cached-tokens"),
+  text = csvLine({tr("turn"), tr("case"), metricHeading("time-to-first-token"),
+                  metricHeading("final-time-to-first-token"), metricHeading("whole-run"),
+                  metricHeading("prompt-tokens"), metricHeading("cached-tokens"),
                   metricHeading("relocated-tokens"), metricHeading("computed-tokens"),
-                  metricHeading("generated-tokens"), tr("most blocks"), tr("answer")});
+                  metricHeading("generated-tokens"), metricHeading("peak-blocks"), tr("answer")});
   for (std::size_t turn = 0; turn < benchmark.turns.size(); ++turn) {
     for (const RunCase runCase : experiment::kRunCases) {
       const std::optional<experiment::RunSample>& sample =

@@ -386,14 +386,11 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   lines
       << tr("%1 · %2 of %3 slots filled").arg(nameOf(row, place.cell)).arg(facts.tokens).arg(table.blockSize);
   QStringList marks;
-  if (cell.markers > 0) marks << (cell.markers == 1 ? tr("%1 marker") : tr("%1 markers")).arg(cell.markers);
-  if (cell.pads > 0) marks << (cell.pads == 1 ? tr("%1 pad") : tr("%1 pads")).arg(cell.pads);
-  if (!marks.isEmpty()) lines << tr("%1, which the layout put in").arg(marks.join(tr(" and ")));
-  if (cell.cropped > 0) {
-    lines << (cell.cropped == 1 ? tr("%1 token was cropped behind it")
-                                : tr("%1 tokens were cropped behind it"))
-                 .arg(cell.cropped);
-  }
+  if (cell.markers > 0) marks << metricPhrase("delimiter-tokens", static_cast<double>(cell.markers));
+  if (cell.pads > 0) marks << metricPhrase("padding-tokens", static_cast<double>(cell.pads));
+  if (!marks.isEmpty()) lines << tr("The layout added: %1").arg(marks.join(tr(", ")));
+  if (cell.cropped > 0)
+    lines << tr("After it: %1").arg(metricPhrase("cropped-tokens", static_cast<double>(cell.cropped)));
   if (cell.outsideLayers > 0) {
     lines << tr("Outside of the window of %1 of %2 layers, seen from the end of the prompt")
                  .arg(cell.outsideLayers)

@@ -56,16 +56,10 @@ LayoutMarks layoutMarks(const ViewInput& input, RequestId request) {
 
 QString layoutSummary(const LayoutMarks& marks) {
   if (marks.isExact()) return {};
-  const metrics::LayoutMetrics& counts = marks.sums;
-  const auto counted = [](const QString& one, const QString& many, std::int64_t count) {
-    return (count == 1 ? one : many).arg(count);
-  };
   QStringList parts;
-  QString pads = counted(tr("%1 pad"), tr("%1 pads"), counts.pads);
-  if (counts.pads > 0) pads += counted(tr(" in %1 block"), tr(" in %1 blocks"), counts.padBlocks);
-  parts << pads << counted(tr("%1 marker"), tr("%1 markers"), counts.markers);
-  if (counts.cropped > 0) parts << metricPhrase("cropped-tokens", static_cast<double>(counts.cropped));
-  parts << tr("%1 tokens").arg(QString::fromStdString(metrics::addedText(counts)));
+  for (const char* const id :
+       {"padding-tokens", "padding-blocks", "delimiter-tokens", "cropped-tokens", "added-tokens"})
+    parts << metricPhraseOf(id, marks.sums);
   return parts.join(tr(" · "));
 }
 

@@ -69,8 +69,9 @@ std::optional<CompareRow> rowOf(const metrics::Metric& metric, const Side& left,
     return value || !metric.isTime() ? metricText(metric, value) : side.noTime;
   };
   CompareRow row{.id = metric.id,
-                 .name = metricTitle(metric.id),
-                 .help = metricMeaning(metric.id),
+                 // The column of names is narrow.
+                 .name = metric.isTime() ? metricTitle(metric.id) : metricShortTitle(metric.id),
+                 .help = metricExplanation(metric.id),
                  .left = cell(first, left),
                  .right = cell(second, right),
                  .change = {}};
@@ -271,7 +272,10 @@ QString likenessText(const CompareModel& model) {
 QString compareCsv(const CompareModel& model) {
   QString text =
       csvLine({tr("what"), tr("run %1").arg(model.left), tr("run %1").arg(model.right), tr("change")});
-  for (const CompareRow& row : model.rows) text += csvLine({row.name, row.left, row.right, row.change});
+  for (const CompareRow& row : model.rows) {
+    const bool isMetric = metrics::find(row.id) != nullptr;
+    text += csvLine({isMetric ? metricTitle(row.id) : row.name, row.left, row.right, row.change});
+  }
   return text;
 }
 

@@ -78,7 +78,7 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
   m_pages = new QStackedWidget(this);
-  const std::array<std::pair<QString, QWidget*>, 4> pages = {{{tr("Figures"), m_table},
+  const std::array<std::pair<QString, QWidget*>, 4> pages = {{{tr("Metrics"), m_table},
                                                               {tr("Answers"), m_answers},
                                                               {tr("Queries"), m_trees},
                                                               {tr("Blocks"), blocks}}};
@@ -434,12 +434,10 @@ void TreePair::setContent(const CompareModel& model, const Theme& theme) {
 
 QString rolesText(const std::vector<BlockRole>& roles) {
   constexpr std::array kShown = {BlockRole::Hit, BlockRole::Relocated, BlockRole::Computed};
-  const std::array names = {BlockStrips::tr("%1 hit"), BlockStrips::tr("%1 relocated"),
-                            BlockStrips::tr("%1 computed")};
   QStringList parts;
-  for (std::size_t i = 0; i < kShown.size(); ++i) {
-    const auto count = std::count(roles.begin(), roles.end(), kShown[i]);
-    if (count > 0) parts += names[i].arg(count);
+  for (const BlockRole role : kShown) {
+    const auto count = std::count(roles.begin(), roles.end(), role);
+    if (count > 0) parts += BlockStrips::tr("%1 %2").arg(count).arg(Theme::name(role));
   }
   return parts.isEmpty() ? BlockStrips::tr("no blocks") : parts.join(BlockStrips::tr(" · "));
 }
@@ -491,7 +489,7 @@ int BlockStrips::layOut(QPainter* painter, int width) const {
   textAt(lefts[1], y, m_model.rightTitle, Role::TextSecond);
   y += line + kSpace;
   if (!m_model.hasBlocks) {
-    textAt(lefts[0], y, tr("The trace of one of the runs has been let go: only its figures are left."),
+    textAt(lefts[0], y, tr("The trace of one run is no longer in memory. Only the metrics are left."),
            Role::TextSecond);
     return y + line;
   }

@@ -3,7 +3,7 @@
 
 #include "ui/words/metric_words.h"
 
-#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::ui {
@@ -14,38 +14,28 @@ int parentRow(const QModelIndex& index) {
   return static_cast<int>(index.internalId()) - 1;
 }
 
-QString atMost(bool isBound, std::int64_t count) {
-  return isBound ? QStringLiteral("≤ %1").arg(count) : QString::number(count);
+QString atMost(bool isBound, const QString& count) {
+  return isBound ? QStringLiteral("≤ %1").arg(count) : count;
 }
 
-/// "?": the lengths of replies decide it.
-QString countText(const std::optional<std::int64_t>& count) {
-  return !count ? QStringLiteral("?") : QString::number(*count);
+QString atMost(bool isBound, const TokenAccount& account, std::string_view metric) {
+  return atMost(isBound, metricText(metric, account));
 }
 
 QString stepText(const ForecastStep& step, int column) {
   switch (column) {
     case ForecastModel::Name:
       return step.name;
-    case ForecastModel::Tokens:
-      return rangeText(step.counts.prompt);
-    case ForecastModel::Cached:
-      return rangeText(step.counts.cached);
-    case ForecastModel::Relocated:
-      return rangeText(step.counts.relocated);
-    case ForecastModel::Again:
-      return rangeText(step.counts.again);
     case ForecastModel::Computed:
       return changedText(step.computedBefore, step.counts.computed);
-    case ForecastModel::Padded:
-      return countText(step.counts.padded);
-    case ForecastModel::Cropped:
-      return countText(step.counts.cropped);
     case ForecastModel::LastRun:
-      return step.ran ? QString::number(step.ran->computed) : QStringLiteral("–");
+      return step.ran ? metricText("computed-tokens", *step.ran) : QStringLiteral("–");
     default:
-      return {};
+      break;
   }
+  const std::string_view metric = ForecastModel::metricOf(column);
+  const bool isOfSteps = !metric.empty() && metrics::get(metric).isOf(metrics::Scope::Prediction);
+  return isOfSteps ? predictedText(metric, step.counts) : QString();
 }
 
 QString segmentText(const ForecastSegment& segment, int column) {
@@ -56,9 +46,9 @@ QString segmentText(const ForecastSegment& segment, int column) {
       return segment.name;
     case ForecastModel::Tokens:
       return (segment.isHidden ? QStringLiteral("+") : QString()) +
-             atMost(segment.holdsReply, segment.account.total());
+             atMost(segment.holdsReply, segment.account, "prompt-tokens");
     case ForecastModel::Base:
-      return atMost(segment.isAfterReply, segment.base);
+      return atMost(segment.isAfterReply, QString::number(segment.base));
     case ForecastModel::Cached:
       return rangeText(segment.cached);
     case ForecastModel::Relocated:
@@ -66,9 +56,9 @@ QString segmentText(const ForecastSegment& segment, int column) {
     case ForecastModel::Again:
       return rangeText(segment.again);
     case ForecastModel::Computed:
-      return atMost(segment.holdsReply, segment.account.computed);
+      return atMost(segment.holdsReply, segment.account, "computed-tokens");
     case ForecastModel::Padded:
-      return QString::number(segment.account.padded);
+      return metricText("padded-tokens", segment.account);
     default:
       return {};
   }
@@ -174,22 +164,23 @@ QString ForecastModel::tip(const QModelIndex& index) const {
   if (const ForecastSegment* own = segment(index)) {
     if (own->isHidden)
       return tr("%1: %2 tokens, %3; they are not counted in the prompt\nBlocks: %4")
-          .arg(own->name, atMost(own->holdsReply, own->account.total()), own->sees, own->blockWords);
+          .arg(own->name, atMost(own->holdsReply, own->account, "prompt-tokens"), own->sees, own->blockWords);
     return tr("%1: %2, %3 tokens at position %4\nSees: %5\nBlocks: %6")
-        .arg(own->name, own->kind, atMost(own->holdsReply, own->account.total()),
-             atMost(own->isAfterReply, own->base), own->sees, own->blockWords);
+        .arg(own->name, own->kind, atMost(own->holdsReply, own->account, "prompt-tokens"),
+             atMost(own->isAfterReply, QString::number(own->base)), own->sees, own->blockWords);
   }
   const ForecastStep& own = *step(index);
-  QString words = tr("%1: %2 %3").arg(own.name, rangeText(own.counts.prompt), metricName("prompt-tokens"));
-  for (const auto& [id, range] :
-       {std::pair{"computed-tokens", &own.counts.computed}, std::pair{"cached-tokens", &own.counts.cached},
-        std::pair{"relocated-tokens", &own.counts.relocated}})
-    words += tr(", %1").arg(metricPhrase(id, rangeText(*range)));
+  QString words =
+      tr("%1: %2 %3").arg(own.name, predictedText("prompt-tokens", own.counts), metricName("prompt-tokens"));
+  for (const char* const id : {"computed-tokens", "cached-tokens", "relocated-tokens"})
+    words += tr(", %1").arg(metricPhrase(id, predictedText(id, own.counts)));
   for (const QString& more : accountWords(own.counts)) words += tr(", ") + more;
   if (own.counts.evicted.most > 0)
-    words += tr("\n%1 blocks are evicted for it").arg(rangeText(own.counts.evicted));
+    words += tr("\n%1 %2").arg(predictedText("evicted-blocks", own.counts), metricName("evicted-blocks"));
   if (own.ran) {
-    words += tr("\nThe last run of this plan computed %1 of %2").arg(own.ran->computed).arg(own.ran->total());
+    words += tr("\nLast run: %1")
+                 .arg(metricPart("computed-tokens", metricText("computed-tokens", *own.ran), "prompt-tokens",
+                                 metricText("prompt-tokens", *own.ran)));
   }
   return words;
 }
@@ -229,6 +220,8 @@ std::string_view ForecastModel::metricOf(int column) {
   switch (column) {
     case Tokens:
       return "prompt-tokens";
+    case Base:
+      return "position";
     case Cached:
       return "cached-tokens";
     case Relocated:
@@ -250,12 +243,10 @@ QString ForecastModel::titleOf(int column) {
   switch (column) {
     case Name:
       return tr("Step and part");
-    case Base:
-      return tr("Base");
     case LastRun:
       return tr("Last run");
     default:
-      return tr("Blocks");
+      return metricShortTitle("blocks");
   }
 }
 
@@ -263,10 +254,8 @@ QString ForecastModel::tipOf(int column) {
   switch (column) {
     case Name:
       return tr("What is generated, and below it the parts of its prompt");
-    case Base:
-      return tr("Position of the part's first token in the prompt");
     case LastRun:
-      return tr("Tokens that the last run of the same plan computed");
+      return tr("In the last run of the same plan. %1").arg(metricExplanation("computed-tokens"));
     default:
       return tr("How each block of the prompt will be served");
   }

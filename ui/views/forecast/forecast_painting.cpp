@@ -141,20 +141,14 @@ void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
 
 QString forecastSentence(const ForecastTable& table) {
   const ForecastPlace& place = table.places[table.shown];
-  const QString computed = rangeText(table.totals.computed);
-  const QString prompt = rangeText(table.totals.prompt);
   if (!place.problem.isEmpty())
     return ForecastHeader::tr("%1: it is not known what the next run would find").arg(place.name);
-  if (table.shown == 0 && place.isOwn)
-    return ForecastHeader::tr("%1, the next run computes %2 of %3 prompt tokens")
-        .arg(place.name, computed, prompt);
-  if (place.isOwn)
-    return ForecastHeader::tr("On %1, the next run computes %2 of %3 prompt tokens")
-        .arg(place.name, computed, prompt);
-  return table.shown == 0 ? ForecastHeader::tr("%1, the query would have %2 of %3 prompt tokens computed")
-                                .arg(place.name, computed, prompt)
-                          : ForecastHeader::tr("On %1, the query would have %2 of %3 prompt tokens computed")
-                                .arg(place.name, computed, prompt);
+  const QString computed = metricPart("computed-tokens", predictedText("computed-tokens", table.totals),
+                                      "prompt-tokens", predictedText("prompt-tokens", table.totals));
+  const QString where = table.shown == 0 ? place.name : ForecastHeader::tr("On %1").arg(place.name);
+  return (place.isOwn ? ForecastHeader::tr("%1, next run: %2")
+                      : ForecastHeader::tr("%1, if it ran there: %2"))
+      .arg(where, computed);
 }
 
 QString forecastComparison(const ForecastTable& table) {
@@ -163,17 +157,20 @@ QString forecastComparison(const ForecastTable& table) {
   QStringList parts;
   if (table.shown == 0 || table.totals.relocated.most > 0)
     parts << ForecastHeader::tr("%1, %2").arg(
-        metricPhrase("cached-tokens", rangeText(table.totals.cached)),
-        metricPhrase("relocated-tokens", rangeText(table.totals.relocated)));
+        metricPhrase("cached-tokens", predictedText("cached-tokens", table.totals)),
+        metricPhrase("relocated-tokens", predictedText("relocated-tokens", table.totals)));
   else
-    parts << metricPhrase("cached-tokens", rangeText(table.totals.cached));
+    parts << metricPhrase("cached-tokens", predictedText("cached-tokens", table.totals));
   parts += accountWords(table.totals);
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
                   ? ForecastHeader::tr("as many as before the last change")
                   : ForecastHeader::tr("%1 before the last change").arg(rangeText(*table.computedBefore)));
   }
-  if (table.ran) parts << ForecastHeader::tr("%1 in run %2").arg(table.ran->computed).arg(table.ranRun);
+  if (table.ran)
+    parts << ForecastHeader::tr("%1 in run %2")
+                 .arg(metricText("computed-tokens", *table.ran))
+                 .arg(table.ranRun);
   parts << table.cache;
   if (table.isPending) parts << ForecastHeader::tr("changing…");
   return parts.join(ForecastHeader::tr(" · "));

@@ -73,10 +73,11 @@ BlockLook lookOf(const twin::Answer& answer, std::int64_t begin, std::int64_t en
   return look;
 }
 
-/// "218 tokens are found: whole blocks whose hashes are known"
+/// "218 cached: whole blocks whose hashes are known"
 QString fateWords(const TwinForecast& twin, Fate fate, std::int64_t tokens) {
   const QString why = QString::fromUtf8(twin::whyAt(*twin.kind, fate));
-  return isFound(fate) ? tr("%1 found: %2").arg(tokens).arg(why) : tr("%1 computed: %2").arg(tokens).arg(why);
+  const char* const metric = isFound(fate) ? "cached-tokens" : "computed-tokens";
+  return tr("%1: %2").arg(metricPhrase(metric, static_cast<double>(tokens)), why);
 }
 
 QString fateWordsIn(const TwinForecast& twin, const twin::Answer& answer, std::int64_t begin,

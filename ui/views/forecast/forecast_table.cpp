@@ -11,6 +11,7 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -272,7 +273,8 @@ void addPrediction(const ViewInput& input, Against against, ForecastTable& table
     step.name = names.at(predicted.step);
     const StepKey key = keyOf(forecast, predicted.step);
     if (input.document->contains(key.first)) step.node = key.first;
-    step.counts = {run::accountOf(predicted, forecast.blockSize), predicted.evicted};
+    step.counts = run::accountOf(predicted, forecast.blockSize);
+    step.counts.evicted = predicted.evicted;
     if (QString doubt = doubtText(predicted.doubt); !doubt.isEmpty()) step.sentences << doubt;
     if (const auto found = before.find(key); found != before.end()) step.computedBefore = found->second;
     if (const auto found = ran.find(predicted.step); found != ran.end()) step.ran = found->second;
@@ -329,17 +331,7 @@ ForecastTable forecastTable(const ViewInput& input, Against against, const QStri
 }
 
 QStringList accountWords(const ForecastCounts& counts) {
-  QStringList words;
-  if (counts.again.most > 0) words << metricPhrase("tokens-computed-again", rangeText(counts.again));
-  words << accountWords(
-      TokenAccount{.padded = counts.padded.value_or(0), .cropped = counts.cropped.value_or(0)});
-  return words;
-}
-
-QString rangeText(const run::CountRange& range) {
-  if (!range.bounded()) return tr("%1 or more").arg(range.least);
-  return range.known() ? QString::number(range.least)
-                       : QStringLiteral("%1–%2").arg(range.least).arg(range.most);
+  return metricPhrases({"tokens-computed-again", "padded-tokens", "cropped-tokens"}, counts);
 }
 
 QString changedText(const std::optional<run::CountRange>& before, const run::CountRange& now) {
@@ -349,55 +341,47 @@ QString changedText(const std::optional<run::CountRange>& before, const run::Cou
 
 QString forecastCsv(const ForecastTable& table) {
   if (!table.gap.isEmpty()) return {};
+  constexpr std::array kRanges = {"cached-tokens", "relocated-tokens", "tokens-computed-again",
+                                  "computed-tokens"};
   const auto number = [](std::int64_t value) { return QString::number(value); };
-  const auto known = [&number](const std::optional<std::int64_t>& value) {
-    return value ? number(*value) : QString();
-  };
   const QString& where = table.places[table.shown].name;
   QStringList titles{tr("where"), tr("step"), tr("name"), tr("segment"), tr("kind")};
   const auto addRange = [&titles](std::string_view id) {
     titles << tr("%1, least").arg(metricHeading(id)) << tr("%1, most").arg(metricHeading(id));
   };
   addRange("prompt-tokens");
-  titles << tr("base");
-  for (const char* const id :
-       {"cached-tokens", "relocated-tokens", "tokens-computed-again", "computed-tokens"})
-    addRange(id);
-  titles << metricHeading("padded-tokens") << metricHeading("cropped-tokens") << tr("blocks")
+  titles << metricHeading("position");
+  for (const char* const id : kRanges) addRange(id);
+  titles << metricHeading("padded-tokens") << metricHeading("cropped-tokens") << metricHeading("blocks")
          << tr("%1, last run").arg(metricHeading("computed-tokens"));
   QString text = csvLine(titles);
+  const auto bounds = [&number](std::string_view id, const ForecastCounts& counts) {
+    const run::CountRange range = metrics::get(id).of(counts).value_or(run::CountRange());
+    return QStringList{number(range.least), number(range.most)};
+  };
+  const auto known = [&number](std::string_view id, const ForecastCounts& counts) {
+    const std::optional<run::CountRange> range = metrics::get(id).of(counts);
+    return range ? number(range->least) : QString();
+  };
   for (const ForecastStep& step : table.steps) {
     const ForecastCounts& c = step.counts;
-    text += csvLine({where,
-                     number(step.step),
-                     step.name,
-                     {},
-                     {},
-                     number(c.prompt.least),
-                     number(c.prompt.most),
-                     {},
-                     number(c.cached.least),
-                     number(c.cached.most),
-                     number(c.relocated.least),
-                     number(c.relocated.most),
-                     number(c.again.least),
-                     number(c.again.most),
-                     number(c.computed.least),
-                     number(c.computed.most),
-                     known(c.padded),
-                     known(c.cropped),
-                     {},
-                     step.ran ? number(step.ran->computed) : QString()});
+    QStringList cells{where, number(step.step), step.name, {}, {}};
+    cells << bounds("prompt-tokens", c) << QString();
+    for (const char* const id : kRanges) cells << bounds(id, c);
+    cells << known("padded-tokens", c) << known("cropped-tokens", c) << QString()
+          << (step.ran ? metricText("computed-tokens", *step.ran) : QString());
+    text += csvLine(cells);
     for (const ForecastSegment& s : step.segments) {
       const TokenAccount& own = s.account;
-      const QString computed = number(own.computed);
+      const QString computed = metricText("computed-tokens", own);
+      const QString all = metricText("prompt-tokens", own);
       text += csvLine({where,
                        number(step.step),
                        step.name,
                        s.name,
                        s.kind,
-                       s.holdsReply ? QString() : number(own.total()),
-                       number(own.total()),
+                       s.holdsReply ? QString() : all,
+                       all,
                        s.isHidden ? QString() : number(s.base),
                        number(s.cached.least),
                        number(s.cached.most),
@@ -407,7 +391,7 @@ QString forecastCsv(const ForecastTable& table) {
                        number(s.again.most),
                        computed,
                        computed,
-                       number(own.padded),
+                       metricText("padded-tokens", own),
                        {},
                        s.blockWords,
                        {}});

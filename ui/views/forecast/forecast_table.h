@@ -8,6 +8,7 @@
 #include "ui/session/twin_asker.h"
 #include "ui/session/view_input.h"
 #include "ui/views/common/block_painter.h"
+#include "ui/words/metric_words.h"
 
 #include <QString>
 #include <QStringList>
@@ -22,17 +23,7 @@ namespace spanscope::ui {
 /// The cache against which the run is predicted.
 enum class Against : std::uint8_t { Present, Empty };
 
-/// The account of prompts, as other views have it of a run: cached, computed again and computed tokens sum up
-/// to the prompt.
-struct ForecastCounts : run::AccountForecast {
-  run::CountRange evicted;  ///< blocks
-  ForecastCounts& operator+=(const ForecastCounts& other) {
-    AccountForecast::operator+=(other);
-    evicted += other.evicted;
-    return *this;
-  }
-  bool operator==(const ForecastCounts&) const = default;
-};
+using ForecastCounts = metrics::PredictedAccount;
 
 /// A part of the prompt, or what lies beside the prompt.
 struct ForecastSegment {
@@ -105,8 +96,6 @@ ForecastTable forecastTable(const ViewInput& input, Against against, const QStri
 /// What the counts say beside found and computed tokens, in the words of other views: "12 recomputed",
 /// "30 padded", "8 cropped". Counts of 0, and such that are not known, are left out.
 QStringList accountWords(const ForecastCounts& counts);
-/// "12", "12–20", "12 or more"
-QString rangeText(const run::CountRange& range);
 /// "83 → 13" if the range has changed, else "13".
 QString changedText(const std::optional<run::CountRange>& before, const run::CountRange& now);
 QString forecastCsv(const ForecastTable& table);

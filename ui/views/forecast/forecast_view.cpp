@@ -34,11 +34,11 @@ constexpr int kPlacesWidth = 290;
 
 /// Names where it is found, if that is not the embedded cache alone.
 QString summaryOf(const ForecastTable& table) {
-  const QString computed = changedText(table.computedBefore, table.totals.computed);
+  const QString computed =
+      metricPhrase("computed-tokens", changedText(table.computedBefore, table.totals.computed));
   const ForecastPlace& place = table.places[table.shown];
   if (!place.problem.isEmpty()) return {};
-  return table.shown == 0 ? ForecastView::tr("computed %1").arg(computed)
-                          : ForecastView::tr("%1: computed %2").arg(place.name, computed);
+  return table.shown == 0 ? computed : ForecastView::tr("%1: %2").arg(place.name, computed);
 }
 
 }  // namespace

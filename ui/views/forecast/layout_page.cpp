@@ -12,6 +12,8 @@
 #include <QTableWidget>
 #include <QVBoxLayout>
 
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::ui {
@@ -84,36 +86,33 @@ namespace {
 using experiment::LayoutComparison;
 using experiment::LayoutRow;
 
+constexpr std::array kLayoutMetrics = {"prompt-tokens",    "padding-tokens", "padding-blocks",
+                                       "delimiter-tokens", "cropped-tokens", "added-tokens"};
+
 struct Column {
   QString title;
   QString tip;
 };
 
 std::vector<Column> columnsOf(bool hasOrder) {
-  std::vector<Column> columns{
-      {tr("Layout"), tr("How prompts become tokens")},
-      {tr("Block"), tr("Tokens a block of the cache")},
-      {tr("Tokens"), tr("Of all prompts, as they are laid out")},
-      {tr("Pads"), tr("Tokens that only fill up blocks before a marker")},
-      {tr("In blocks"), tr("Blocks that pads fill up")},
-      {tr("Markers"), tr("Tokens that begin what stands under a plus, or the last child of a cross")},
-      {metricShortTitle("cropped-tokens"), metricMeaning("cropped-tokens")},
-      {tr("Against exact"), tr("How many more or fewer tokens there are than in the exact layout")},
-      {tr("Blocks"), tr("Blocks of the view, those that are filled in part included")},
-      {metricShortTitle("computed-tokens"),
-       tr("%1 The cache is empty at first.").arg(metricMeaning("computed-tokens"))}};
+  std::vector<Column> columns{{tr("Layout"), tr("How prompts become tokens")},
+                              {metricShortTitle("block-size"), metricExplanation("block-size")}};
+  for (const char* const id : kLayoutMetrics)
+    columns.push_back({metricShortTitle(id), metricExplanation(id)});
+  columns.push_back({metricShortTitle("blocks"), metricExplanation("blocks")});
+  columns.push_back({metricShortTitle("computed-tokens"),
+                     tr("%1 The cache is empty at first.").arg(metricExplanation("computed-tokens"))});
   if (hasOrder) {
-    columns.push_back(
-        {tr("Swapped, full"),
-         tr("Tokens computed then with the children of every plus in reversed order, where only "
-            "full blocks are kept, as servers do")});
-    columns.push_back({tr("Swapped"), tr("The same where what does not fill a block is kept as well")});
+    columns.push_back({tr("Swapped, full"),
+                       tr("%1 A second run has the children of every plus in reversed order. The cache "
+                          "keeps full blocks only.")
+                           .arg(metricExplanation("computed-tokens"))});
+    columns.push_back({tr("Swapped"), tr("The same, but the cache also keeps partial blocks.")});
   }
   return columns;
 }
 
 LayoutTableRow rowOf(const LayoutRow& own, bool hasOrder) {
-  const metrics::LayoutMetrics& counts = own.counts;
   const auto number = [](std::int64_t count) { return QString::number(count); };
   LayoutTableRow row;
   row.cells = {QString::fromUtf8(layout::infoOf(own.layout).name), number(own.blockSize)};
@@ -121,11 +120,11 @@ LayoutTableRow rowOf(const LayoutRow& own, bool hasOrder) {
     row.problem = QString::fromStdString(*own.problem);
     return row;
   }
-  row.cells << number(counts.tokens) << number(counts.pads) << number(counts.padBlocks)
-            << number(counts.markers) << number(counts.cropped)
-            << (own.layout == layout::Layout::Exact ? QString()
-                                                    : QString::fromStdString(metrics::addedText(counts)))
-            << number(own.blocks) << rangeText(own.computed);
+  for (const std::string_view id : kLayoutMetrics) {
+    const bool isItself = id == "added-tokens" && own.layout == layout::Layout::Exact;
+    row.cells << (isItself ? QString() : metricText(id, own.counts));
+  }
+  row.cells << number(own.blocks) << rangeText(own.computed);
   if (hasOrder) row.cells << rangeText(own.swappedFull) << rangeText(own.swapped);
   return row;
 }

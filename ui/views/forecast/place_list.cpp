@@ -191,7 +191,8 @@ bool canTell(const ForecastPlace& place) {
 }
 
 QString foundText(const ForecastPlace& place) {
-  return PlaceModel::tr("%1 of %2").arg(rangeText(place.counts.cached), rangeText(place.counts.prompt));
+  return PlaceModel::tr("%1 of %2")
+      .arg(predictedText("cached-tokens", place.counts), predictedText("prompt-tokens", place.counts));
 }
 
 QString placeTip(const ForecastPlace& place) {
@@ -199,9 +200,11 @@ QString placeTip(const ForecastPlace& place) {
   if (!place.problem.isEmpty()) {
     lines << PlaceModel::tr("%1: %2.").arg(place.name, place.problem);
   } else {
-    lines << PlaceModel::tr("%1: %2 of %3 prompt tokens are found, %4 are computed.")
-                 .arg(place.name, rangeText(place.counts.cached), rangeText(place.counts.prompt),
-                      rangeText(place.counts.computed));
+    lines << PlaceModel::tr("%1: %2, %3.")
+                 .arg(place.name,
+                      metricPart("cached-tokens", predictedText("cached-tokens", place.counts),
+                                 "prompt-tokens", predictedText("prompt-tokens", place.counts)),
+                      metricPhrase("computed-tokens", predictedText("computed-tokens", place.counts)));
   }
   if (!place.why.isEmpty()) lines << PlaceModel::tr("Most of these: %1.").arg(place.why);
   if (!place.setup.isEmpty()) lines << PlaceModel::tr("%1, %2.").arg(place.setup, place.history);

@@ -176,34 +176,38 @@ CardContent cachedCard(const MetricsModel& model) {
 CardContent residencyCard(const MetricsModel& model) {
   const ResidencyCurves& residency = model.residency;
   CardContent card;
-  card.title = tr("Time in the pool");
-  card.explanation = tr(
-      "Of the contents that were evicted, the share that had been in the pool for so long; that nobody had "
-      "used for so long by then; and the times between their uses. Where contents are evicted soon after "
-      "their last use, a larger pool would find more of them.");
+  card.title = metricTitle("pool-time");
+  card.explanation =
+      tr("%1 %2 %3 If blocks are evicted soon after their last use, a larger pool reuses more.")
+          .arg(metricExplanation("pool-time"), metricExplanation("idle-time"),
+               metricExplanation("reuse-interval"));
   card.xName = tr("s");
   card.yName = tr("% of evicted");
   card.wholeX = false;
   card.yTop = 104;  // so that marks at 100 % are not cut
-  const auto add = [&card](const QString& name, const QString& sentence, BlockRole role, bool dashed,
-                           const ShareCurve& curve) {
-    PlotSeries series{.kind = SeriesKind::Line, .name = name, .role = role, .dashed = dashed, .points = {}};
+  const auto add = [&card](std::string_view metric, BlockRole role, bool dashed, const ShareCurve& curve) {
+    PlotSeries series{.kind = SeriesKind::Line,
+                      .name = metricShortName(metric),
+                      .role = role,
+                      .dashed = dashed,
+                      .points = {}};
     if (!curve.empty()) series.points.push_back({.x = 0, .y = 0, .text = {}});
     for (const SharePoint& point : curve) {
-      series.points.push_back(
-          {.x = point.seconds,
-           .y = 100 * point.share,
-           .text = sentence.arg(point.share * 100, 0, 'f', 0).arg(durationText(point.seconds))});
+      series.points.push_back({.x = point.seconds,
+                               .y = 100 * point.share,
+                               .text = tr("%1 or less: %2 %")
+                                           .arg(metricPhrase(metric, point.seconds))
+                                           .arg(point.share * 100, 0, 'f', 0)});
     }
     card.series.push_back(std::move(series));
   };
-  add(tr("stayed"), tr("%1 % had stayed for %2 or less"), BlockRole::Hit, false, residency.lifetime);
-  add(tr("idle"), tr("%1 % had been idle for %2 or less"), BlockRole::Computed, true, residency.idle);
-  add(tr("between uses"), tr("%1 % of the times between uses were %2 or less"), BlockRole::Relocated, false,
-      residency.gap);
+  add("pool-time", BlockRole::Hit, false, residency.lifetime);
+  add("idle-time", BlockRole::Computed, true, residency.idle);
+  add("reuse-interval", BlockRole::Relocated, false, residency.gap);
   if (residency.medians.lifetime) {
-    card.value = durationText(*residency.medians.lifetime);
-    card.change = tr("median of %1 evicted").arg(residency.medians.evicted);
+    card.value = metricText("pool-time", metrics::PoolFacts{.residency = residency.medians});
+    card.change = tr("median of %1")
+                      .arg(metricPhrase("evicted-blocks", static_cast<double>(residency.medians.evicted)));
   } else {
     card.value = tr("nothing was evicted");
   }
@@ -212,17 +216,21 @@ CardContent residencyCard(const MetricsModel& model) {
 
 CardContent blocksCard(const MetricsModel& model) {
   CardContent card;
-  card.title = tr("Blocks held by requests");
-  card.explanation =
-      tr("Blocks of the pool that requests hold while they run, and those that two or more of them share. "
-         "Blocks "
-         "that nobody holds stay in the cache until others need them: the status bar counts those too.");
+  card.title = metricTitle("blocks-in-use");
+  card.explanation = tr("%1 %2 The status line also counts %3.")
+                         .arg(metricExplanation("blocks-in-use"), metricExplanation("shared-blocks"),
+                              metricName("cached-blocks"));
   card.xName = tr("s since the session started");
-  card.yName = tr("blocks");
+  card.yName = QString::fromUtf8(metrics::unitName(metrics::Unit::Blocks));
   card.wholeX = false;
-  PlotSeries held{.kind = SeriesKind::Area, .name = tr("held"), .role = BlockRole::Hit, .points = {}};
-  PlotSeries shared{
-      .kind = SeriesKind::Area, .name = tr("shared"), .role = BlockRole::Relocated, .points = {}};
+  PlotSeries held{.kind = SeriesKind::Area,
+                  .name = metricShortName("blocks-in-use"),
+                  .role = BlockRole::Hit,
+                  .points = {}};
+  PlotSeries shared{.kind = SeriesKind::Area,
+                    .name = metricShortName("shared-blocks"),
+                    .role = BlockRole::Relocated,
+                    .points = {}};
   std::int32_t most = 0;
   for (const BlockUse& use : model.use) {
     const double seconds = static_cast<double>(use.time) * 1e-9;

@@ -4,6 +4,7 @@
 #include "ui/session/job_results.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -87,7 +88,8 @@ QString nextTokenSentence(const NextTokenModel& model) {
                                  .arg(model.place + 1)
                                  .arg(model.texts[model.place], textOf(token, token.ownBest));
   return here + QLatin1Char(' ') +
-         tr("Divergence here %1 nats, on average %2; the likeliest differs at %3 of %4 tokens.")
+         tr("%1 here %2 nats, on average %3; the most likely token differs at %4 of %5 tokens.")
+             .arg(metricTitle("divergence"))
              .arg(token.divergence, 0, 'f', 4)
              .arg(sum / static_cast<double>(std::max<std::size_t>(1, model.answerTokens)), 0, 'f', 4)
              .arg(differing)

@@ -4,6 +4,7 @@
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QComboBox>
@@ -237,8 +238,9 @@ void NextTokenBars::paintStrip(QPainter& painter, const QRect& area) const {
     most = std::max(most, (*m_model.tokens)[i].divergence);
   painter.setFont(m_theme.smallFont());
   painter.setPen(m_theme.color(Role::TextThird));
-  const QString name =
-      tr("Divergence, token by token, up to %1 nats · ▼ the likeliest differs").arg(most, 0, 'f', 4);
+  const QString name = tr("%1, token by token, up to %2 nats · ▼ the most likely token differs")
+                           .arg(metricTitle("divergence"))
+                           .arg(most, 0, 'f', 4);
   painter.drawText(QRect(area.left(), area.top(), area.width(), kStripName), Qt::AlignLeft | Qt::AlignVCenter,
                    QFontMetrics(m_theme.smallFont()).elidedText(name, Qt::ElideRight, area.width()));
   const double width = double(cells.width()) / static_cast<double>(m_model.answerTokens);

@@ -203,12 +203,29 @@ void noteFidelity(Answer& answer, const ViewInput& input, const ListedRun& liste
     answer.fullText = QString::fromStdString(measured->fullText);
 }
 
+QString natsText(double divergence) {
+  return QString::fromStdString(metrics::text(metrics::Unit::Nats, divergence));
+}
+
+/// "KL divergence 0.012, median KL divergence 0.003, largest KL divergence 0.14 nats"
+QString divergencesText(const trace::DivergenceMetrics& divergence) {
+  return tr("%1 %2, %3 %4, %5 %6 nats")
+      .arg(metricName("divergence"), natsText(divergence.meanDivergence), metricName("median-divergence"),
+           natsText(divergence.medianDivergence), metricName("largest-divergence"),
+           natsText(divergence.mostDivergence));
+}
+
+/// "23 of 24 agreeing"
+QString agreementText(const trace::DivergenceMetrics& divergence) {
+  return metricPhrase("agreeing-tokens", tr("%1 of %2").arg(divergence.agreeing).arg(divergence.tokens));
+}
+
 /// A divergence that is practically nothing is not written out here; the details have every digit.
 QString divergenceWords(const trace::DivergenceMetrics& divergence) {
   constexpr double kTold = 0.001;
   const bool isTold = divergence.meanDivergence == 0 || divergence.meanDivergence >= kTold;
-  return isTold ? tr("KL %1").arg(QString::fromStdString(trace::divergenceText(divergence.meanDivergence)))
-                : tr("KL < 0.001");
+  return isTold ? tr("%1 %2").arg(metricShortName("divergence"), natsText(divergence.meanDivergence))
+                : tr("%1 < 0.001").arg(metricShortName("divergence"));
 }
 
 }  // namespace
@@ -349,7 +366,7 @@ QString exactnessText(const Answer& answer) {
   if (!answer.fidelity) return over(answer.exactness);
   const trace::FidelityMetrics& fidelity = *answer.fidelity;
   QString measured = divergenceWords(fidelity);
-  measured += tr(", %1 of %2 tokens agree").arg(fidelity.agreeing).arg(fidelity.tokens);
+  measured += tr(", %1").arg(agreementText(fidelity));
   if (fidelity.sampledSteps == 0) {
     measured += fidelity.sameAnswers == 1    ? tr(", same answer")
                 : fidelity.agreedTokens == 0 ? tr(", another answer from the first token on")
@@ -384,9 +401,7 @@ QString fidelityHeadline(const Answer& answer) {
   const trace::FidelityMetrics& fidelity = *answer.fidelity;
   // Tokens that agree place by place say little where the first one leads elsewhere: answers come first.
   const QString said =
-      fidelity.sampledSteps > 0 ? tr("%1 of %2 tokens are the likeliest of a full prefill")
-                                      .arg(fidelity.agreeing)
-                                      .arg(fidelity.tokens)
+      fidelity.sampledSteps > 0    ? tr("%1 with a full prefill").arg(agreementText(fidelity))
       : fidelity.sameAnswers == 1  ? tr("The same answer as a full prefill")
       : fidelity.agreedTokens == 0 ? tr("A full prefill answers otherwise, from the first token on")
       : fidelity.agreedTokens == 1
@@ -402,15 +417,12 @@ QString fidelityHeadline(const Answer& answer) {
 QString fidelityDetails(const Answer& answer) {
   if (!answer.fidelity) return {};
   const trace::FidelityMetrics& fidelity = *answer.fidelity;
-  const auto nats = [](double value) { return QString::fromStdString(trace::divergenceText(value)); };
-  QStringList lines{
-      answer.layout.isEmpty()
-          ? tr("Held against a full prefill of the same tokens:")
-          : tr("Held against a full prefill of the same tokens, as the layout %1 has them:")
-                .arg(answer.layout),
-      tr("Divergence of the next token (KL, nats): mean %1, median %2, most %3")
-          .arg(nats(fidelity.meanDivergence), nats(fidelity.medianDivergence), nats(fidelity.mostDivergence)),
-      tr("The same likeliest token at %1 of %2 places").arg(fidelity.agreeing).arg(fidelity.tokens)};
+  QStringList lines{answer.layout.isEmpty()
+                        ? tr("Held against a full prefill of the same tokens:")
+                        : tr("Held against a full prefill of the same tokens, as the layout %1 has them:")
+                              .arg(answer.layout),
+                    divergencesText(fidelity),
+                    tr("%1: %2").arg(metricTitle("agreeing-tokens"), agreementText(fidelity))};
   if (fidelity.sampledSteps > 0)
     lines += tr("The answer was drawn at random, so that there is no other to compare it with");
   else
@@ -418,18 +430,13 @@ QString fidelityDetails(const Answer& answer) {
                                        : tr("A full prefill gives another answer; tokens that are the same "
                                             "before the first difference: %1")
                                              .arg(fidelity.agreedTokens);
-  if (const std::optional<double> deviation = fidelity.meanAttentionDeviation())
-    lines += tr("Attention differs by %1 on average over layers and heads (L2 norm over all keys, 0 … 1.41)")
-                 .arg(*deviation, 0, 'f', 3);
+  if (fidelity.meanAttentionDeviation())
+    lines +=
+        tr("%1: %2").arg(metricTitle("attention-deviation"), metricText("attention-deviation", fidelity));
   if (answer.arithmeticMetrics) {
     const trace::DivergenceMetrics& arithmetic = *answer.arithmeticMetrics;
-    lines +=
-        tr("A full prefill in %1 arithmetic against one in f32 (KL, nats): mean %2, median %3, most %4; the "
-           "same likeliest token at %5 of %6 places")
-            .arg(answer.arithmetic, nats(arithmetic.meanDivergence), nats(arithmetic.medianDivergence),
-                 nats(arithmetic.mostDivergence))
-            .arg(arithmetic.agreeing)
-            .arg(arithmetic.tokens);
+    lines += tr("A full prefill in %1 arithmetic, compared with one in f32: %2; %3")
+                 .arg(answer.arithmetic, divergencesText(arithmetic), agreementText(arithmetic));
   }
   return lines.join(QLatin1Char('\n'));
 }

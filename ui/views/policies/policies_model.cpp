@@ -11,10 +11,12 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::ui {
@@ -28,115 +30,105 @@ using workbench::PolicyStage;
 const QString kUnmeasured = QStringLiteral("–");
 
 QString natsText(double divergence) {
-  return tr("%1\u00A0nats").arg(QString::fromStdString(trace::divergenceText(divergence)));
+  return tr("%1\u00A0nats").arg(QString::fromStdString(metrics::text(metrics::Unit::Nats, divergence)));
 }
 
-/// In MiB.
-QString memoryText(std::uint64_t bytes) {
-  constexpr double kMebibyte = 1 << 20;
-  const double size = static_cast<double>(bytes) / kMebibyte;
-  return QString::number(size, 'f', size < 10 ? 2 : size < 100 ? 1 : 0);
-}
-
-/// A figure of a row: how it is written, and what it is compared by; the smallest is the best.
-struct Figure {
+/// A value of a row: its text, its help, and the number by which it is compared. The smallest number is best.
+struct Measured {
   QString text;
   QString help{};
   double cost = 0;
 };
-using FigureOf = std::function<std::optional<Figure>(const MeasuredPolicy&)>;
+using MeasuredOf = std::function<std::optional<Measured>(const MeasuredPolicy&)>;
 
-std::optional<Figure> firstTokenOf(const std::optional<PolicyRun>& run) {
-  if (!run || !run->firstToken) return std::nullopt;
-  return Figure{.text = durationText(*run->firstToken), .cost = *run->firstToken};
+/// `value`: of the metric.
+Measured measured(const metrics::Metric& metric, double value, const QString& text,
+                  const QString& help = {}) {
+  return {.text = text, .help = help, .cost = metric.better == metrics::Better::More ? -value : value};
 }
 
-/// A share of the prompts of the second run.
-std::optional<Figure> promptShareOf(const MeasuredPolicy& policy, std::int64_t (*part)(const TokenAccount&),
-                                    bool isGood) {
+std::optional<Measured> firstTokenOf(const std::optional<PolicyRun>& run) {
+  if (!run || !run->firstToken) return std::nullopt;
+  const metrics::Metric& metric = metrics::get("time-to-first-token");
+  return measured(metric, *run->firstToken, metricText(metric, *run->firstToken));
+}
+
+/// The part of the prompts of the second run to which the metric applies.
+std::optional<Measured> promptShareOf(const MeasuredPolicy& policy, std::string_view id) {
   if (!policy.reordered) return std::nullopt;
   const TokenAccount& prompt = policy.reordered->prompt;
-  QString help = tr("Of %1 tokens: %2 found where they stood, %3 found and moved, %4 computed, %5 found "
-                    "and computed again")
-                     .arg(prompt.total())
-                     .arg(prompt.hit)
-                     .arg(prompt.relocated)
-                     .arg(prompt.computed)
-                     .arg(prompt.again);
-  for (const QString& words : accountWords({.padded = prompt.padded, .cropped = prompt.cropped}))
-    help += tr(", %1").arg(words);
-  return Figure{.text = shareText(part(prompt), prompt.total()),
-                .help = std::move(help),
-                .cost = static_cast<double>(isGood ? -part(prompt) : part(prompt))};
+  QStringList help;
+  for (const char* const part :
+       {"hit-tokens", "relocated-tokens", "computed-tokens", "tokens-computed-again"})
+    help << metricPhraseOf(part, prompt);
+  help += accountWords({.padded = prompt.padded, .cropped = prompt.cropped});
+  const metrics::Metric& metric = metrics::get(id);
+  const std::int64_t count = metric.ofTokens(prompt);
+  return measured(
+      metric, static_cast<double>(count), shareText(count, prompt.total()),
+      tr("%1 %2: %3")
+          .arg(metricText("prompt-tokens", prompt), metricName("prompt-tokens"), help.join(tr(", "))));
 }
 
-std::optional<Figure> divergenceOf(const MeasuredPolicy& policy) {
-  const auto figures = policy.fidelity();
-  if (!figures) return std::nullopt;
-  return Figure{.text = QString::fromStdString(trace::divergenceText(figures->meanDivergence)),
-                .help = tr("Median %1, most %2")
-                            .arg(natsText(figures->medianDivergence), natsText(figures->mostDivergence)),
-                .cost = figures->meanDivergence};
+std::optional<Measured> divergenceOf(const MeasuredPolicy& policy) {
+  const auto fidelity = policy.fidelity();
+  if (!fidelity) return std::nullopt;
+  return measured(metrics::get("divergence"), fidelity->meanDivergence, metricText("divergence", *fidelity),
+                  tr("%1: %2\n%3: %4")
+                      .arg(metricTitle("median-divergence"), natsText(fidelity->medianDivergence),
+                           metricTitle("largest-divergence"), natsText(fidelity->mostDivergence)));
 }
 
-std::optional<Figure> agreementOf(const MeasuredPolicy& policy) {
-  const auto figures = policy.fidelity();
-  if (!figures) return std::nullopt;
-  return Figure{.text = shareText(figures->agreeing, figures->tokens),
-                .help = tr("%1 of %2 tokens").arg(figures->agreeing).arg(figures->tokens),
-                .cost = -figures->agreement()};
+std::optional<Measured> agreementOf(const MeasuredPolicy& policy) {
+  const auto fidelity = policy.fidelity();
+  if (!fidelity) return std::nullopt;
+  return measured(metrics::get("agreeing-tokens"), fidelity->agreement(),
+                  shareText(fidelity->agreeing, fidelity->tokens),
+                  metricPart("agreeing-tokens", metricText("agreeing-tokens", *fidelity), "compared-tokens",
+                             metricText("compared-tokens", *fidelity)));
 }
 
-std::optional<Figure> memoryOf(const MeasuredPolicy& policy) {
+std::optional<Measured> memoryOf(const MeasuredPolicy& policy) {
   if (policy.cacheBytes == 0) return std::nullopt;
-  return Figure{.text = memoryText(policy.cacheBytes), .cost = static_cast<double>(policy.cacheBytes)};
+  const metrics::Metric& metric = metrics::get("cache-memory");
+  const auto bytes = static_cast<double>(policy.cacheBytes);
+  return measured(metric, bytes, QString::fromStdString(metrics::columnText(metric.unit, bytes)));
 }
 
 struct MeasuredColumn {
   FigureColumn shown;
-  FigureOf figure;
+  MeasuredOf valueOf;
   bool isTime = false;
 };
 
 /// A time that was measured once says something only if it is this much shorter than all others.
 constexpr double kClearlyShorter = 1.25;
 
-std::vector<MeasuredColumn> figureColumns(const PolicyComparison& comparison) {
-  const QString first = metricMeaning("time-to-first-token");
+std::vector<MeasuredColumn> measuredColumns(const PolicyComparison& comparison) {
+  const QString first = metricExplanation("time-to-first-token");
   const QString second = comparison.isReordered
                              ? tr("In the second run, with what stands under plus in another order.")
                              : tr("In the second run, which is the same query once more.");
-  const auto shareOf = [&second](std::string_view id) {
-    return tr("Share of the prompt. %1 %2").arg(metricMeaning(id), second);
+  const auto shareColumn = [&second](std::string_view id) {
+    return MeasuredColumn{
+        {metricShortTitle(id), tr("Share of the prompt. %1 %2").arg(metricMeaning(id), second)},
+        [id](const MeasuredPolicy& policy) { return promptShareOf(policy, id); }};
   };
-  return {
-      {{tr("Cold"), tr("Time to the first token with an empty cache, one run. %1").arg(first)},
-       [](const MeasuredPolicy& policy) { return firstTokenOf(policy.cold); },
-       true},
-      {{comparison.isReordered ? tr("Swapped") : tr("Warm"),
-        tr("Time to the first token. %1 %2").arg(second, first)},
-       [](const MeasuredPolicy& policy) { return firstTokenOf(policy.reordered); },
-       true},
-      {{metricShortTitle("cached-tokens"), shareOf("cached-tokens")},
-       [](const MeasuredPolicy& policy) {
-         return promptShareOf(
-             policy, [](const TokenAccount& prompt) { return prompt.cached(); }, true);
-       }},
-      {{metricShortTitle("computed-tokens"), shareOf("computed-tokens")},
-       [](const MeasuredPolicy& policy) {
-         return promptShareOf(
-             policy, [](const TokenAccount& prompt) { return prompt.computed; }, false);
-       }},
-      {{metricShortTitle("tokens-computed-again"), shareOf("tokens-computed-again")},
-       [](const MeasuredPolicy& policy) {
-         return promptShareOf(
-             policy, [](const TokenAccount& prompt) { return prompt.again; }, false);
-       }},
-      {{tr("%1 nats").arg(metricShortName("divergence")),
-        tr("%1 0 is exact. %2").arg(metricMeaning("divergence"), explain(u"full-prefill"))},
-       divergenceOf},
-      {{tr("As full"), metricMeaning("agreeing-tokens")}, agreementOf},
-      {{tr("MiB"), tr("Memory: blocks of the pool that hold keys and values after both runs.")}, memoryOf}};
+  return {{{tr("Cold"), tr("With an empty cache, one run. %1").arg(first)},
+           [](const MeasuredPolicy& policy) { return firstTokenOf(policy.cold); },
+           true},
+          {{comparison.isReordered ? tr("Swapped") : tr("Warm"), tr("%1 %2").arg(second, first)},
+           [](const MeasuredPolicy& policy) { return firstTokenOf(policy.reordered); },
+           true},
+          shareColumn("cached-tokens"),
+          shareColumn("computed-tokens"),
+          shareColumn("tokens-computed-again"),
+          {{metricShortHeading("divergence"),
+            tr("%1 0 is exact. %2").arg(metricMeaning("divergence"), explain(u"full-prefill"))},
+           divergenceOf},
+          {{metricShortTitle("agreeing-tokens"), metricMeaning("agreeing-tokens")}, agreementOf},
+          {{metricShortHeading("cache-memory"), tr("%1 After both runs.").arg(metricMeaning("cache-memory"))},
+           memoryOf}};
 }
 
 QString policyHelp(const MeasuredPolicy& policy) {
@@ -154,25 +146,25 @@ void fillRows(const PolicyComparison& comparison, PoliciesModel& model) {
   for (const MeasuredPolicy& policy : comparison.policies)
     model.rows.push_back(
         {.name = QString::fromStdString(policy.policy), .help = policyHelp(policy), .cells = {}});
-  for (const MeasuredColumn& column : figureColumns(comparison)) {
+  for (const MeasuredColumn& column : measuredColumns(comparison)) {
     model.columns.push_back(column.shown);
-    std::vector<std::optional<Figure>> figures;
+    std::vector<std::optional<Measured>> values;
     std::vector<double> costs;
     for (const MeasuredPolicy& policy : comparison.policies) {
-      figures.push_back(column.figure(policy));
-      if (figures.back()) costs.push_back(figures.back()->cost);
+      values.push_back(column.valueOf(policy));
+      if (values.back()) costs.push_back(values.back()->cost);
     }
     std::sort(costs.begin(), costs.end());
     const bool isClear = costs.size() > 1 && (column.isTime ? costs[1] >= kClearlyShorter * costs[0]
                                                             : costs.front() < costs.back());
-    for (std::size_t i = 0; i < figures.size(); ++i) {
-      const std::optional<Figure>& figure = figures[i];
-      if (!figure) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::optional<Measured>& value = values[i];
+      if (!value) {
         model.rows[i].cells.push_back({.text = kUnmeasured, .help = {}});
         continue;
       }
       model.rows[i].cells.push_back(
-          {.text = figure->text, .help = figure->help, .isBest = isClear && figure->cost <= costs.front()});
+          {.text = value->text, .help = value->help, .isBest = isClear && value->cost <= costs.front()});
     }
   }
 }
@@ -183,9 +175,10 @@ QString inQuotes(const std::string& text) {
 
 QString tokenHelp(const ComparedReply& reply, std::size_t index) {
   const trace::FidelityToken& token = reply.fidelity.tokens[index];
-  QStringList lines{tr("Token %1, %2: divergence %3")
-                        .arg(index + 1)
-                        .arg(inQuotes(reply.texts[index]), natsText(token.divergence))};
+  QStringList lines{
+      tr("Token %1, %2: %3 %4")
+          .arg(index + 1)
+          .arg(inQuotes(reply.texts[index]), metricShortName("divergence"), natsText(token.divergence))};
   lines += tr("Probability %1 here, %2 in a full prefill")
                .arg(token.policyProbability, 0, 'g', 2)
                .arg(token.fullProbability, 0, 'g', 2);
@@ -231,7 +224,7 @@ void addRemarks(const PolicyComparison& comparison, const document::Document& do
     if (!policy.problem.empty())
       model.warnings +=
           tr("%1: %2").arg(QString::fromStdString(policy.policy), QString::fromStdString(policy.problem));
-    if (const auto figures = policy.fidelity()) isSampled = isSampled || figures->sampledSteps > 0;
+    if (const auto fidelity = policy.fidelity()) isSampled = isSampled || fidelity->sampledSteps > 0;
   }
   for (const PolicyAnswer& answer : model.answers)
     differs = differs || std::any_of(answer.tokens.begin(), answer.tokens.end(),
@@ -284,40 +277,36 @@ PoliciesModel policiesModel(const ViewInput& input) {
 
 QString policiesCsv(const PolicyComparison& comparison) {
   constexpr double kMilliseconds = 1000;
-  const auto number = [](const auto& value) { return value ? csvNumber(*value) : QString(); };
+  constexpr std::array<std::string_view, 7> kPromptCounts = {
+      "prompt-tokens",         "hit-tokens",    "relocated-tokens", "computed-tokens",
+      "tokens-computed-again", "padded-tokens", "cropped-tokens"};
   const auto milliseconds = [](const std::optional<PolicyRun>& run) {
     return run && run->firstToken ? csvNumber(*run->firstToken * kMilliseconds) : QString();
   };
-  QString text = csvLine({tr("policy"), tr("first token cold ms"), tr("first token of the second run ms"),
-                          metricHeading("prompt-tokens"), metricHeading("hit-tokens"),
-                          metricHeading("relocated-tokens"), metricHeading("computed-tokens"),
-                          metricHeading("tokens-computed-again"), metricHeading("padded-tokens"),
-                          metricHeading("cropped-tokens"), metricHeading("generated-tokens"),
-                          metricHeading("divergence"), metricHeading("largest-divergence"),
-                          metricHeading("agreeing-tokens"), tr("bytes"), tr("answer"), tr("problem")});
+  const QString first = metricHeading("time-to-first-token");
+  QStringList titles{tr("policy"), tr("%1 cold").arg(first), tr("%1 second run").arg(first)};
+  for (const std::string_view id : kPromptCounts) titles += metricHeading(id);
+  for (const char* const id : {"generated-tokens", "divergence", "largest-divergence", "agreeing-tokens"})
+    titles += metricHeading(id);
+  titles << tr("bytes") << metricName("answer") << tr("problem");
+  QString text = csvLine(titles);
   for (const MeasuredPolicy& policy : comparison.policies) {
-    const auto figures = policy.fidelity();
-    std::optional<double> mean;
-    std::optional<double> most;
-    std::optional<double> agreeing;
-    if (figures) {
-      mean = figures->meanDivergence;
-      most = figures->mostDivergence;
-      agreeing = static_cast<double>(figures->agreeing);
-    }
+    const auto fidelity = policy.fidelity();
+    const auto cell = [&fidelity](std::string_view id) {
+      const metrics::Metric& metric = metrics::get(id);
+      return metricCell(metric, fidelity ? metric.of(*fidelity) : std::nullopt);
+    };
     QStringList fields{QString::fromStdString(policy.policy), milliseconds(policy.cold),
                        milliseconds(policy.reordered)};
     if (policy.reordered) {
-      const TokenAccount& prompt = policy.reordered->prompt;
-      for (const std::int64_t count : {prompt.total(), prompt.hit, prompt.relocated, prompt.computed,
-                                       prompt.again, prompt.padded, prompt.cropped})
-        fields += QString::number(count);
+      for (const std::string_view id : kPromptCounts)
+        fields += QString::number(metrics::get(id).ofTokens(policy.reordered->prompt));
     } else {
-      fields += QStringList(7, QString());
+      fields += QStringList(kPromptCounts.size(), QString());
     }
-    fields << QString::number(policy.generatedTokens) << number(mean) << number(most) << number(agreeing)
-           << QString::number(policy.cacheBytes) << QString::fromStdString(policy.answer)
-           << QString::fromStdString(policy.problem);
+    fields << QString::number(policy.generatedTokens) << cell("divergence") << cell("largest-divergence")
+           << cell("agreeing-tokens") << QString::number(policy.cacheBytes)
+           << QString::fromStdString(policy.answer) << QString::fromStdString(policy.problem);
     text += csvLine(fields);
   }
   return text;

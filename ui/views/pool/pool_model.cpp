@@ -6,6 +6,7 @@
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/pool/store_list.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -124,11 +125,11 @@ QString poolStateName(PoolBlockState state) {
     case PoolBlockState::Null:
       return tr("null block");
     case PoolBlockState::Free:
-      return tr("free");
+      return metricShortName("free-blocks");
     case PoolBlockState::Cached:
-      return tr("cached");
+      return metricShortName("cached-blocks");
     case PoolBlockState::Held:
-      return tr("held");
+      return metricShortName("blocks-in-use");
     case PoolBlockState::Computing:
       break;
   }
@@ -151,10 +152,7 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
     to.state = stateOf(from, i);
     to.references = from.references;
     to.fill = from.fill;
-    if (to.state == PoolBlockState::Free) ++table.free;
-    if (to.state == PoolBlockState::Cached) ++table.cached;
     if (to.state == PoolBlockState::Held || to.state == PoolBlockState::Computing) {
-      ++table.held;
       to.isOthers = isHeldByOthers(input, holders[i]);
       if (to.isOthers) ++table.others;
     }
@@ -181,12 +179,13 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
   }
   table.oldest = double(oldest) / 1e9;
   if (!table.blocks.empty()) {
-    table.summary = tr("%1 blocks · %2 held · %3 cached · %4 free")
-                        .arg(table.blocks.size() - 1)
-                        .arg(table.held)
-                        .arg(table.cached)
-                        .arg(table.free);
-    if (table.others > 0) table.summary += tr(" · %1 held by another run").arg(table.others);
+    const metrics::PoolFacts facts{.blocks = metrics::countsOf(pool)};
+    table.summary = tr("%1 blocks").arg(table.blocks.size() - 1);
+    for (const char* const id : {"blocks-in-use", "cached-blocks", "free-blocks"})
+      table.summary += tr(" · %1").arg(metricPhraseOf(id, facts));
+    if (table.others > 0)
+      table.summary +=
+          tr(" · %1 by another run").arg(metricPhrase("blocks-in-use", static_cast<double>(table.others)));
     const StoreTable store = storeTable(input);
     if (!store.summary.isEmpty()) table.summary += tr(" · ") + store.summary;
   }
@@ -207,7 +206,7 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
   if (own->references > 0) {
     first << (own->references == 1 ? tr("1 reference") : tr("%1 references").arg(own->references));
     const QStringList names = holders(input, block);
-    if (!names.isEmpty()) first << tr("held by %1").arg(names.join(tr(" and ")));
+    if (!names.isEmpty()) first << tr("in use by %1").arg(names.join(tr(" and ")));
   } else if (tellsOrder(*input.trace)) {
     const std::vector<BlockId> order = pool.freeOrder();
     const auto place = std::find(order.begin(), order.end(), block);
@@ -249,7 +248,7 @@ QString poolTip(const ViewInput& input, BlockId block) {
   if (own->references > 0) {
     text += QStringLiteral(" ×%1").arg(own->references);
     const QStringList names = holders(input, block);
-    if (!names.isEmpty()) text += QLatin1Char('\n') + tr("held by %1").arg(names.join(tr(" and ")));
+    if (!names.isEmpty()) text += QLatin1Char('\n') + tr("in use by %1").arg(names.join(tr(" and ")));
   }
   if (own->cached) {
     text += QLatin1Char('\n') + ownerText(input, *own);

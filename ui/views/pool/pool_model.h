@@ -43,12 +43,9 @@ struct PoolDetail {
 struct PoolTable {
   std::int32_t blockSize = 16;
   std::vector<PoolBlock> blocks;  ///< by block id; empty: the source reports no pool
-  std::size_t free = 0;
-  std::size_t cached = 0;  ///< cached blocks that no request holds
-  std::size_t held = 0;
-  std::size_t others = 0;  ///< held blocks that only runs that are not the document's hold
-  double oldest = 0;       ///< seconds since the oldest block was stored; 0: ages were not asked for
-  bool anyLoaded = false;  ///< some block is `loaded`
+  std::size_t others = 0;         ///< blocks in use that only runs of other documents use
+  double oldest = 0;              ///< seconds since the oldest block was stored; 0: ages were not asked for
+  bool anyLoaded = false;         ///< some block is `loaded`
   QString summary;
   bool operator==(const PoolTable&) const = default;
 };

@@ -2,6 +2,7 @@
 #include "ui/views/pool/pool_plot.h"
 
 #include "ui/views/common/number_text.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QFontMetrics>
@@ -32,7 +33,7 @@ struct Layer {
 };
 /// From the bottom to the top. How blocks serve a request is told by colours; how full the pool is, by greys.
 constexpr std::array<Layer, 3> kLayers{{{&PoolLevel::shared, Role::Text},
-                                        {&PoolLevel::held, Role::TextThird},
+                                        {&PoolLevel::unshared, Role::TextThird},
                                         {&PoolLevel::cached, Role::Outline}}};
 
 }  // namespace
@@ -174,10 +175,11 @@ void PoolPlot::paintLegend(QPainter& painter, const QRect& area) const {
     painter.drawText(QRect(x, area.top(), area.width(), kLegend), Qt::AlignLeft | Qt::AlignVCenter, text);
     x += metrics.horizontalAdvance(text) + 3 * kSpace;
   };
-  const std::array<std::pair<QString, Role>, 4> entries{{{tr("shared"), kLayers[0].role},
-                                                         {tr("held"), kLayers[1].role},
-                                                         {tr("cached"), kLayers[2].role},
-                                                         {tr("free"), Role::Canvas}}};
+  const std::array<std::pair<QString, Role>, 4> entries{
+      {{metricShortName("shared-blocks"), kLayers[0].role},
+       {metricShortName("unshared-blocks"), kLayers[1].role},
+       {metricShortName("cached-blocks"), kLayers[2].role},
+       {metricShortName("free-blocks"), Role::Canvas}}};
   for (const auto& [text, role] : entries) {
     const QRect box(x, area.top() + (kLegend - kSwatch) / 2, kSwatch, kSwatch);
     painter.fillRect(box, m_theme.color(role));
@@ -193,7 +195,7 @@ void PoolPlot::paintLegend(QPainter& painter, const QRect& area) const {
   painter.drawPolygon(
       QPolygonF({QPointF(x, middle - 4), QPointF(x + 8, middle - 4), QPointF(x + 4, middle + 4)}));
   x += 8 + kSpace;
-  word(tr("evicted"));
+  word(metricShortName("evicted-blocks"));
 }
 
 void PoolPlot::paint(QPainter& painter, const QRect& area) const {
@@ -341,7 +343,7 @@ void PoolLevels::follow(const std::shared_ptr<const TraceStore>& trace) {
     if (removed != nullptr && removed->reason == trace::RemovalReason::Evicted) m_evictions.push_back(m_read);
     if (!take(payload)) continue;
     m_now.event = m_read;
-    m_mostUsed = std::max(m_mostUsed, m_now.used());
+    m_mostUsed = std::max(m_mostUsed, m_now.filled());
     m_levels.push_back(m_now);
   }
 }
@@ -380,11 +382,7 @@ void PoolLevels::setAll(const trace::PoolState& pool) {
 }
 
 void PoolLevels::count(const Block& block, std::int32_t by) {
-  std::int32_t& level = block.references > 1    ? m_now.shared
-                        : block.references == 1 ? m_now.held
-                        : block.cached          ? m_now.cached
-                                                : m_now.free;
-  level += by;
+  m_now.count(block.references, block.cached, by);
 }
 
 void PoolLevels::set(BlockId block, std::int32_t references, bool cached) {
@@ -406,20 +404,21 @@ std::int32_t PoolLevels::referencesOf(BlockId block) const {
 }
 
 QString levelText(const PoolLevel& level) {
-  const QString held = level.held == 1 ? tr("1 block held by one request")
-                                       : tr("%1 blocks held by one request").arg(level.held);
-  return tr("%1, %2 shared, %3 cached, %4 free")
-      .arg(held)
-      .arg(level.shared)
-      .arg(level.cached)
-      .arg(level.free);
+  const metrics::PoolFacts pool{.blocks = level};
+  QStringList phrases;
+  for (const char* const id : {"unshared-blocks", "shared-blocks", "cached-blocks", "free-blocks"})
+    phrases << metricPhraseOf(id, pool);
+  return phrases.join(tr(", "));
 }
 
 QString poolLevelsCsv(const std::shared_ptr<const TraceStore>& trace) {
   PoolLevels levels;
   levels.follow(trace);
-  QString text = csvLine({tr("event"), tr("time s"), tr("run"), tr("request"), tr("shared"), tr("held"),
-                          tr("cached"), tr("free"), tr("evicted")});
+  QStringList titles{tr("event"), tr("time s"), tr("run"), tr("request")};
+  for (const char* const id :
+       {"shared-blocks", "unshared-blocks", "cached-blocks", "free-blocks", "evicted-blocks"})
+    titles << metricHeading(id);
+  QString text = csvLine(titles);
   auto eviction = levels.evictions().begin();
   for (const PoolLevel& level : levels.levels()) {
     while (eviction != levels.evictions().end() && *eviction < level.event) ++eviction;
@@ -428,7 +427,7 @@ QString poolLevelsCsv(const std::shared_ptr<const TraceStore>& trace) {
     text += csvLine({QString::number(level.event + 1), csvNumber(static_cast<double>(event.time) * 1e-9),
                      event.run == 0 ? QString() : QString::number(event.run),
                      event.request == 0 ? QString() : QString::number(event.request),
-                     QString::number(level.shared), QString::number(level.held),
+                     QString::number(level.shared), QString::number(level.unshared),
                      QString::number(level.cached), QString::number(level.free), evicts ? tr("1") : tr("0")});
   }
   return text;

@@ -2,6 +2,7 @@
 // Paints how full the pool is over the events of a trace.
 #pragma once
 
+#include "engine/metrics/pool_metrics.h"
 #include "ui/session/trace_store.h"
 #include "ui/theme/theme.h"
 
@@ -21,13 +22,8 @@ namespace spanscope::ui {
 // How full the pool is after every event that changes it, and which events evict.
 
 /// The blocks of the pool after an event. The null block does not count; the four sum up to all others.
-struct PoolLevel {
-  std::size_t event = 0;    ///< index of the event that led to it
-  std::int32_t shared = 0;  ///< blocks that several requests use
-  std::int32_t held = 0;    ///< blocks that one request uses
-  std::int32_t cached = 0;  ///< blocks that no request uses and a lookup can find
-  std::int32_t free = 0;    ///< blocks that hold nothing
-  std::int32_t used() const { return shared + held + cached; }
+struct PoolLevel : metrics::PoolCounts {
+  std::size_t event = 0;  ///< index of the event that led to it
   bool operator==(const PoolLevel&) const = default;
 };
 
@@ -41,7 +37,7 @@ class PoolLevels {
   /// Indices of the events that took a content from the pool to make room, ascending.
   const std::vector<std::size_t>& evictions() const { return m_evictions; }
   std::int32_t mostUsed() const { return m_mostUsed; }  ///< most blocks that held something at once
-  std::int32_t blocks() const { return m_now.used() + m_now.free; }
+  std::int32_t blocks() const { return m_now.filled() + m_now.free; }
 
  private:
   struct Block {
@@ -65,7 +61,7 @@ class PoolLevels {
   std::vector<std::size_t> m_evictions;
 };
 
-/// "12 blocks held by one request, 3 shared, 40 cached, 1992 free"
+/// "12 unshared, 3 shared, 40 cached, 1992 free"
 QString levelText(const PoolLevel& level);
 /// A line for each change.
 QString poolLevelsCsv(const std::shared_ptr<const TraceStore>& trace);

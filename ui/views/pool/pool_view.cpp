@@ -6,6 +6,7 @@
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/store_list.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QComboBox>
@@ -263,24 +264,22 @@ class AgeScale : public QWidget {
 
 PoolControls::PoolControls(QWidget* parent)
     : QWidget(parent),
-      m_legend(
-          new BlockLegend({{{.role = BlockRole::Hit},
-                            Theme::name(BlockRole::Hit),
-                            tr("Serves the shown request, found where it was")},
-                           {{.role = BlockRole::Relocated},
-                            Theme::name(BlockRole::Relocated),
-                            tr("Serves the shown request, found at another position")},
-                           {{.role = BlockRole::Computed},
-                            Theme::name(BlockRole::Computed),
-                            tr("Computed for the shown request, or being computed")},
-                           {{.core = BlockCore::Dark},
-                            tr("held"),
-                            tr("Other requests hold it; a frame alone: requests of another run")},
-                           {{.core = BlockCore::Light},
-                            tr("cached"),
-                            tr("Nobody holds it; it can be found until it is evicted")},
-                           {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Holds nothing")}},
-                          this)),
+      m_legend(new BlockLegend(
+          {{{.role = BlockRole::Hit},
+            Theme::name(BlockRole::Hit),
+            tr("Serves the shown request, found where it was")},
+           {{.role = BlockRole::Relocated},
+            Theme::name(BlockRole::Relocated),
+            tr("Serves the shown request, found at another position")},
+           {{.role = BlockRole::Computed},
+            Theme::name(BlockRole::Computed),
+            tr("Computed for the shown request, or being computed")},
+           {{.core = BlockCore::Dark},
+            metricShortName("blocks-in-use"),
+            tr("Other requests use it; a frame alone: requests of another run")},
+           {{.core = BlockCore::Light}, metricShortName("cached-blocks"), metricMeaning("cached-blocks")},
+           {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Holds nothing")}},
+          this)),
       m_scale(new AgeScale(this)),
       m_choice(new QComboBox(this)) {
   auto* row = new QHBoxLayout(this);

@@ -502,9 +502,7 @@ RangeTotals rangeTotals(const TraceStore& trace, const EventRange& range) {
 QString rangeText(const RangeTotals& totals) {
   const std::size_t first = totals.range.begin + 1;
   const metrics::TokenAccount& tokens = totals.tokens;
-  const auto of = [&tokens](std::string_view id) {
-    return metricPhrase(id, static_cast<double>(metrics::get(id).ofTokens(tokens)));
-  };
+  const auto of = [&tokens](std::string_view id) { return metricPhraseOf(id, tokens); };
   const QStringList parts{
       totals.range.end == first ? tr("event %1").arg(first)
                                 : tr("events %1 to %2").arg(first).arg(totals.range.end),
@@ -515,7 +513,9 @@ QString rangeText(const RangeTotals& totals) {
                            of("tokens-computed-again"),
                            metricPhrase("generated-tokens", static_cast<double>(totals.generated))}
                    .join(tr(", "))),
-      tr("blocks: %1 allocated, %2 evicted").arg(totals.allocated).arg(totals.evicted)};
+      tr("blocks: %1, %2")
+          .arg(metricPhrase("allocated-blocks", static_cast<double>(totals.allocated)),
+               metricPhrase("evicted-blocks", static_cast<double>(totals.evicted)))};
   QStringList layout = accountWords({.padded = tokens.padded, .cropped = tokens.cropped});
   return (parts + layout).join(tr(" · "));
 }

@@ -251,7 +251,7 @@ QString timelineFacts(const TimelineModel& model, const TimelineRow& row, const 
                                          : tr(" from host memory");
   } else if (bar.kind != BarKind::Waiting) {
     text += bar.tokens == 1 ? tr(" 1 token") : tr(" %1 tokens").arg(bar.tokens);
-    if (bar.passes > 1) text += tr(" in %1 passes").arg(bar.passes);
+    if (bar.passes > 1) text += tr(" in %1").arg(metricPhrase("passes", static_cast<double>(bar.passes)));
   } else if (!row.waitReason.isEmpty()) {
     text += tr(": %1").arg(row.waitReason);
   }
@@ -261,9 +261,10 @@ QString timelineFacts(const TimelineModel& model, const TimelineRow& row, const 
 QString timelineFacts(const TimelineModel& model, const TimelineRow& row) {
   QString text = tr("%1, request %2 of run %3").arg(row.name).arg(row.request).arg(row.run);
   if (row.admittedAt >= 0 && row.prompt.total() > 0) {
+    const metrics::Totals totals{.account = metrics::PromptAccount{.prompt = row.prompt}};
     text += tr(" · %1, %2")
-                .arg(metricShare("cached-tokens", row.prompt.cached(), "prompt-tokens", row.prompt.total()),
-                     metricPhrase("relocated-tokens", static_cast<double>(row.prompt.relocated)));
+                .arg(metricShare("cached-tokens", "prompt-tokens", totals),
+                     metricPhraseOf("relocated-tokens", totals));
     for (const QString& words : accountWords(row.prompt)) text += tr(", %1").arg(words);
   }
   if (row.firstTokenAt >= 0) text += tr(" · first token at %1").arg(span(row.firstTokenAt - model.begin));
@@ -273,7 +274,7 @@ QString timelineFacts(const TimelineModel& model, const TimelineRow& row) {
 
 QString timelineCsv(const TimelineModel& model) {
   QString text = csvLine({tr("run"), tr("request"), tr("step"), tr("doing"), tr("begin ms"), tr("end ms"),
-                          tr("tokens"), tr("passes")});
+                          tr("tokens"), metricShortName("passes")});
   const auto ms = [&model](std::int64_t time) {
     return csvNumber(static_cast<double>(time - model.begin) * 1e-6);
   };

@@ -5,6 +5,7 @@
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/sample_benchmarks.h"
 #include "ui/views/benchmark/benchmark_view.h"
+#include "ui/words/metric_words.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -101,7 +102,7 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(model.rows.size(), std::size_t(4));
     QCOMPARE(model.rows[2].name, QStringLiteral("order swapped"));
     QCOMPARE(cell(model, 0, QStringLiteral("TTFT ms")), QStringLiteral("206.0"));
-    QCOMPARE(cell(model, 0, QStringLiteral("least – most")), QStringLiteral("200.0\u00A0–\u00A0212.0"));
+    QCOMPARE(cell(model, 0, QStringLiteral("Min – max")), QStringLiteral("200.0\u00A0–\u00A0212.0"));
     QCOMPARE(cell(model, 0, QStringLiteral("Speed-up")), QStringLiteral("1.0×"));
     QCOMPARE(cell(model, 1, QStringLiteral("Speed-up")), QStringLiteral("57×"));
     QCOMPARE(cell(model, 1, QStringLiteral("Cached")), QStringLiteral("82\u00A0·\u00A099\u00A0%"));
@@ -115,7 +116,7 @@ class TestBenchmarkView : public QObject {
     QVERIFY(says(model, QStringLiteral("a pool of its own of 511 blocks")));
     QVERIFY(model.rows[2].help.endsWith(QStringLiteral("Its answer: The pet of Tarek is Biscuit.")));
     // One step: its time is that of the run, and is not said twice.
-    QCOMPARE(cell(model, 0, QStringLiteral("Last step's")), QStringLiteral("no such column"));
+    QCOMPARE(cell(model, 0, metricShortTitle("final-time-to-first-token")), QStringLiteral("no such column"));
 
     QCOMPARE(model.series.size(), std::size_t(4));
     QCOMPARE(model.series[1].points.front().samples.size(), std::size_t(7));
@@ -127,8 +128,9 @@ class TestBenchmarkView : public QObject {
     Benchmark benchmark = test::sampleBenchmark(m_rag);
     for (std::size_t turn = 0; turn < benchmark.turns.size(); ++turn)
       sampleOf(benchmark, turn, RunCase::Swapped).lastTimeToFirstToken = 0.5;
-    QCOMPARE(cell(benchmarkModel(inputOf(m_rag, benchmark)), 2, QStringLiteral("Last step's")),
-             QStringLiteral("500.0"));
+    QCOMPARE(
+        cell(benchmarkModel(inputOf(m_rag, benchmark)), 2, metricShortTitle("final-time-to-first-token")),
+        QStringLiteral("500.0"));
   }
 
   void noiseIsNotCalledFaster() {

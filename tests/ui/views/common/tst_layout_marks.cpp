@@ -10,6 +10,7 @@
 #include "ui/views/output/output_model.h"
 #include "ui/views/tokens/token_strip_area.h"
 #include "ui/views/tokens/token_strip_view.h"
+#include "ui/words/metric_words.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -62,8 +63,8 @@ class TestLayoutMarks : public QObject {
     QCOMPARE(marks.layout, QStringLiteral("cropped"));
     QVERIFY(marks.sums.pads > 0 && marks.sums.cropped > 0);
     QCOMPARE(marks.sums.markers, 3);
-    QVERIFY(layoutSummary(marks).contains(QStringLiteral("3 markers")));
-    QVERIFY(layoutSummary(marks).contains(QStringLiteral("cropped")));
+    QVERIFY(layoutSummary(marks).contains(metricPhrase("delimiter-tokens", 3)));
+    QVERIFY(layoutSummary(marks).contains(metricPhraseOf("cropped-tokens", marks.sums)));
     // Before they were told, nothing is known of them.
     ViewInput early = m_input;
     early.position = m_input.trace->request(2)->of<trace::LayoutApplied>().front();
@@ -157,8 +158,9 @@ class TestLayoutMarks : public QObject {
       markers += cell.markers;
       cropped += cell.cropped;
       const QString tip = cellTip(m_input, table, {1, i});
-      QCOMPARE(tip.contains(QStringLiteral("which the layout put in")), cell.pads + cell.markers > 0);
-      QCOMPARE(tip.contains(QStringLiteral("cropped behind it")), cell.cropped > 0);
+      QCOMPARE(tip.contains(QStringLiteral("The layout added: ")), cell.pads + cell.markers > 0);
+      QCOMPARE(tip.contains(metricPhrase("cropped-tokens", static_cast<double>(cell.cropped))),
+               cell.cropped > 0);
     }
     QCOMPARE(pads, marks.sums.pads);
     QCOMPARE(markers, marks.sums.markers);

@@ -8,6 +8,7 @@
 #include "ui/views/forecast/place_list.h"
 #include "ui/views/plan/pass_view.h"
 #include "ui/views/plan/plan_view.h"
+#include "ui/words/metric_words.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -83,6 +84,10 @@ void show(T& view, const ViewInput& input, const QSize& size = {800, 420}) {
   view.show();
   QVERIFY(QTest::qWaitForWindowExposed(&view));
   QCoreApplication::processEvents();
+}
+
+QString computed(int tokens) {
+  return metricPart("computed-tokens", QString::number(tokens), "prompt-tokens", QStringLiteral("83"));
 }
 
 }  // namespace
@@ -358,14 +363,13 @@ class TestForecastViews : public QObject {
     QCOMPARE(rows, (QStringList{"With spans here: 70 of 83", "vLLM: 0 of 83", "SGLang: 14 of 83",
                                 "llama.cpp, 4 slots: 14 of 83", "llama.cpp, one slot: 14 of 83"}));
     QCOMPARE(forecastSentence(view.model().table()),
-             QStringLiteral("With spans here, the next run computes 13 of 83 prompt tokens"));
+             QStringLiteral("With spans here, next run: ") + computed(13));
     QVERIFY(!view.tree().isColumnHidden(Column::Relocated));
 
     QSignalSpy summary(&view, &View::summaryChanged);
     view.places().setCurrentIndex(view.places().places().index(placeRow(view, QStringLiteral("SGLang")), 0));
     const ForecastTable& table = view.model().table();
-    QCOMPARE(forecastSentence(table),
-             QStringLiteral("On SGLang, the query would have 69 of 83 prompt tokens computed"));
+    QCOMPARE(forecastSentence(table), QStringLiteral("On SGLang, if it ran there: ") + computed(69));
     QVERIFY2(forecastComparison(table).contains(QStringLiteral("SGLang 0.5.23, by token")) &&
                  forecastComparison(table).contains(QStringLiteral("after the 1 request")),
              qPrintable(forecastComparison(table)));
@@ -464,8 +468,7 @@ class TestForecastViews : public QObject {
     view.setInput(input);
     QTRY_COMPARE(view.model().table().steps.size(), std::size_t{1});
     table = &view.model().table();
-    QCOMPARE(forecastSentence(*table),
-             QStringLiteral("On gpu-3, vLLM, the next run computes 83 of 83 prompt tokens"));
+    QCOMPARE(forecastSentence(*table), QStringLiteral("On gpu-3, vLLM, next run: ") + computed(83));
     QVERIFY(forecastComparison(*table).contains(QStringLiteral("after the 1 request")));
     QCOMPARE(table->places[0].problem, QStringLiteral("the model cannot be opened"));
     view.showPlace(table->places[0].id);

@@ -2,6 +2,7 @@
 // The line below an answer claims no more than what is known of it.
 #include "tests/support/test_program.h"
 #include "ui/views/output/output_model.h"
+#include "ui/words/metric_words.h"
 
 #include <QTest>
 
@@ -70,8 +71,8 @@ class TestFidelityHeadline : public QObject {
     Answer sampled = measured(0, 0);
     sampled.fidelity->sampledSteps = 1;
     QTest::newRow("sampled") << sampled
-                             << QStringLiteral(
-                                    "10 of 11 tokens are the likeliest of a full prefill · KL 0.13");
+                             << metricPhrase("agreeing-tokens", QStringLiteral("10 of 11")) +
+                                    QStringLiteral(" with a full prefill · KL 0.13");
   }
   void says() {
     QFETCH(Answer, answer);

@@ -89,17 +89,18 @@ class TestPoliciesView : public QObject {
     QCOMPARE(cell(model, 0, metricShortTitle("cached-tokens")).text, QStringLiteral("84\u00A0%"));
     QCOMPARE(cell(model, 1, metricShortTitle("computed-tokens")).text, QStringLiteral("84\u00A0%"));
     QCOMPARE(cell(model, 2, metricShortTitle("tokens-computed-again")).text, QStringLiteral("19\u00A0%"));
-    QCOMPARE(cell(model, 0, QStringLiteral("KL nats")).text, QStringLiteral("0.15"));
-    QCOMPARE(cell(model, 1, QStringLiteral("KL nats")).text, QStringLiteral("0"));
-    QCOMPARE(cell(model, 0, QStringLiteral("As full")).text, QStringLiteral("80\u00A0%"));
-    QCOMPARE(cell(model, 1, QStringLiteral("MiB")).text, QStringLiteral("7.00"));
-    QCOMPARE(cell(model, 3, QStringLiteral("MiB")).text, QStringLiteral("–"));
+    QCOMPARE(cell(model, 0, metricShortHeading("divergence")).text, QStringLiteral("0.15"));
+    QCOMPARE(cell(model, 1, metricShortHeading("divergence")).text, QStringLiteral("0"));
+    QCOMPARE(cell(model, 0, metricShortTitle("agreeing-tokens")).text, QStringLiteral("80\u00A0%"));
+    QCOMPARE(cell(model, 1, metricShortHeading("cache-memory")).text, QStringLiteral("7.00"));
+    QCOMPARE(cell(model, 3, metricShortHeading("cache-memory")).text, QStringLiteral("–"));
     QVERIFY(
         model.warnings.join(QLatin1Char(' ')).contains(QStringLiteral("blend(0.15): the pool is too small")));
     // Every account sums up to the prompt.
-    QVERIFY(
-        cell(model, 2, metricShortTitle("cached-tokens"))
-            .help.startsWith(QStringLiteral("Of 83 tokens: 13 found where they stood, 20 found and moved")));
+    const QString help = cell(model, 2, metricShortTitle("cached-tokens")).help;
+    QVERIFY(help.startsWith(QStringLiteral("83 ")));
+    QVERIFY(help.contains(metricPhrase("hit-tokens", 13)));
+    QVERIFY(help.contains(metricPhrase("relocated-tokens", 20)));
   }
 
   void theBestOfAColumnStandsOut() {
@@ -116,9 +117,9 @@ class TestPoliciesView : public QObject {
     QCOMPARE(best(QStringLiteral("Swapped")), QStringLiteral("spans"));
     QCOMPARE(best(metricShortTitle("cached-tokens")), QStringLiteral("spans"));
     QCOMPARE(best(metricShortTitle("tokens-computed-again")), QStringLiteral("spans prefix"));
-    QCOMPARE(best(QStringLiteral("KL nats")), QStringLiteral("prefix"));
-    QCOMPARE(best(QStringLiteral("As full")), QStringLiteral("prefix link(16)"));
-    QCOMPARE(best(QStringLiteral("MiB")), QStringLiteral("spans"));
+    QCOMPARE(best(metricShortHeading("divergence")), QStringLiteral("prefix"));
+    QCOMPARE(best(metricShortTitle("agreeing-tokens")), QStringLiteral("prefix link(16)"));
+    QCOMPARE(best(metricShortHeading("cache-memory")), QStringLiteral("spans"));
     // Where all are alike, none is better.
     PolicyComparison alike = test::samplePolicies(m_rag);
     alike.policies.resize(1);
@@ -132,7 +133,7 @@ class TestPoliciesView : public QObject {
     const PolicyAnswer& spans = model.answers[0];
     QCOMPARE(spans.tokens.size(), std::size_t(5));
     QVERIFY(spans.tokens[3].differs && !spans.tokens[2].differs);
-    QVERIFY(spans.tokens[3].help.contains(QStringLiteral("divergence 0.5")));
+    QVERIFY(spans.tokens[3].help.contains(metricShortName("divergence") + QStringLiteral(" 0.5")));
     QVERIFY(spans.tokens[3].help.contains(QStringLiteral("A full prefill would choose “ Biscuit”")));
     QVERIFY(spans.facts.contains(QStringLiteral("4 of 5 tokens agree")));
     for (const AnswerToken& token : model.answers[1].tokens) QVERIFY(!token.differs);
@@ -200,7 +201,7 @@ class TestPoliciesView : public QObject {
     const QStringList lines =
         policiesCsv(test::samplePolicies(m_rag)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), 5);
-    QVERIFY(lines[0].startsWith(QStringLiteral("policy,first token cold ms")));
+    QVERIFY(lines[0].startsWith(QStringLiteral("policy,%1 cold,").arg(metricHeading("time-to-first-token"))));
     QCOMPARE(lines[3], QStringLiteral("link(16),210,60,83,13,20,34,16,0,0,5,0.0375,0.125,5,5242880,"
                                       "The pet is Biscuit.,"));
     QVERIFY(lines[4].endsWith(QStringLiteral(",the pool is too small")));

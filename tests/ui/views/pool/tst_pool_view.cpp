@@ -7,6 +7,7 @@
 #include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/pool_view.h"
 #include "ui/views/pool/store_list.h"
+#include "ui/words/metric_words.h"
 
 #include <QComboBox>
 #include <QElapsedTimer>
@@ -53,6 +54,12 @@ trace::StoreReported someStore() {
                 {trace::StoreTier::Disk, "0b.pack", "other", false, 2, 20, 1U << 20U, 90'000, 90'000}}};
 }
 
+QString summaryOf(int inUse, int cached, int free) {
+  return QStringList{QStringLiteral("7 blocks"), ui::metricPhrase("blocks-in-use", inUse),
+                     ui::metricPhrase("cached-blocks", cached), ui::metricPhrase("free-blocks", free)}
+      .join(QStringLiteral(" · "));
+}
+
 }  // namespace
 
 void TestPoolView::states() {
@@ -71,7 +78,7 @@ void TestPoolView::states() {
   QCOMPARE(table.blocks[2].state, ui::PoolBlockState::Cached);
   QCOMPARE(table.blocks[3].state, ui::PoolBlockState::Computing);
   QCOMPARE(table.blocks[4].state, ui::PoolBlockState::Free);
-  QCOMPARE(table.summary, QStringLiteral("7 blocks · 2 held · 1 cached · 4 free"));
+  QCOMPARE(table.summary, summaryOf(2, 1, 4));
 }
 
 /// Blocks that only runs of other documents hold are theirs, and are not nameless.
@@ -95,9 +102,11 @@ void TestPoolView::othersHoldBlocks() {
   QVERIFY(table.blocks[3].isOthers);
   QVERIFY(!table.blocks[4].isOthers);
   QVERIFY(ui::poolLook(table.blocks[3]).core == ui::BlockCore::Frame);
-  QCOMPARE(table.summary, QStringLiteral("7 blocks · 3 held · 1 cached · 3 free · 1 held by another run"));
-  QVERIFY(ui::poolDetail(input, history, 3).text.contains(QStringLiteral("held by another run (run 2)")));
-  QVERIFY(ui::poolTip(input, 4).contains(QStringLiteral("held by run 3")));
+  QCOMPARE(
+      table.summary,
+      summaryOf(3, 1, 3) + QStringLiteral(" · %1 by another run").arg(ui::metricPhrase("blocks-in-use", 1)));
+  QVERIFY(ui::poolDetail(input, history, 3).text.contains(QStringLiteral("in use by another run (run 2)")));
+  QVERIFY(ui::poolTip(input, 4).contains(QStringLiteral("in use by run 3")));
 
   // What is kept of a run tells what others did to the pool, but not which of their requests.
   test::TraceMaker kept(4, 8);
@@ -114,7 +123,7 @@ void TestPoolView::othersHoldBlocks() {
   keptHistory.follow(part);
   QVERIFY(ui::poolTable(own, keptHistory, ui::PoolShade::State).blocks[1].isOthers);
   const QString text = ui::poolDetail(own, keptHistory, 2).text;
-  QVERIFY2(text.contains(QStringLiteral("held by another run")), qPrintable(text));
+  QVERIFY2(text.contains(QStringLiteral("in use by another run")), qPrintable(text));
   QVERIFY2(text.contains(QStringLiteral("stored by another run, as its block 0")), qPrintable(text));
 }
 
@@ -374,7 +383,7 @@ void TestPoolView::levelsAreThoseOfThePool() {
       ++counts[block.references > 1 ? 0 : block.references == 1 ? 1 : block.cached ? 2 : 3];
     }
     QCOMPARE(level.shared, counts[0]);
-    QCOMPARE(level.held, counts[1]);
+    QCOMPARE(level.unshared, counts[1]);
     QCOMPARE(level.cached, counts[2]);
     QCOMPARE(level.free, counts[3]);
     QCOMPARE(levels.blocks(), static_cast<std::int32_t>(pool.blockCount()) - 1);
