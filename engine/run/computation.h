@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the scheduler asks to have computed. In a run, the model computes it. A prediction goes through the
-// same scheduler and cache, with an implementation that computes nothing.
+// The interface between the scheduler and the model. In a run, the model computes. A prediction uses the same
+// scheduler and cache with an implementation that computes nothing. Open this file to add a computation that
+// the scheduler needs.
 #pragma once
 
 #include "engine/cache/kv_cache.h"
@@ -25,16 +26,16 @@ using compute::SamplingSettings;
 class Computation {
  public:
   virtual ~Computation() = default;
-  /// Computes a batch. `most[i]`: most tokens of the reply that draw i of the batch is for.
+  /// Computes a batch. `most[i]` is the max number of tokens of the answer of draw i.
   virtual model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
                                        std::stop_token stop) = 0;
-  /// Copies blocks one after the other, before anything that is computed later.
+  /// Copies blocks one after the other, before later computations.
   virtual void copyBlocks(std::span<const cache::BlockCopy> copies) = 0;
   virtual std::int32_t vocabularySize() const = 0;  ///< logits of one row
   virtual std::int32_t heads() const = 0;
 };
 
-/// Computes with a decoder on a backend; `store` holds the keys and values. All three must outlive this
+/// Computes with a decoder on a backend. `store` contains the keys and values. All three must outlive this
 /// object.
 class ModelComputation final : public Computation {
  public:
@@ -60,8 +61,7 @@ class ModelComputation final : public Computation {
   compute::KvStore& m_store;
 };
 
-/// Passes everything on to another computation, and measures how long a row of a prompt takes. `rates` may be
-/// null.
+/// Passes all calls on to another computation. Measures the time per row of a prompt. `rates` may be null.
 class TimedComputation final : public Computation {
  public:
   TimedComputation(Computation& computation, std::shared_ptr<TierRates> rates)
@@ -69,7 +69,7 @@ class TimedComputation final : public Computation {
 
   model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
                                std::stop_token stop) override {
-    constexpr std::int64_t kFewestRows = 16;  // of a pass that counts as computing prompts
+    constexpr std::int64_t kFewestRows = 16;  // min rows of a pass that counts as prompt computation
     const auto begin = std::chrono::steady_clock::now();
     model::ForwardResult result = m_computation.forward(batch, most, std::move(stop));
     const auto rows = static_cast<std::int64_t>(batch.tokens.size());

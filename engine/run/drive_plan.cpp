@@ -10,8 +10,8 @@
 namespace spanscope::run {
 namespace {
 
-/// A pass may have nothing to compute, e.g. if it only ended replies for which the context has no more room.
-/// The next pass then goes on from there. If this many passes in a row end no step, no pass ever will.
+/// A pass may have nothing to compute. For example, it may only end answers whose context is full. The next
+/// pass then continues from there. If this many consecutive passes end no step, no pass ever will.
 constexpr int kMostIdlePasses = 16;
 
 Error unexpected(const std::string& found) {
@@ -23,7 +23,7 @@ struct Thrown {
   bool isForeseen = true;
 };
 
-/// What `work` throws; nothing if it throws nothing.
+/// Returns the exception of `work`, or nothing.
 template <class Work>
 std::optional<Thrown> thrownBy(const Work& work) {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The loop that computes the steps of one plan, or of several plans at once. A run and its rehearsal use the
-// same loop.
+// The loop that computes the steps of one plan, or of several plans together. A run and its prediction use
+// the same loop. Open this file to change how several runs share passes.
 #pragma once
 
 #include "engine/base/error.h"
@@ -21,15 +21,16 @@
 
 namespace spanscope::run {
 
-/// A plan as a source of requests: the scheduler asks it for its steps.
+/// A plan as a source of requests. The scheduler asks it for its steps.
 class PlanSteps : public RequestSource {
  public:
   virtual bool done() const = 0;                          ///< whether all steps have ended
   virtual std::size_t ended() const = 0;                  ///< number of steps that have ended
-  virtual const std::optional<Error>& error() const = 0;  ///< why a step failed; nothing if none failed
+  virtual const std::optional<Error>& error() const = 0;  ///< the reason why a step failed; nothing if none
+                                                          ///< failed
 };
 
-/// Functions that are called while a plan is driven; each may be empty.
+/// Functions that are called while a plan is driven. Each may be empty.
 struct DriveHooks {
   std::function<void()> beforePass;
   std::function<void()> afterPass;
@@ -42,10 +43,9 @@ struct DrivenPlan {
   std::optional<Error> error;  ///< set if the plan failed
 };
 
-/// Drives several plans through one scheduler. Each pass computes rows of all plans. A plan ends by itself
-/// when all its steps have ended, when one of them failed, or when the plan was stopped; its remaining steps
-/// are then aborted. What is thrown while a step is laid out is an error of its plan alone. What is thrown by
-/// a pass is an error of all plans.
+/// Drives several plans through one scheduler. Each pass computes rows of all plans. A plan ends when all its
+/// steps have ended, when one of them failed, or on a stop. Its remaining steps are then aborted. An
+/// exception of a layout is an error of its plan alone. An exception of a pass is an error of all plans.
 class PlanDriver final : private RequestSource {
  public:
   /// `passBegins`, if given, is called before each pass with the token that stops the pass. `scheduler` must
@@ -55,10 +55,10 @@ class PlanDriver final : private RequestSource {
   PlanDriver(const PlanDriver&) = delete;
   PlanDriver& operator=(const PlanDriver&) = delete;
 
-  /// Begins to drive a plan. `steps`, whose requests have the number `run` in the scheduler, must live until
-  /// the plan has ended. Plans with a larger priority are asked for steps first; of equal ones, those that
-  /// began earlier. If all plans are stopped, the stop takes effect within the pass. Otherwise it takes
-  /// effect when the pass has ended, because the other plans go on with it.
+  /// Begins to drive a plan. `steps` must live until the plan has ended. Its requests have the number `run`
+  /// in the scheduler. Plans with a larger priority are asked for steps first; of equal ones, the earlier
+  /// plan. If all plans are stopped, the stop takes effect in the current pass. Otherwise it takes effect
+  /// after the pass, because the other plans need the pass.
   void begin(PlanSteps& steps, RunId run, std::int32_t priority, std::stop_token stop, DriveHooks hooks);
 
   bool isIdle() const { return m_plans.empty(); }
@@ -83,9 +83,9 @@ class PlanDriver final : private RequestSource {
 
   Scheduler& m_scheduler;
   std::function<void(const std::stop_token&)> m_passBegins;
-  Plans m_plans;                         ///< in the order in which they are served
-  Driven* m_asked = nullptr;             ///< the plan that lays out a step now; else null
-  int m_idlePasses = 0;                  ///< passes in a row that computed nothing and ended no step
+  Plans m_plans;                         ///< in the order of service
+  Driven* m_asked = nullptr;             ///< the plan that lays out a step now, or null
+  int m_idlePasses = 0;                  ///< consecutive passes that computed nothing and ended no step
   std::mutex m_stopMutex;                ///< guards the next two members
   std::stop_source m_passStop;           ///< stops the current pass
   std::vector<std::stop_token> m_stops;  ///< of all plans

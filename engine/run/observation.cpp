@@ -71,7 +71,7 @@ trace::AttentionMass meanMass(const QueryPlace& place, const ObservedRows& obser
   event.heads = 1;
   const std::size_t width = sum(event.keyBlocks);
   std::vector<double> sums(width, 0.0);
-  std::size_t rows = 0;  // rows of weights, each of which sums to 1
+  std::size_t rows = 0;  // rows of weights; each row has the sum 1
   for (const model::LayerMass& layer : mass) {
     if (!isIn(layers, layer.layer)) continue;
     for (const compute::RunMass& run : runsOf(layer, observed)) {
@@ -156,7 +156,7 @@ struct PartKeys {
   std::int32_t end = 0;    ///< of the last one: whatever the range has
 };
 
-/// The visible tokens of all key ranges by part, in view order.
+/// Returns the visible tokens of all key ranges by section, in prompt order.
 std::vector<PartKeys> partKeys(const QueryPlace& place) {
   std::vector<PartKeys> keys;
   const std::vector<std::uint32_t> segments = keySegments(place);
@@ -174,7 +174,7 @@ std::vector<PartKeys> partKeys(const QueryPlace& place) {
     }
     if (keys.size() > from) {
       keys[from].begin = std::max(keys[from].begin, segment.visibleBegin);
-      // The reply goes on with the last part.
+      // The answer continues the last section.
       keys.back().end = std::numeric_limits<std::int32_t>::max();
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The query of one token and the key of another one, as the model has them before positions turn them, and
-// what turning makes of them: the algebra by which a stored key can be used at any position.
+// Computes the query vector of one token and the key of another token, without and with rotation. The views
+// use this to show why a stored key can be used at any position. Open this file to change the data of the
+// rotation view.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -16,15 +17,15 @@
 
 namespace spanscope::run {
 
-/// Asks for the vectors of two tokens of a span table. A reply that has been generated stands at the end of
-/// the last segment.
+/// Asks for the vectors of two tokens of a span table. A generated answer is at the end of the last segment.
 struct PairRequest {
   layout::SpanTable table;
-  trace::TokenPlace row;  ///< the token that looks
-  trace::TokenPlace key;  ///< the token that is looked at: of a segment that the row sees, or of its own
+  trace::TokenPlace row;  ///< the token whose query vector is used
+  trace::TokenPlace key;  ///< the token whose key is used: of a segment that the row attends to, or of its
+                          ///< own segment
 };
 
-/// What a layer makes of positions.
+/// How a layer uses positions.
 struct LayerTurn {
   compute::RotaryTable rotary;
   compute::AttentionShape shape;
@@ -32,21 +33,23 @@ struct LayerTurn {
 
 struct PairVectors {
   std::vector<LayerTurn> layers;
-  std::vector<float> queries;  ///< [layers][queryHeads][headSize], of the row, not turned
-  std::vector<float> keys;     ///< [layers][keyHeads][headSize], of the key, not turned
-  /// [layers][queryHeads]: the attention weight of the row on the key, as the pass computed it; 0 … 1.
+  std::vector<float> queries;  ///< [layers][queryHeads][headSize], of the row, not rotated
+  std::vector<float> keys;     ///< [layers][keyHeads][headSize], of the key, not rotated.
+  /// Attention weight of the row on the key in the pass, 0 … 1: [layers][queryHeads].
   std::vector<float> weights;
 
   std::span<const float> query(std::int32_t layer, std::int32_t head) const;
-  /// The key that this query head reads.
+  /// Returns the key that this query head reads.
   std::span<const float> key(std::int32_t layer, std::int32_t head) const;
   float weight(std::int32_t layer, std::int32_t head) const;
 };
 
-/// Computes the table up to the row with only the decoder, in a KV store of its own: nothing that can be
-/// found in a cache is used or changed. Only segments on which the row depends are computed. Throws Failure
-/// if the row may not see the key, one of them is not in the table, the table is longer than the model's
-/// context, or it was stopped.
+/// Computes the table up to the row with only the decoder, in its own KV store. No cache is used or changed.
+/// Only the segments that the row depends on are computed. Throws Failure in these cases:
+/// - The row cannot attend to the key.
+/// - One of them is not in the table.
+/// - The table is longer than the model's context.
+/// - The computation was stopped.
 PairVectors pairVectors(model::Decoder& decoder, compute::Backend& backend, const PairRequest& request,
                         const std::stop_token& stop = {});
 
@@ -56,17 +59,17 @@ struct PlanePoint {
   double y = 0;
 };
 struct TurnedPair {
-  double frequency = 0;  ///< radians a position
+  double frequency = 0;  ///< radians per position
   PlanePoint query;
   PlanePoint key;
   PlanePoint turnedQuery;
   PlanePoint turnedKey;
-  double score = 0;  ///< what this pair adds to the score
+  double score = 0;  ///< the contribution of this pair to the score
 };
 
-/// Turns a query by `queryTurn` positions and a key by `keyTurn`, pair by pair. The sum of their scores hangs
-/// on queryTurn − keyTurn only, up to rounding. Scores are as the layer has them, scaled but for the part
-/// that grows with the row's position (AttentionShape::positionScale).
+/// Rotates a query by `queryTurn` positions and a key by `keyTurn`, pair by pair. The sum of their scores
+/// depends only on queryTurn − keyTurn, up to rounding. Scores are scaled as in the layer, except for the
+/// factor that grows with the row's position (AttentionShape::positionScale).
 std::vector<TurnedPair> turnedPairs(std::span<const float> query, std::span<const float> key,
                                     const LayerTurn& layer, std::int64_t queryTurn, std::int64_t keyTurn);
 double scoreOf(std::span<const TurnedPair> pairs);

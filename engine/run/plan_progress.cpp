@@ -16,11 +16,11 @@ namespace spanscope::run {
 
 namespace {
 
-/// Most tokens of a reply if neither the query, nor the run, nor the model says a limit.
+/// Max tokens of an answer if query, run and model have no limit.
 constexpr std::int32_t kReplyLimit = 256;
 
-/// How many tokens of a prompt are counted beyond twice the tokens that could fit. So an error can say by how
-/// much a prompt is too long, without encoding all of a prompt that is far too long.
+/// Number of prompt tokens that are counted beyond twice the max. An error can then name the excess. A prompt
+/// that is far too long is not encoded to its end.
 constexpr std::int64_t kCountedBeyond = 65'536;
 
 Error tooLong(const plan::Step& step, const std::string& atLeast, std::int64_t tokens, std::int64_t most) {
@@ -50,8 +50,8 @@ std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const
   if (limit <= 0) limit = options.maxTokens;
   if (limit <= 0) limit = model.maxNewTokens;
   if (limit <= 0) limit = kReplyLimit;
-  // A least number that the step does not contradict is met. The largest value means that no token ends a
-  // reply.
+  // A min number that the step does not contradict is met. The largest value means that no token ends an
+  // answer.
   const bool isFree = step.maxTokens.value_or(0) <= 0;
   const bool isLeast = options.minTokens < std::numeric_limits<std::int32_t>::max();
   return isFree && isLeast ? std::max(limit, options.minTokens) : limit;
@@ -149,7 +149,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   options.sampling = {
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
   options.alternatives = m_options.alternatives;
-  // Such a reply ends at its limit alone, and may contain end tokens.
+  // Such an answer ends only at its limit, and may contain end tokens.
   const bool ignoresEnd = m_options.minTokens == std::numeric_limits<std::int32_t>::max();
   if (!ignoresEnd) options.endTokens = m_model.endTokenIds();
   options.minNewTokens = m_options.minTokens;

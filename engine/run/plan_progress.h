@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far a plan has come: which steps can start, and what they are given. A run and its prediction share
-// this code.
+// The progress of a plan: which steps can start, and their inputs. A run and its prediction share this code.
+// Open this file to change limits of prompts and answers.
 #pragma once
 
 #include "engine/base/error.h"
@@ -26,44 +26,44 @@
 
 namespace spanscope::run {
 
-/// The error of a step whose prompt leaves no room for an answer.
+/// The error of a step whose prompt leaves no space for an answer.
 Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model);
 
-/// When to give up laying out a step's prompt: on a stop, or where the prompt is far too long.
+/// Returns the limits of the layout of a step's prompt. It ends on a stop, or if the prompt is far too long.
 layout::PromptLimits layoutLimits(const plan::Step& step, const model::ModelConfig& model,
                                   std::stop_token stop);
 
-/// Most tokens of a step's reply, whatever room its prompt leaves; at least 1.
+/// Returns the max number of tokens of a step's answer for any prompt; at least 1.
 std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model);
 
 class PlanProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// All references must outlive this object. `renderer` is set to the layout of the options. `blockSize`:
-  /// block size of the session. After a stop, next() throws. Throws as layout::MessageRenderer::useLayout()
-  /// and policy::Choice::checkFor() do.
+  /// All references must outlive this object. `renderer` gets the layout of the options. `blockSize` is that
+  /// of the session. After a stop, next() throws. Throws like layout::MessageRenderer::useLayout() and
+  /// policy::Choice::checkFor().
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
                layout::MessageRenderer& renderer, std::int32_t blockSize, std::stop_token stop);
 
   struct Ready {
     StepIndex step = 0;
-    Clock::time_point since;  ///< when the last step that this step needs ended
+    Clock::time_point since;  ///< the end of the last step that this step needs
     layout::SpanTable table;
     RequestOptions options;
   };
-  /// Lays out the step that has been ready longest; of several such steps, the first in the order of the
-  /// plan. Returns nothing if no step is ready. Throws Failure if the step cannot be laid out or does not fit
-  /// the model's context.
+  /// Lays out the step that has been ready longest. Of several such steps, it takes the first in plan order.
+  /// Returns nothing if no step is ready. Throws Failure if the step cannot be laid out or does not fit the
+  /// model's context.
   std::optional<Ready> next();
 
   /// Whether a step is ready.
   bool hasNext() const { return !m_ready.empty() || !m_unblocked.empty(); }
 
-  /// The step that next() lays out, among the steps that were ready when next() was last called.
+  /// Returns the step that next() lays out, among the steps that were ready at the last call of next().
   std::optional<StepIndex> nextStep() const;
 
-  /// Tells that the step has ended with these tokens. They include the end token if one was sampled.
+  /// Notes that the step has ended with these tokens. They include the end token if one was sampled.
   void end(StepIndex step, std::vector<TokenId> tokens);
 
   /// Set if next() threw because a prompt is too long.
@@ -82,7 +82,7 @@ class PlanProgress {
   layout::MessageRenderer& m_renderer;
   std::stop_token m_stop;
   std::vector<layout::StepOutput> m_outputs;
-  std::vector<std::size_t> m_missing;                ///< by step: how many steps that it needs have not ended
+  std::vector<std::size_t> m_missing;                ///< by step: number of needed steps that have not ended
   std::vector<std::vector<StepIndex>> m_dependents;  ///< by step: the steps that need it
   std::set<StepIndex> m_unblocked;                ///< steps that became ready since the last call of next()
   std::deque<StepIndex> m_ready;                  ///< steps that were ready before, in order
@@ -92,13 +92,13 @@ class PlanProgress {
   std::optional<TooLongPrompt> m_tooLong;
 };
 
-// Whether a run has room: its prompts in the model's context, its prompts and answers in the pool.
+// Checks whether a run fits: its prompts in the model's context, its prompts and answers in the pool.
 
 struct PlanFit {
-  std::optional<Error> error{};  ///< why a run of the plan fails; nothing: it fits
+  std::optional<Error> error{};  ///< the reason why a run of the plan fails; nothing: it fits.
   /// False: the run fails only if answers get long, or only if they are short.
   bool isCertain = false;
-  /// The smallest number of blocks, null block included, of a pool that holds the run. 0: it fits, or no pool
+  /// The min number of blocks of a pool for the run, including the null block. 0: the run fits, or no pool
   /// helps.
   std::int32_t blocksNeeded = 0;
   bool operator==(const PlanFit&) const = default;
@@ -107,13 +107,13 @@ struct PlanFit {
 /// Predicts the same plan for a session with an empty cache.
 using PredictInSession = std::function<Prediction(const SessionConfig& session)>;
 
-/// Says whether a run fits the empty pool of a session. `empty` is its prediction there. If the run does not
-/// fit, the function looks for the smallest pool that is large enough. Each try calls `predict` once. Returns
-/// nothing if a prediction was stopped.
+/// Checks whether a run fits the empty pool of a session. `empty` is its prediction there. If the run does
+/// not fit, the function searches for the smallest pool that is large enough. Each try calls `predict` once.
+/// Returns nothing if a prediction was stopped.
 std::optional<PlanFit> planFit(const Prediction& empty, const SessionConfig& session,
                                const PredictInSession& predict);
-/// The same without a prediction for the whole pool. It begins with a small part of the pool, so that a large
-/// one takes no memory if the run does not need it.
+/// Checks the same without a prediction for the whole pool. It begins with a small part of the pool. A large
+/// pool then takes no memory if the run does not need it.
 std::optional<PlanFit> planFit(const SessionConfig& session, const PredictInSession& predict);
 
 }  // namespace spanscope::run

@@ -103,7 +103,7 @@ void PlanRun::onToken(RequestId request, std::int32_t index, const compute::Samp
                                     .segmentMass = std::move(segmentMass)});
 }
 
-/// Drops the text with which the template lets every reply begin.
+/// Drops the text with which the template begins every answer.
 std::string PlanRun::takeText(Running& step, std::string text) {
   if (!step.atStart) return text;
   step.leading += text;

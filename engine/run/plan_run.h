@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run of a plan: what its steps were given and what they answered.
+// One run of a plan: the inputs of its steps and their answers. Open this file to change how answers are
+// gathered.
 #pragma once
 
 #include "engine/base/error.h"
@@ -35,14 +36,13 @@ namespace spanscope::run {
 /// Gives the steps of a plan to a scheduler when the scheduler asks for them, and gathers the results.
 class PlanRun final : public PlanSteps {
  public:
-  /// Throws Failure if the tokenizer lacks what the layout of the options needs, or if the model lacks what
-  /// the policy of the options needs.
+  /// Throws Failure if the tokenizer lacks a token of the layout, or the policy does not fit the model.
   PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
           const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, std::int32_t blockSize,
           trace::Sink& sink, std::stop_token stop);
 
-  /// Lays out and submits the step that has been ready longest, unless a step has failed. Throws Failure if
-  /// the step cannot be laid out or does not fit the model's context, and on a stop.
+  /// Lays out and submits the step that has been ready longest, unless a step has failed. Throws Failure on a
+  /// stop. Throws Failure if the step cannot be laid out or does not fit the model's context.
   bool submitNext(Scheduler& scheduler) override;
   bool hasNext() const override { return !m_error && m_progress.hasNext(); }
   /// Whether this run submitted the request.
@@ -62,7 +62,7 @@ class PlanRun final : public PlanSteps {
   /// Set if the run failed because a prompt is too long.
   const std::optional<TooLongPrompt>& tooLongPrompt() const { return m_progress.tooLongPrompt(); }
   std::vector<StepResult> results() const;
-  /// Texts of the result items, joined by newlines.
+  /// Returns the texts of the result items, joined by newlines.
   std::string answer() const;
 
  private:
@@ -72,9 +72,9 @@ class PlanRun final : public PlanSteps {
     explicit Running(const text::Tokenizer& tokenizer) : decoder(tokenizer) {}
 
     bool ended = false;
-    bool atStart = true;  ///< nothing of the answer has been seen yet
+    bool atStart = true;  ///< no text of the answer has arrived yet
     text::StreamDecoder decoder;
-    std::string leading;  ///< the beginning of the reply, while it may still be the template's leading text
+    std::string leading;  ///< the beginning of the answer, while it may still be the template's leading text
     StepResult result;
     Clock::time_point ready;
     Clock::time_point firstToken;
@@ -98,17 +98,17 @@ class PlanRun final : public PlanSteps {
   std::optional<Error> m_error;
 };
 
-// A finished reply that is put through the model once more, beside whatever else the scheduler computes.
+// A finished answer that is computed once more, beside other requests of the scheduler.
 
-/// The requests of one replay: first those of the reply's teammates, if it has any, then its own. It takes
-/// what the scheduler tells of them.
+/// The requests of one replay: first those of the answer's teammates, then its own. Receives the scheduler's
+/// reports about them.
 class ReplayedRequests final : public PlanSteps {
  public:
   struct Prompt {
     layout::SpanTable table;
     RequestOptions options;
   };
-  /// `prompts`: the reply's own is the last; at least one.
+  /// `prompts` has at least one entry. The last entry is the answer's own.
   explicit ReplayedRequests(std::vector<Prompt> prompts);
 
   bool hasNext() const override;
@@ -119,15 +119,15 @@ class ReplayedRequests final : public PlanSteps {
 
   bool has(RequestId request) const { return m_requests.contains(request); }
   void onAdmitted(RequestId request, const cache::Admission& admission);
-  /// A request that gives way is computed again from its first row on.
+  /// A preempted request is recomputed from its first row.
   void onPreempted(RequestId request);
   void onReplayed(trace::AttentionMass mass) { m_rows.push_back(std::move(mass)); }
   void onFinished() { ++m_ended; }
   void onFailed(const Error& error) { m_error = error; }
 
-  /// Tokens of the reply's prompt that were still in the cache when its request was first admitted.
+  /// Returns the number of prompt tokens that were still in the cache at the first admission.
   std::int64_t cachedTokens() const { return m_cachedTokens.value_or(0); }
-  /// The attention of the rows of the reply, in order.
+  /// Returns the attention of the rows of the answer, in order.
   std::vector<trace::AttentionMass> takeRows() { return std::move(m_rows); }
 
  private:
@@ -135,7 +135,7 @@ class ReplayedRequests final : public PlanSteps {
   std::size_t m_submitted = 0;
   std::size_t m_ended = 0;
   std::set<RequestId> m_requests;
-  RequestId m_own = 0;  ///< of the reply itself; 0: not submitted yet
+  RequestId m_own = 0;  ///< of the answer itself; 0: not submitted yet
   std::optional<std::int64_t> m_cachedTokens;
   std::vector<trace::AttentionMass> m_rows;
   std::optional<Error> m_error;

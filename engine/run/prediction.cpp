@@ -129,13 +129,13 @@ AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
     const metrics::PromptAccount whole = served.account(segments, step.prompt.most);
     account.beside += exactly(whole.beside);
     account.cropped = whole.prompt.cropped;
-    // The same tokens are found, but which of them stand elsewhere is not known.
+    // The same tokens are hits, but it is unknown which of them are relocated.
     if (!step.relocated.known())
       account.relocated = {.least = 0, .most = std::min(step.relocated.most, account.cached.most)};
     return account;
   }
-  // Of bounds, the step's table belongs to the upper one only. What lies beside the prompt may be found or
-  // not, and so may the originals of what is computed in view of more.
+  // Of two bounds, the step's table belongs only to the upper one. Tokens beside the prompt may be hits or
+  // not. The same is true for the originals of recomputed copies.
   std::int64_t beside = -visible;
   for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
     const bool isCopy = i < step.chosen.groupOf.size() && step.chosen.groupOf[i];

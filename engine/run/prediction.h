@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Predicted reuse: what a run of a plan will find in the cache.
+// Defines a prediction: what a run of a plan would reuse from the cache. Open this file to show or compare
+// predictions.
 #pragma once
 
 #include "engine/base/error.h"
@@ -20,20 +21,21 @@ namespace spanscope::run {
 
 using metrics::CountRange;
 
-/// Why the counts of a step are only bounds.
+/// The reason why the counts of a step are only bounds.
 enum class Doubt : std::uint8_t {
   None,            ///< the counts are exact: the run will have them, token for token
-  HoldsReply,      ///< the prompt holds a reply that has yet to be sampled
-  ContinuesReply,  ///< a segment goes on or ends at a place where a reply to an earlier prompt will stand
-  SeveralBlocks,  ///< what is found stands at several positions; the lengths of replies decide which is found
-  FullPool,       ///< the length of replies decides what is evicted, or which request gives way
-  Tiers           ///< only the run shows what a tier still has, or whether a slow tier is left alone
+  HoldsReply,      ///< the prompt contains an answer that is not sampled yet
+  ContinuesReply,  ///< a segment continues or ends where an answer to an earlier prompt will be
+  SeveralBlocks,   ///< the hit is stored at several positions; the lengths of answers decide which one is
+                   ///< found
+  FullPool,        ///< the length of answers decides the evictions, or which request is preempted
+  Tiers            ///< only the run shows what a tier still has, or whether a slow tier is skipped
 };
 const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "several_blocks", ...
-/// Half a sentence for a person: "the prompt holds a reply that has yet to be sampled"; empty for None.
+/// Returns a clause for the user about the reason, or an empty text for None.
 const char* doubtReason(Doubt doubt);
 
-/// In a predicted span table, negative tokens stand for tokens that have yet to be sampled.
+/// In a predicted span table, negative ids are tokens that are not sampled yet.
 constexpr bool isUnknown(TokenId token) {
   return token < 0;
 }
@@ -45,16 +47,16 @@ struct StoredBy {
   NodePath node;
 };
 
-/// The rows of a prompt among which the policy chooses those that it computes again by their values: how many
-/// is known before the run, which is not. The rows of a group are chosen together.
+/// The rows of a prompt from which the policy chooses the recomputed rows by their values. Their number is
+/// known before the run, but not which rows. The rows of a group are chosen together.
 struct ChosenRows {
   struct Group {
     std::int64_t rows = 0;
-    std::int64_t kept = 0;  ///< how many of them are computed again
+    std::int64_t kept = 0;  ///< number of rows that are recomputed
     bool operator==(const Group&) const = default;
   };
   std::vector<Group> groups;
-  /// By segment of the table: the group of its visible rows, if they belong to one. Empty: no segment does.
+  /// By segment of the table: the group of its visible rows, if any. Empty: no segment has a group.
   std::vector<std::optional<std::uint32_t>> groupOf;
 };
 
@@ -65,21 +67,20 @@ struct StepPrediction {
   CountRange cached;
   CountRange relocated;
   CountRange computed;
-  CountRange evicted;  ///< contents that leave the cache when the step is admitted, replies and is resumed
-  /// The span table and what is looked up, one entry a virtual block, for the case that every reply gets as
-  /// long as it may. If this prediction evicted a block, the `evictedBy` of the block is 0.
+  CountRange evicted;  ///< evictions when the step is admitted, generates and is resumed.
+  /// The span table and its lookups, one entry per virtual block, if every answer has its max length. If this
+  /// prediction evicted a block, the `evictedBy` of the block is 0.
   layout::SpanTable table;
   std::vector<trace::BlockLookedUp> blocks;
   ChosenRows chosen;  ///< of the same table
-  /// The most rows that can be computed again of those that are chosen, however long replies get.
+  /// Max number of chosen rows that can be recomputed, for any lengths of answers.
   std::int64_t mostChosen = 0;
-  bool isExactLayout = false;  ///< whatever replies say, the layout adds and leaves out nothing
-  /// Whether the reasons of misses are sure if the counts are sure. A reply that is sampled before may by
-  /// chance hold the tokens of a block, or may end before a block is stored. This changes the reason, not the
-  /// counts.
+  bool isExactLayout = false;  ///< for any answers, the layout adds and removes nothing
+  /// Whether the reasons of misses are certain if the counts are. An earlier answer may by chance have the
+  /// tokens of a block, or may end before a block is stored. This changes the reason and not the counts.
   bool reasonsAreSure = false;
-  /// For each of `blocks`, what would make a hit of it, if that was asked for. WhatIf::block names a block of
-  /// the rehearsed cache; `servedBy` says who stored its content.
+  /// For each of `blocks`, the changes that would make it a hit, if requested. WhatIf::block names a block of
+  /// the simulated cache. `servedBy` names the request that stored its content.
   std::vector<std::vector<cache::WhatIf>> whatIf;
   std::map<BlockId, StoredBy> servedBy;
 };
@@ -100,11 +101,10 @@ AccountForecast accountOf(const StepPrediction& step, const metrics::RequestToke
 
 struct Prediction {
   std::vector<StepPrediction> steps;  ///< the steps that will be admitted, ascending
-  std::vector<StepIndex>
-      order;                    ///< the same in the order of admission, if replies are as long as they may be
-  std::optional<Error> error;   ///< why the run will fail
-  bool errorIsCertain = false;  ///< false: only if replies get long, or only if they are short
-  bool stopped = false;         ///< on request; then nothing else here is defined
+  std::vector<StepIndex> order;       ///< in the order of admission, if answers have their max length
+  std::optional<Error> error;         ///< the reason why the run will fail
+  bool errorIsCertain = false;        ///< false: only if answers get long, or only if they are short
+  bool stopped = false;               ///< on request; all other members are then undefined
 };
 
 }  // namespace spanscope::run

@@ -17,7 +17,7 @@
 namespace spanscope::run {
 namespace {
 
-/// All steps on whose replies the step's prompt depends.
+/// Returns all steps on whose answers the step's prompt depends.
 std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
   std::set<StepIndex> needed;
   std::vector<StepIndex> open = plan.steps[step].needs;
@@ -30,7 +30,7 @@ std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
   return needed;
 }
 
-/// By segment: how many of its local tokens stand before any reply and see no reply.
+/// By segment: the number of tokens before any answer that attend to no answer.
 std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
   std::vector<std::int32_t> known;
   for (const layout::Segment& segment : table.segments) {
@@ -47,7 +47,7 @@ std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
   return known;
 }
 
-/// By segment: how many first tokens both tables have in common, up to the first reply or different token.
+/// By segment: the number of first tokens that both tables share, up to the first answer or different token.
 std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout::SpanTable& b) {
   const std::vector<std::int32_t> known = tokensBeforeReplies(a);
   std::vector<std::int32_t> agreed;
@@ -63,8 +63,8 @@ std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout:
   return agreed;
 }
 
-/// Tokens that have to be computed, whatever the replies say. `wholeBlocks`: a block that goes on with a
-/// reply may be found together with the reply, although its beginning alone is not found.
+/// Returns the number of tokens that must be computed, for any answers. With `wholeBlocks`, a block that an
+/// answer continues may be a hit together with the answer. Its beginning alone then is not.
 std::int64_t certainlyComputed(const RehearsedStep& step, std::int32_t blockSize, bool wholeBlocks) {
   const std::vector<std::int32_t> known = tokensBeforeReplies(step.table);
   std::int64_t computed = 0;
@@ -78,20 +78,19 @@ std::int64_t certainlyComputed(const RehearsedStep& step, std::int32_t blockSize
   return computed;
 }
 
-/// Names a segment by what does not depend on the lengths of the replies in other segments: its node, whether
-/// it is hidden, whether a part of it is hidden, and its number among the segments that are alike in these.
+/// Identifies a segment independent of the lengths of answers in other segments. The name has its node,
+/// whether it or a part of it is hidden, and its number among equals.
 using SegmentName = std::tuple<NodePath, bool, bool, std::size_t>;
 
-/// What is surely found of a segment.
+/// The certain hits of a segment.
 struct SurelyFound {
   std::int64_t length = 0;
-  std::int64_t known = 0;  ///< tokens that are found, of those before any reply
-  std::int64_t found = 0;  ///< tokens that are found, of all
-  std::int64_t old = 0;    ///< tokens that are found and that earlier runs stored
-  /// Distances to the segments that it sees. The segment is found at these distances. A reply may stand
-  /// between.
+  std::int64_t known = 0;  ///< hits among the tokens before any answer
+  std::int64_t found = 0;  ///< hits among all tokens
+  std::int64_t old = 0;    ///< hits that earlier runs stored
+  /// Distances to the segments that it attends to. The hit has these distances. An answer may be between.
   std::vector<std::int64_t> distances;
-  bool seesReply = false;  ///< then the reply decides what the segment is found as
+  bool seesReply = false;  ///< then the answer decides which content is a hit
 };
 
 /// Where no layer leaves rows out, all of them are computed again.
@@ -129,13 +128,13 @@ struct Predictor::Impl {
         longest(setting, ReplyLength::Longest, cache, lastRun),
         spareBlocks(longest.emptyBlocks()) {}
 
-  /// One plan, rehearsed with the shortest and with the longest replies.
+  /// One plan, simulated with the shortest and with the longest answers.
   struct Rehearsals {
     const plan::Plan& plan;
     std::vector<std::optional<PromptBounds>> bounds;  ///< by step
     Rehearsed shortest;
     Rehearsed longest;
-    std::int64_t mostBlocks = 0;  ///< most blocks that all steps together can take if nothing is shared
+    std::int64_t mostBlocks = 0;  ///< max blocks of all steps together if nothing is shared
   };
 
   void boundBlocks(Rehearsals& both) const;
@@ -146,9 +145,9 @@ struct Predictor::Impl {
   static std::int64_t mostChosen(const Rehearsals& both, StepIndex index);
   /// Bounds of what is found of a prompt.
   struct FoundBounds {
-    std::int64_t known = 0;                    ///< tokens before replies that are surely found
-    std::int64_t found = 0;                    ///< all tokens that are surely found
-    std::optional<std::int64_t> mostComputed;  ///< nothing if segments come and go with the lengths
+    std::int64_t known = 0;                    ///< tokens before answers that are certain hits
+    std::int64_t found = 0;                    ///< all tokens that are certain hits
+    std::optional<std::int64_t> mostComputed;  ///< nothing if the lengths decide which segments exist
   };
   std::map<SegmentName, SurelyFound> surelyFound(
       const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
@@ -158,7 +157,7 @@ struct Predictor::Impl {
   void bound(const Rehearsals& both, StepPrediction& prediction) const;
   void boundEvictions(const Rehearsals& both, const RehearsedStep& step, StepPrediction& prediction) const;
 
-  /// Whether nothing can have been evicted and nothing had to wait for room, however long replies get.
+  /// Whether nothing is evicted and no request waits for blocks, for any lengths of answers.
   bool hasRoom() const { return spareBlocks >= 0; }
   /// Whether no request can have to give its blocks back.
   bool holdsAll(const Rehearsals& both) const {
@@ -229,8 +228,8 @@ std::int64_t Predictor::Impl::mostChosen(const Rehearsals& both, StepIndex index
   return kept > 0 && longest < most ? most : kept;
 }
 
-/// The length of the prompt. If the prompt holds no reply, its length is known, and only how much of it is
-/// found is not.
+/// Returns the length of the prompt. Without an answer in the prompt, the length is known, and only the
+/// number of hits is not.
 CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index) {
   if (both.bounds[index]) return both.bounds[index]->prompt;
   const std::optional<RehearsedStep>& shown =
@@ -238,11 +237,11 @@ CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index)
   return {shown->admission.promptTokens, shown->admission.promptTokens};
 }
 
-/// What is surely found of each segment. What was stored before the step can begin will be found, unless it
-/// is evicted. For the tokens before replies, that is all that the rehearsal found. For replies, it is what
-/// their own steps stored. What other steps store in the meantime may or may not be found, and the same holds
-/// for a reply that happens to equal an earlier one. `agreed`: tokens of each segment that are there whatever
-/// the lengths of replies; given if the lengths decide which tokens are there.
+/// Returns the certain hits of each segment. Contents that are stored before the step can begin are hits,
+/// unless they are evicted. For tokens before answers, these are all hits of the simulation. For answers,
+/// these are the tokens that their own steps stored. Contents that other steps store in the meantime may be
+/// hits or not. The same is true for an answer that equals an earlier one. `agreed` has the tokens of each
+/// segment that exist for all lengths of answers. It is given if the lengths decide this.
 std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
     const std::optional<std::vector<std::int32_t>>& agreed) const {
@@ -255,8 +254,8 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
   };
   for (std::size_t i = 0; agreed && i < known.size(); ++i)
     known[i] = i < agreed->size() ? std::min(known[i], (*agreed)[i]) : 0;
-  // Whether a request stored a block by replying, and not by holding a reply that came out alike. If so, the
-  // block goes on where the prompt of the request's step ends.
+  // Whether a request stored a block by its own answer, and not by an equal answer in its prompt. Such a
+  // block continues where the prompt of the request's step ends.
   std::map<std::pair<std::uint32_t, RequestId>, bool> areSteps;
   const auto isStoredByItsStep = [&](const trace::BlockLookedUp& block) {
     const auto [own, isNew] = areSteps.try_emplace({block.segment, block.storedByRequest}, false);
@@ -304,11 +303,11 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
   return all;
 }
 
-/// Bounds segments one by one, because each reply may be short while others are long.
+/// Bounds segments separately, because one answer may be short while others are long.
 Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both, StepIndex index) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
-  // Pads and marks come and go with the lengths of replies. Inner prompts come and go with replies that are
-  // cropped away.
+  // The lengths of answers decide which padding and delimiters exist. Answers that are truncated away also
+  // remove inner prompts.
   std::optional<std::vector<std::int32_t>> agreed;
   if (renderer.rules().marks() && both.shortest.steps[index] && both.longest.steps[index])
     agreed = agreedTokens(both.shortest.steps[index]->table, both.longest.steps[index]->table);
@@ -332,7 +331,7 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
     bounds.found += std::min(foundOfFew, foundOfMany);
     computed += std::max(own.length - foundOfFew, more.length - foundOfMany);
   }
-  // Without cached tails a reply that ends inside a block is not found to its end.
+  // Without cached partial blocks, an answer that ends inside a block is not a hit to its end.
   if (!session.cacheTails) {
     const auto ends = static_cast<std::int64_t>(std::max(few.size(), many.size())) * (session.blockSize - 1);
     bounds.found = std::max<std::int64_t>(0, bounds.found - ends);
@@ -342,9 +341,8 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
   return bounds;
 }
 
-/// Whether replies move a segment that does not see them. An earlier run may have stored the segment where
-/// these replies put it. Then fewer of its tokens may have to be computed than with the shortest or the
-/// longest replies.
+/// Whether answers move a segment that does not attend to them. An earlier run may have stored the segment at
+/// this position. Fewer of its tokens may then be computed than with the shortest or the longest answers.
 bool Predictor::Impl::repliesMoveOthers(const Rehearsals& both, StepIndex index) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
   const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed, std::nullopt);
@@ -370,7 +368,7 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   if (few && many && fits && prediction.doubt != Doubt::FullPool) {
     const FoundBounds bounds = foundBounds(both, prediction.step);
     if (renderer.rules().marks()) {
-      // If replies are cropped, nothing of them may be left.
+      // If answers are truncated, nothing of them may remain.
       prediction.cached.least =
           std::max<std::int64_t>(0, std::min(bounds.known, prediction.prompt.least - 1));
       prediction.computed.most = prediction.prompt.most - prediction.cached.least;
@@ -387,14 +385,14 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const bool alone = needed.size() + 1 == both.plan.steps.size();
   const bool wholeBlocks = !session.cacheTails || session.store.isOn();
   const bool mayFindMore = (few && few->mayFindMore) || (many && many->mayFindMore);
-  // If a reply may be cropped away, all that is left of its prompt may be found.
+  // If an answer may be truncated away, its whole remaining prompt may be a hit.
   if (few && many && alone && prediction.doubt == Doubt::HoldsReply && !many->continuesReply &&
       !mayFindMore && !renderer.rules().marks() && !repliesMoveOthers(both, prediction.step)) {
     prediction.computed.least =
         std::max<std::int64_t>(1, std::min(certainlyComputed(*few, session.blockSize, wholeBlocks),
                                            certainlyComputed(*many, session.blockSize, wholeBlocks)));
   }
-  // What is not loaded in the end has to be computed.
+  // Tokens that are not loaded must be computed.
   const cache::Admission& admission = (many ? *many : *few).admission;
   const bool isMost = prediction.doubt == Doubt::Tiers && !mayFindMore;
   if (isMost) prediction.computed.least = admission.promptTokens - admission.cachedTokens;
@@ -445,13 +443,13 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
   const auto boundsOf = [&](const std::optional<StepIndex>& step) {
     return step ? both.bounds[*step] : std::nullopt;
   };
-  // Replies that come out alike share blocks, which nobody can know before. Then a pool may be large enough.
+  // Equal answers share blocks, which is unknown before the run. Then a pool may be large enough.
   const bool anyHoldsReplies = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
                                            [](const plan::Step& step) { return !step.needs.empty(); });
   const auto shortestBounds = boundsOf(both.shortest.failed);
   const bool isContext = shortestBounds && shortestBounds->view.least >= model.maxPositions;
   if (both.shortest.failed && anyHoldsReplies && !isContext) prediction.errorIsCertain = false;
-  // A reply may take away the mark that made the shortest prompt too long.
+  // An answer may remove the delimiter that made the shortest prompt too long.
   if (const auto bounds = boundsOf(both.shortest.failed);
       bounds && !both.plan.steps[*both.shortest.failed].needs.empty() && renderer.rules().marks() &&
       bounds->view.least < model.maxPositions)
@@ -466,7 +464,7 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     const std::optional<RehearsedStep>& many = both.longest.steps[i];
     const bool isLonger = many && (bounds->prompt.most > many->admission.promptTokens ||
                                    bounds->reply.most > many->maxNewTokens);
-    // Where marks and pads stand depends on the replies: fewer tokens may take more blocks.
+    // The places of delimiters and padding depend on the answers. Fewer tokens may take more blocks.
     const bool isElse = !step.needs.empty() && renderer.rules().marks();
     const std::int64_t usable = std::int64_t{session.blockCount} - 1;
     if (bounds->view.most >= model.maxPositions) {

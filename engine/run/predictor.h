@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Predicted reuse: each plan is run through scheduler and cache without a model, once with the shortest
-// possible replies and once with the longest.
+// Predicts reuse. Each plan goes through scheduler and cache without a model. It does so once with the
+// shortest answers and once with the longest. Open this file to change how predictions are made.
 #pragma once
 
 #include "engine/cache/kv_cache.h"
@@ -16,16 +16,16 @@
 
 namespace spanscope::run {
 
-/// Each plan is predicted against what the plans before it would have left behind. A predictor is not
-/// thread-safe, but it is independent of the session whose cache it copied.
+/// Each plan is predicted after the earlier plans of this predictor. A predictor is not thread-safe. It is
+/// independent of the session whose cache it copied.
 class Predictor {
  public:
   /// Begins with an empty cache. `model`, `tokenizer` and `chat` must outlive the predictor. Throws Failure
   /// if the pool's size is out of range.
   Predictor(const SessionConfig& session, const model::ModelConfig& model, const text::Tokenizer& tokenizer,
             const text::ChatTemplate& chat);
-  /// Begins with a copy of this cache, in which no request may be running. `lastRun`: number of the session's
-  /// last run.
+  /// Begins with a copy of this cache, in which no request may be running. `lastRun` is the number of the
+  /// session's last run.
   Predictor(const cache::KvCache& cache, RunId lastRun, const SessionConfig& session,
             const model::ModelConfig& model, const text::Tokenizer& tokenizer,
             const text::ChatTemplate& chat);
@@ -33,11 +33,11 @@ class Predictor {
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
-  /// From now on, predictions say what would make hits of missed blocks. That takes time and memory for every
-  /// block of the pool, once a step.
+  /// From now on, predictions include the changes that would make hits of misses. Each step then takes time
+  /// and memory for every block of the pool.
   void sayWhatIf();
 
-  /// Never throws for what is wrong with the query: the result tells it.
+  /// Never throws for a wrong query. The result reports the error.
   Prediction predict(const plan::Plan& plan, const RunOptions& options, const std::stop_token& stop = {});
 
  private:

@@ -19,7 +19,7 @@ using layout::Segment;
 using layout::SpanTable;
 using layout::TokenRun;
 
-/// Stands for a token of a reply.
+/// A placeholder for a token of an answer.
 constexpr TokenId kAny = -1;
 
 /// Tokens of all segments. A segment that is copied counts once.
@@ -31,8 +31,8 @@ std::int64_t promptTokens(const SpanTable& table, const policy::RowPlan& rows) {
   return tokens;
 }
 
-/// Whether a reply can decide which mark is the last one before the generation prompt. Marks are recognised
-/// by their token, wherever it comes from.
+/// Whether an answer can decide which delimiter is the last one before the generation prompt. Delimiters are
+/// recognized by their token, for any origin of the token.
 bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& markers) {
   bool isOpen = false;
   const Segment& last = table.segments.back();
@@ -59,17 +59,18 @@ bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& mar
   return isOpen;
 }
 
-/// Most segments that stand for one: a policy that cuts a segment in two may also keep the whole segment.
+/// Max number of segments that replace one. A policy that splits a segment in two may also keep the whole
+/// segment.
 constexpr std::int64_t kMostCopies = 3;
 
 struct FinalMark {
-  std::int64_t view = 0;    ///< tokens of the mark and of the pads before it; 0: there is no mark
-  std::int64_t prompt = 0;  ///< the same, counted as often as they stand in the table
+  std::int64_t view = 0;  ///< tokens of the delimiter and of the padding before it; 0: there is no delimiter
+  std::int64_t prompt = 0;  ///< the same, counted as often as they are in the table
 };
 
-/// What would not be there if the last mark were another one.
+/// Returns the tokens that would be missing with another last delimiter.
 FinalMark finalMarkOf(const SpanTable& table) {
-  std::int64_t pads = 0;  // number of pads right before the current run
+  std::int64_t pads = 0;  // number of padding tokens immediately before the current run
   const Segment& last = table.segments.back();
   bool isSplit = false;
   for (const Segment& segment : table.segments) {
@@ -85,8 +86,8 @@ FinalMark finalMarkOf(const SpanTable& table) {
   return {};
 }
 
-/// Adds the steps whose replies stand in the prompt with the keys and values with which they were generated.
-/// A step is added as often as its reply stands there.
+/// Adds the steps whose answers are in the prompt with the keys and values of their generation. A step is
+/// added once for each use of its answer.
 void addReused(const plan::PromptNode& prompt, const policy::Policy& policy, std::vector<StepIndex>& steps) {
   if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
     const bool isReused = output->form == plan::OutputForm::Reused ||
@@ -99,7 +100,7 @@ void addReused(const plan::PromptNode& prompt, const policy::Policy& policy, std
   }
 }
 
-/// How many replies stand in a prompt.
+/// Returns the number of answers in a prompt.
 std::int64_t repliesIn(const plan::PromptNode& prompt) {
   if (std::holds_alternative<plan::PromptOutput>(prompt.value)) return 1;
   const std::vector<plan::PromptNode>* children = nullptr;
@@ -146,15 +147,15 @@ class Bounding {
     bounds.prompt = {tokensOf(few), tokensOf(many)};
     bounds.view = {few.tokenCount(), many.tokenCount()};
     const layout::LayoutRules& rules = m_renderer.rules();
-    // Which mark is the last depends on replies, and on what is cropped of the texts behind them.
+    // The last delimiter depends on answers, and on the truncation of the texts after them.
     const bool crops = !step.needs.empty() && rules.crops();
     if (crops || (!step.needs.empty() && rules.marks() && endsWithMarkOfReply(many, rules.markers))) {
       const FinalMark mark = finalMarkOf(few);
       bounds.prompt.least -= mark.prompt;
       bounds.view.least -= mark.view;
     }
-    // Where an inner prompt ends in a block because its own replies were cropped away, the reply to it begins
-    // a segment of its own.
+    // An inner prompt may end in a block because its own answers were truncated away. The answer to it then
+    // begins a segment of its own.
     if (crops) bounds.mostBlocks += kMostCopies * repliesIn(step.prompt);
     if (crops && finalMarkOf(many).view == 0) {
       bounds.prompt.most += (m_options.policy.policy().hasIndependentSpans ? kMostCopies : 1) * m_blockSize;
@@ -173,10 +174,10 @@ class Bounding {
     bounds.mostBlocks += mostBlocksOf(many, static_cast<std::int32_t>(bounds.reply.most), m_blockSize);
     if (m_isNeeded[index]) {
       m_few[index].tokens = fewestTokens(bounds.reply);
-      // A mark at the end of the reply makes the prompt that holds the reply longest.
+      // A delimiter at the end of the answer makes the prompt with this answer longest.
       m_many[index].tokens.assign(static_cast<std::size_t>(bounds.reply.most),
                                   rules.marks() ? rules.markers.plus : kAny);
-      // A prompt that quotes the reply does not hold the copies of this prompt.
+      // A prompt that quotes the answer does not contain the copies of this prompt.
       m_few[index].table = policy::withoutCopies(few);
       m_many[index].table = policy::withoutCopies(many);
     }
@@ -198,10 +199,11 @@ class Bounding {
     return plain(m_few) != tokensOf(few) || plain(m_many) != tokensOf(many);
   }
 
-  /// Bounds what stands in the prompt without being seen. The tables with the shortest and with the longest
-  /// replies do not tell it. They do not tell whether the inner prompt of a reused reply has a mark. Nor do
-  /// they tell whether the reply is cropped away together with that prompt, which depends on where in a block
-  /// it begins. And a policy may keep more, or leave something out.
+  /// Bounds the hidden tokens in the prompt. The tables with the shortest and the longest answers do not
+  /// determine them:
+  /// - The inner prompt of a reused answer may have a delimiter or not.
+  /// - The answer may be truncated away with that prompt. This depends on where in a block it begins.
+  /// - A policy may keep more, or leave something out.
   void boundHidden(const plan::Step& step, const SpanTable& few, const SpanTable& many,
                    PromptBounds& bounds) {
     std::vector<StepIndex> reused;
@@ -236,19 +238,19 @@ class Bounding {
     const auto within = [&](std::int64_t prompt) {
       return std::max<std::int64_t>(1, std::min(limit, m_model.maxPositions - prompt));
     };
-    // What else stands in the view of a member of a team may end its reply sooner.
+    // Other answers in the view of a member of a team may end its answer sooner.
     const bool mayEnd = !m_ends.empty() || m_isInTeam[index];
     return {mayEnd ? 1 : within(view.most), within(view.least)};
   }
 
-  /// A reply that adds the fewest tokens to the prompt that holds it. The template does not add again the
-  /// tokens with which the reply ends.
+  /// Returns an answer that adds the fewest tokens to the next prompt. The template does not repeat the
+  /// tokens with which the answer ends.
   std::vector<TokenId> fewestTokens(const CountRange& reply) {
     const std::vector<TokenId>& suffix = m_renderer.replySuffix();
     const auto isEnd = [this](TokenId token) {
       return std::find(m_ends.begin(), m_ends.end(), token) != m_ends.end();
     };
-    // The reply ends with the template's own end, or where it may not get longer.
+    // The answer ends with the template's own end, or at its max length.
     const auto end = std::find_if(suffix.begin(), suffix.end(), isEnd);
     const auto own = static_cast<std::int64_t>(end - suffix.begin()) + (end == suffix.end() ? 0 : 1);
     if (reply.least == 1 && !suffix.empty()) {
@@ -302,7 +304,7 @@ std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, co
       bounds[i] = bounding.bound(i);
     }
   } catch (const Failure&) {
-    // A run fails there too, and the rehearsals tell the error.
+    // A run fails there too, and the simulations report the error.
   }
   return bounds;
 }

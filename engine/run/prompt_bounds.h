@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bounds of the lengths of a plan's prompts and replies, whatever the replies say. They are computed from
-// layouts alone. Rehearsals would not do: a rehearsal has only short replies or only long ones, but a short
-// reply may make room for a long one.
+// Computes bounds of the lengths of a plan's prompts and answers, for any answers. Open this file when a
+// predicted length is exceeded. The bounds follow from layouts alone. A simulated run has only short answers
+// or only long ones. But a short answer may leave space for a long one.
 #pragma once
 
 #include "engine/layout/message_renderer.h"
@@ -22,14 +22,14 @@ struct PromptBounds {
   CountRange prompt;            ///< tokens, as in trace::StepMetrics
   CountRange view;              ///< tokens in the view, SpanTable::tokenCount()
   CountRange reply;             ///< tokens
-  std::int64_t mostBlocks = 0;  ///< most blocks that prompt and reply can take if nothing is shared
+  std::int64_t mostBlocks = 0;  ///< max blocks of prompt and answer if nothing is shared
 };
 
-/// Most blocks that a request can take if nothing is shared, including one for the copy of a shared tail.
+/// Returns the max blocks of a request if nothing is shared. One block is for the copy of a partial block.
 std::int64_t mostBlocksOf(const layout::SpanTable& table, std::int32_t maxNewTokens, std::int32_t blockSize);
 
-/// The bounds by step. Steps have none from the first one on that cannot be laid out. No step has bounds if
-/// no prompt holds a reply: the lengths are then known. `renderer` is set to the layout of the options.
+/// Returns the bounds by step. After a step that cannot be laid out, no step has bounds. If no prompt has an
+/// answer, no step has bounds, because the lengths are known. `renderer` gets the layout of the options.
 std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, const RunOptions& options,
                                                       const model::ModelConfig& model,
                                                       layout::MessageRenderer& renderer,

@@ -46,7 +46,7 @@ std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const N
                                        trace::Payload payload) {
   ++m_sequence;
   if (auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
-    // All lookups of a request are told before anything else is done for it.
+    // All lookups of a request are reported before its other events.
     std::vector<trace::BlockLookedUp>& own = lookups[request];
     if (own.empty() && cache->tiers() != nullptr) foresight = cache->tiers()->foresight();
     if (saysWhatIf && own.empty()) {
@@ -64,14 +64,13 @@ std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const N
   return m_sequence;
 }
 
-// ---- made-up replies
-// -------------------------------------------------------------------------------------------
+// Invented answers.
 
 Rehearsal::Silence::Silence(const RehearsalSetting& setting, ReplyLength length)
     : m_length(length), m_suffix(text::renderPieces(setting.chat.replySuffix, setting.tokenizer)) {
   const std::vector<TokenId> ends = setting.model.endTokenIds();
   if (ends.empty()) return;
-  // If a reply ends as the template closes replies, the template does not close it again.
+  // If an answer ends like the template's closing, the template does not close it again.
   const bool closes = !m_suffix.empty() && std::find(ends.begin(), ends.end(), m_suffix[0]) != ends.end();
   m_end = closes ? m_suffix[0] : ends[0];
 }
@@ -91,7 +90,7 @@ void Rehearsal::Silence::copyBlocks(std::span<const cache::BlockCopy> /*copies*/
 SampledToken Rehearsal::Silence::makeUp(std::uint64_t index, std::int32_t most) {
   if (m_length == ReplyLength::Shortest) {
     if (m_end) return {.token = *m_end};
-    // A model without end tokens always says as much as it may; it can close its reply itself.
+    // A model without end tokens always generates the max number. It can close its answer itself.
     const std::size_t open =
         static_cast<std::size_t>(most) - std::min(static_cast<std::size_t>(most), m_suffix.size());
     if (index >= open) return {.token = m_suffix[index - open]};
@@ -191,7 +190,7 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   }
   facts.evictedAtAdmission = m_witness.evicted[request];
   const ReplyPlaces::Reach reach = m_replied.reach(facts.table);
-  // Where pads and marks stand, and what is cropped, depends on the lengths of replies.
+  // The lengths of answers decide the places of padding and delimiters, and the truncation.
   facts.continuesReply = reach.continues || !m_shapeless.empty();
   facts.endsWhereReplyBegins = reach.ends;
   facts.standsElsewhere = m_lengthsMatter && m_cache->standsElsewhere(request);
@@ -205,8 +204,8 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
     if (m_shapeless.contains({block.storedByRun, block.storedByRequest})) facts.isUnsure[i] = true;
   }
   if (submitted.holdsReply && m_pads) m_shapeless.emplace(m_result.run, request);
-  // Several blocks may begin alike. What they go on with decides from which of them is copied, and that block
-  // is evicted later.
+  // Several blocks may have the same beginning. The tokens after it decide which block is copied, and that
+  // block is evicted later.
   const bool copies = std::any_of(facts.blocks.begin(), facts.blocks.end(), [](const auto& block) {
     return block.outcome == trace::LookupOutcome::Partial;
   });
@@ -221,7 +220,7 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
 
 void Rehearsal::noteTiers(RequestId request, RehearsedStep& facts) {
   if (m_cache->tiers() == nullptr) return;
-  // Two replies may turn out to be the same. Host memory then keeps one of them.
+  // Two answers may turn out to be equal. Host memory then keeps one of them.
   const cache::BlockTiers::Foresight& foresight = m_witness.foresight;
   const bool matter = m_tiersMatter || (foresight.gaveUp && m_anySampled);
   facts.isUnsure.resize(facts.blocks.size());
@@ -271,8 +270,8 @@ void Rehearsal::explainMisses(RehearsedStep& facts) const {
 }
 
 void Rehearsal::onPreempted(RequestId /*request*/) {
-  // Which request gives way depends on how long replies are. How much it finds again depends on whether two
-  // replies say the same.
+  // The lengths of answers decide which request is preempted. Its later hits depend on whether two answers
+  // are equal.
   m_lengthsMatter = true;
   m_contentsMatter = true;
 }
@@ -429,7 +428,7 @@ bool ReplyPlaces::meetsUncertain(const layout::SpanTable& table, const layout::S
                      [&](const Uncertain& other) { return canBeAlike(table, segment, other); });
 }
 
-/// Distances are not compared: they depend on how long the unknown replies get.
+/// Distances are not compared, because they depend on the lengths of the unknown answers.
 bool ReplyPlaces::canBeAlike(const layout::SpanTable& table, const layout::Segment& segment,
                              const Uncertain& other) {
   if (!other.tokens.empty() && !segment.tokens.empty() && other.tokens.front() != segment.tokens.front()) {

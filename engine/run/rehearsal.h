@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A run without a model: plan, scheduler and cache are the real ones, and replies are made up.
+// Simulates a run without a model, for predictions. Plan, scheduler and cache are real, and answers are
+// invented. Open this file when a prediction is wrong.
 #pragma once
 
 #include "engine/base/error.h"
@@ -27,43 +28,47 @@
 
 namespace spanscope::run {
 
-// The places in the cache where sampled tokens stand or will stand. A prediction asks which prompts reach
-// such a place.
+// The places in the cache where sampled tokens are or will be. A prediction asks which prompts reach such a
+// place.
 
-/// Holds span tables whose unknown tokens are negative, and says what another table may find where the
-/// unknown tokens stand. The time to add or to compare a table grows with the tokens of that table, not with
-/// the number of tables. A wrong yes is possible and only makes a prediction more careful. A wrong no is not
-/// possible.
+/// Stores span tables whose unknown tokens are negative. Reports what another table may find where the
+/// unknown tokens are. Adding or comparing takes time proportional to the tokens of the table. The number of
+/// tables does not matter. A wrong yes is possible and only makes a prediction more careful. A wrong no is
+/// not possible.
 class ReplyPlaces {
  public:
   explicit ReplyPlaces(std::int32_t blockSize) : m_blockSize(blockSize) {}
 
-  /// Adds a prompt that will be in the cache. A reply will continue its last segment.
+  /// Adds a prompt that will be in the cache. An answer will continue its last segment.
   void add(const layout::SpanTable& table);
 
   struct Reach {
-    /// A segment goes on where an unknown token stands. Or the segments that it sees may turn out to be the
-    /// same as segments with unknown tokens.
+    /// A segment continues where an unknown token is. Or the segments that it attends to may become equal to
+    /// segments with unknown tokens.
     bool continues = false;
-    /// A segment ends inside the block in which unknown tokens begin. The unknown tokens decide in which of
-    /// several blocks it is found, and so whether it counts as relocated. Or the segment is found as one that
-    /// stood behind unknown tokens, so that nobody knows at which base it was stored.
+    /// One of two conditions is true:
+    /// - A segment ends inside the block in which unknown tokens begin. The unknown tokens decide which block
+    ///   it hits, and whether the hit is relocated.
+    /// - The segment is a hit on one that came after unknown tokens. Its stored start position is then
+    ///   unknown.
     bool ends = false;
   };
   Reach reach(const layout::SpanTable& table) const;
 
  private:
-  /// What is known of a segment of a table and of what the segment sees.
+  /// The known properties of a segment of a table and of everything that it attends to.
   struct Context {
-    bool known = true;             ///< no unknown token is seen, not even through other segments
-    std::uint64_t identity = 0;    ///< equal if the same is seen at the same distances; only if `known`
-    std::uint64_t content = 0;     ///< of the segment and what it sees; only if all tokens of both are known
+    bool known = true;             ///< it attends to no unknown token, not even through other segments
+    std::uint64_t identity = 0;    ///< equal for the same attended segments at the same distances; only if
+                                   ///< `known`
+    std::uint64_t content = 0;     ///< of the segment and its attended segments; only if all their tokens are
+                                   ///< known
     std::int32_t knownTokens = 0;  ///< tokens of the segment before its first unknown token
   };
-  /// A segment that sees unknown tokens.
+  /// A segment that attends to unknown tokens.
   struct Uncertain {
-    std::vector<std::vector<TokenId>> seen;  ///< known tokens at the beginning of each seen segment
-    std::vector<bool> whole;                 ///< whether these are all tokens of the seen segment
+    std::vector<std::vector<TokenId>> seen;  ///< known tokens at the beginning of each attended segment
+    std::vector<bool> whole;                 ///< whether these are all tokens of the attended segment
     std::vector<TokenId> tokens;             ///< tokens of this segment before its first unknown token
   };
 
@@ -76,17 +81,17 @@ class ReplyPlaces {
   std::int32_t m_blockSize;
   /// Hashes of a context and the tokens before an unknown token.
   std::unordered_set<std::uint64_t> m_continued;
-  /// The same, but cut at any token of the block of the unknown token.
+  /// The same, but ended at any token of the block of the unknown token.
   std::unordered_set<std::uint64_t> m_ended;
-  /// Hashes of a context and each beginning of a segment behind a reply.
+  /// Hashes of a context and each beginning of a segment after an answer.
   std::unordered_set<std::uint64_t> m_moved;
-  std::map<std::size_t, std::vector<Uncertain>> m_uncertain;  ///< by the number of segments that they see
+  std::map<std::size_t, std::vector<Uncertain>> m_uncertain;  ///< by their number of attended segments
 };
 
-/// How long made-up replies are: each adds the fewest tokens that it can to a later prompt, or the most.
+/// The length of invented answers: each adds the min or the max number of tokens to a later prompt.
 enum class ReplyLength : std::uint8_t { Shortest, Longest };
 
-/// What all rehearsed plans have in common. All references must outlive the rehearsal.
+/// The setting that all simulated plans share. All references must outlive the simulation.
 struct RehearsalSetting {
   SessionConfig session;
   const model::ModelConfig& model;
@@ -97,7 +102,7 @@ struct RehearsalSetting {
 struct RehearsedStep {
   RequestId request = 0;
   layout::SpanTable table;
-  policy::RowPlan rows;  ///< row plan of the table
+  policy::RowPlan rows;  ///< compute plan of the table
   std::int32_t maxNewTokens = 0;
   cache::Admission admission;
   std::vector<trace::BlockLookedUp> blocks;
@@ -108,23 +113,23 @@ struct RehearsedStep {
   bool continuesReply = false;        ///< see Doubt::ContinuesReply
   bool endsWhereReplyBegins = false;  ///< see ReplyPlaces::Reach::ends
   bool standsElsewhere = false;       ///< see Doubt::SeveralBlocks
-  /// Whether something had happened before the step was admitted that decides what a full pool evicts next,
-  /// and that depends on the lengths of replies (`lengthsMattered`) or on what they say (`contentsMattered`).
+  /// Whether an event before the admission decides what a full pool evicts next, and depends on answers. It
+  /// depends on their lengths (`lengthsMattered`) or their tokens (`contentsMattered`).
   bool lengthsMattered = false;
   bool contentsMattered = false;
-  bool followsReply = false;  ///< a reply had begun before the step was admitted
-  /// By block: it was loaded from a tier in which a run may not find it, or the request that stored it may
-  /// store another content in a run.
+  bool followsReply = false;  ///< an answer had begun before the step was admitted
+  /// By block: whether the hit is uncertain. Either it was loaded from a tier where a run may not find it. Or
+  /// its request may store another content in a run.
   std::vector<bool> isUnsure;
   bool anyUnsure = false;
-  bool mayFindMore = false;  ///< a run may find contents in a tier that this rehearsal did not find
+  bool mayFindMore = false;  ///< a run may find contents in a tier that this simulation did not find
 };
 
 struct Rehearsed {
   RunId run = 0;
   std::vector<std::optional<RehearsedStep>> steps;  ///< by step; nothing: the step was not admitted
   std::vector<StepIndex> order;                     ///< steps in the order of admission
-  std::int64_t mostBlocks = 0;  ///< most blocks that all steps together can take if nothing is shared
+  std::int64_t mostBlocks = 0;                      ///< max blocks of all steps together if nothing is shared
   std::optional<Error> error;
   std::optional<StepIndex> failed;  ///< the step that caused the error, if a step did
   bool stopped = false;
@@ -137,16 +142,16 @@ class Rehearsal final : private RequestListener, private PlanSteps {
 
   void sayWhatIf() { m_witness.saysWhatIf = true; }
 
-  /// The next plan is rehearsed against the cache that this plan leaves behind.
+  /// The next plan is simulated with the cache that this plan leaves.
   Rehearsed run(const plan::Plan& plan, const RunOptions& options, layout::MessageRenderer& renderer,
                 const std::stop_token& stop);
 
-  /// Number of blocks that nobody refers to and in which nothing can be found.
+  /// Returns the number of blocks that are not in use and have no content.
   std::int64_t emptyBlocks() const;
 
  private:
-  /// Counts what happens to each request of the plan that is rehearsed. The numbers of its events are larger
-  /// than those of any session. So evictions by the rehearsal can be told from evictions before it.
+  /// Counts the events of each request of the simulated plan. The numbers of its events are larger than those
+  /// of any session. Evictions by the simulation therefore differ from earlier evictions.
   class Witness final : public trace::Sink {
    public:
     static constexpr std::uint64_t kFirst = std::uint64_t{1} << 62U;
@@ -155,20 +160,20 @@ class Rehearsal final : private RequestListener, private PlanSteps {
 
     std::map<RequestId, std::vector<trace::BlockLookedUp>> lookups;
     std::map<RequestId, std::vector<trace::BlockLoaded>> loads;
-    cache::BlockTiers::Foresight foresight;  ///< as it was when the last request was looked up
+    cache::BlockTiers::Foresight foresight;  ///< as at the last lookup of a request
     std::map<RequestId, std::int64_t> evicted;
     bool saysWhatIf = false;
     const cache::KvCache* cache = nullptr;
-    /// The pool as it was when the last request was looked up.
+    /// The pool as at the last lookup of a request.
     trace::PoolState pool;
-    /// By the number of an eviction event: how many more blocks would have kept what the event evicted.
+    /// By the number of an eviction event: how many more blocks would have kept the evicted content.
     std::map<std::uint64_t, std::optional<std::uint64_t>> blocksToKeep;
 
    private:
     std::uint64_t m_sequence = kFirst;
   };
 
-  /// Takes the place of the model: computes nothing and makes up replies.
+  /// Replaces the model: computes nothing and invents answers.
   class Silence final : public Computation {
    public:
     Silence(const RehearsalSetting& setting, ReplyLength length);
@@ -182,8 +187,8 @@ class Rehearsal final : private RequestListener, private PlanSteps {
     SampledToken makeUp(std::uint64_t index, std::int32_t most);
 
     ReplyLength m_length;
-    std::optional<TokenId> m_end;   ///< ends a short reply so that the template adds least to it
-    std::vector<TokenId> m_suffix;  ///< tokens with which the template closes a reply
+    std::optional<TokenId> m_end;   ///< ends a short answer so that the template adds the fewest tokens
+    std::vector<TokenId> m_suffix;  ///< tokens with which the template closes an answer
     TokenId m_lastUnknown = 0;      ///< counts down, so that no two unknown tokens are equal
   };
 
@@ -217,20 +222,20 @@ class Rehearsal final : private RequestListener, private PlanSteps {
   Silence m_silence;
   Scheduler m_scheduler;
   RunId m_lastRun;
-  ReplyPlaces m_replied;  ///< places of replies, from the steps that were admitted
+  ReplyPlaces m_replied;  ///< places of answers, from the admitted steps
   bool m_anySampled = false;
   bool m_lengthsMatter = false;
   bool m_hasFailed = false;
   bool m_contentsMatter = false;
-  bool m_pads = false;  ///< the layout of the plan that is rehearsed adds pads
-  /// Requests that were admitted with replies in their prompts, in a layout that adds pads.
+  bool m_pads = false;  ///< the layout of the simulated plan adds padding.
+  /// Requests that were admitted with answers in their prompts, in a layout that adds padding.
   std::set<std::pair<RunId, RequestId>> m_shapeless;
-  /// A run may have loaded other contents, and so its tiers may keep other contents.
+  /// A run may have loaded other contents. Its tiers may then keep other contents.
   bool m_tiersMatter = false;
   bool m_hasRun = false;
 
-  std::map<RequestId, Submitted> m_submitted;  ///< requests of the plan that is rehearsed
-  const plan::Plan* m_plan = nullptr;          ///< the plan that is rehearsed; else null
+  std::map<RequestId, Submitted> m_submitted;  ///< requests of the simulated plan
+  const plan::Plan* m_plan = nullptr;          ///< the simulated plan, or null
   PlanProgress* m_progress = nullptr;
   Rehearsed m_result;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The result of a run.
+// Defines the result of a run, and of a replay of an answer. Open this file to read results.
 #pragma once
 
 #include "engine/base/error.h"
@@ -19,14 +19,14 @@ struct StepResult {
   RequestId request = 0;
   trace::StepOutcome outcome = trace::StepOutcome::EndToken;
   std::vector<TokenId> tokens;  ///< sampled ids, with the end token if one was sampled
-  std::string text;             ///< the answer, without what the chat template adds
+  std::string text;             ///< the answer, without the text of the chat template
   trace::StepMetrics metrics;
 };
 
 /// A prompt that does not fit the model's context.
 struct TooLongPrompt {
   std::int64_t tokens = 0;  ///< of the prompt
-  std::int64_t most = 0;    ///< that it could have
+  std::int64_t most = 0;    ///< the max number of tokens of the prompt
   bool isAtLeast = false;   ///< it has more than `tokens`; the rest was not counted
   bool operator==(const TooLongPrompt&) const = default;
 };
@@ -40,23 +40,23 @@ struct RunResult {
   double seconds = 0;
 };
 
-// A reply of a run that has ended, with all that is needed to put it through the model once more.
+// An answer of an ended run, with everything that is needed to compute it once more.
 
-/// The team of a reply, if its policy has requests generate together and read each other. The members stand
-/// in the order of their places, as the trace tells of them (TeamFormed).
+/// The team of an answer. In a team, requests generate together and read each other. The members have the
+/// order of their places in the event TeamFormed.
 struct Teammates {
   struct Member {
     RequestId request = 0;
     std::vector<trace::SegmentInfo> segments;  ///< from SpanTableLaidOut
     std::vector<TokenId> reply;                ///< from TokenGenerated, in order
   };
-  std::vector<Member> members;  ///< include the reply's own request; empty: the reply was generated alone
+  std::vector<Member> members;  ///< include the answer's own request; empty: the answer was generated alone
 };
 
-/// A finished reply, as the trace describes it.
+/// A finished answer, as the trace describes it.
 struct FinishedReply {
-  /// The run of the session that replays the reply: a replay finds the blocks that this run stored under its
-  /// salt. The events of a replay carry this run, request and node.
+  /// The run of the session that replays the answer. A replay finds the blocks that this run stored under its
+  /// salt. The events of a replay have this run, request and node.
   RunId run = 0;
   RequestId request = 0;
   NodePath node;
@@ -66,7 +66,7 @@ struct FinishedReply {
   Teammates teammates{};
 };
 
-/// Asks for the attention of a finished reply in more detail.
+/// Asks for the attention of a finished answer in more detail.
 struct AttentionReplayRequest {
   FinishedReply reply;
   std::int32_t layer = 0;
@@ -74,17 +74,17 @@ struct AttentionReplayRequest {
   bool singleKeys = false;  ///< true: attention by key token; false: by key block
 };
 
-/// What the tokens of a finished reply were drawn from, computed again under the policy of the reply.
+/// The logits of a finished answer's tokens, recomputed under the policy of the answer.
 struct ReplayedReply {
-  /// [tokens of the reply][vocabularySize]: row i holds the logits from which token i was drawn.
+  /// [tokens of the answer][vocabularySize]: token i was sampled from row i.
   std::vector<std::vector<float>> logits;
-  /// Attention by key token, for the first rows only. In each layer, the rows follow each other in order.
+  /// Attention by key token, for the first rows only. In each layer, the rows come in order.
   std::vector<trace::AttentionMass> attention;
   std::int64_t cachedTokens = 0;      ///< tokens of the prompt whose keys and values were still in the cache
-  std::int64_t recomputedTokens = 0;  ///< tokens of the prompt that had been evicted and were computed again
+  std::int64_t recomputedTokens = 0;  ///< tokens of the prompt that had been evicted and were recomputed
 };
 
-/// Most bytes of attention that one replay gives.
+/// Max bytes of attention of one replay.
 inline constexpr std::uint64_t kReplayBytes = 64ULL << 20;
 
 }  // namespace spanscope::run

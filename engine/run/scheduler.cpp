@@ -23,8 +23,8 @@ namespace {
 /// well under a microsecond, so this bounds how long running requests have to wait.
 constexpr std::int64_t kMostTokensLaidOut = 1 << 20;
 
-/// Draws the next token of a reply that may not end yet. Its probability is that among all tokens, because
-/// probabilities are those before temperature and filters.
+/// Samples the next token of an answer that must not end yet. The probability is taken among all tokens,
+/// because probabilities are those before temperature and filters.
 SampledToken drawWithoutEnd(const ScheduledRequest& request, std::span<const float> logits) {
   std::vector<float> barred(logits.begin(), logits.end());
   for (const TokenId end : request.options.endTokens) {
@@ -113,8 +113,8 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
   }
   narrow(pass);
   if (!pass.observed.empty()) {
-    // Every request of a pass is observed at all layers that any request asks for. What a request did not ask
-    // for is not sent.
+    // Every request of a pass is observed at all layers that any request needs. A request gets only the
+    // layers that it asked for.
     for (const ObservedRun& run : pass.observed) {
       pass.batch.mass.runs.push_back(run.run);
       pass.batch.mass.keySpans.push_back(run.keySpan);
@@ -216,7 +216,7 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
   takeNew([](std::int32_t) { return true; });
 }
 
-/// False if the request has to wait for requests that go on. The requests behind it must not be tried then.
+/// Returns false if the request must wait for running requests. Later requests must not be tried then.
 bool Scheduler::tryAdmit(Request& request) {
   // The time to ask the cache grows with the prompt. So the cache is asked only if its answer can have
   // changed.
@@ -265,7 +265,7 @@ bool Scheduler::tryAdmit(Request& request) {
                                                          : "not enough free blocks while others run",
                                          .waitFor = refusal->waitFor.request});
     }
-    // If nobody goes on, those that run wait for a request that may be behind this one.
+    // If no request continues, the running requests wait for a request that may come after this one.
     return waitsInVain;
   }
 
@@ -285,8 +285,8 @@ bool Scheduler::tryAdmit(Request& request) {
   return true;
 }
 
-/// A member of a team waits for the others as soon as its prompt is computed and its reply has begun. That
-/// includes a member that gave way and is resumed.
+/// After its prompt is computed and its answer has begun, a member of a team waits for the others. The same
+/// is true for a resumed member.
 void Scheduler::settle(Request& request) {
   if (!request.options.team || request.state != Request::State::Prefill || request.generated.empty()) return;
   for (std::uint32_t i = 0; i <= request.lastSegment(); ++i) {
@@ -295,7 +295,7 @@ void Scheduler::settle(Request& request) {
   request.state = Request::State::Decode;
 }
 
-/// Ends the replies that were given, once all of their tokens are computed.
+/// Ends the given answers, once all of their tokens are computed.
 void Scheduler::endGivenReplies() {
   for (const auto& request : m_requests) {
     const bool isDone = !request->options.given.empty() && !request->isOver &&
@@ -310,7 +310,7 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
   for (const Pass::Part& part : pass.parts) {
     const std::int32_t end = part.begin + part.count;
     part.request->computed[part.segment] = end;
-    // A growing tail is stored when its block is full and once more at the end, not token by token.
+    // A growing partial block is stored when it is full and once more at the end, not token by token.
     const bool growing = part.request->state == Request::State::Decode;
     if (!growing || end % blockSize == 0)
       m_cache.computed(part.request->id, part.segment, part.request->storable(part.segment, end));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Continuous batching: every forward pass takes one row of each request that decodes, and fills up with
-// prefill chunks of the other requests. Requests are served in the order of their priority; of equal
-// priority, in the order in which they were submitted.
+// The scheduler: continuous batching. Every forward pass takes one row of each request that decodes. Prefill
+// chunks of other requests fill the pass. Requests are served by priority; of equal priority, in the order of
+// submission. Open this file when requests wait, are preempted or fail.
 //
-// A request is admitted when there is room for its prompt. Room for the longest reply that it may give is not
-// required. If a running request needs a block and none is free, another request gives its blocks back and
-// waits to be resumed (see givesWayTo). Most of what that request had computed is found again, and its reply
-// goes on token for token. Requests are admitted in the order in which they are served, whatever they wait
-// for. So what each request finds does not depend on how the work is divided into passes. A request fails for
-// want of blocks only if an empty pool would be too small for it. A team fails only if an empty pool would be
-// too small for all its members together.
+// A request is admitted if its prompt fits. Its longest answer does not have to fit. If a running request
+// needs a block and none is free, another request is preempted (see givesWayTo). It releases its blocks and
+// waits to be resumed. Most of its computed tokens are hits then, and its answer continues token for token.
+//
+// Requests are admitted in the order of service, whatever they wait for. The hits of a request therefore do
+// not depend on the division into passes. A request fails for lack of blocks only if an empty pool is too
+// small for it. A team fails only if an empty pool is too small for all its members together.
 #pragma once
 
 #include "engine/base/error.h"
@@ -56,13 +56,13 @@ class Computation;
 class Scheduler;
 struct ScheduledRequest;
 
-/// Where requests come from, one at a time, so that no request is laid out long before it can begin.
+/// A source of requests, one at a time. A request is then laid out only shortly before it can begin.
 class RequestSource {
  public:
   virtual ~RequestSource() = default;
   /// Whether a request is ready to be submitted.
   virtual bool hasNext() const = 0;
-  /// Priority of the next request (RequestOptions).
+  /// Returns the priority of the next request (RequestOptions).
   virtual std::int32_t nextPriority() const { return 0; }
   /// Submits the next request. Returns false and submits nothing if there is none. May throw Failure.
   virtual bool submitNext(Scheduler& scheduler) = 0;
@@ -72,32 +72,31 @@ class Scheduler {
  public:
   enum class Progress : std::uint8_t { Idle, Computed, Stopped };
 
-  /// All references must outlive the scheduler. `salt` enters every root of the cache, unless a request has
-  /// its own salt. The first request gets the number `lastRequest` + 1.
+  /// All references must outlive the scheduler. `salt` is part of every root of the cache, unless a request
+  /// has its own salt. The first request gets the number `lastRequest` + 1.
   Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink, RequestListener& listener,
             std::int32_t rowsPerPass, std::string salt, RequestId lastRequest = 0);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Adds a request behind all requests that are served before it.
+  /// Adds a request after all requests that are served before it.
   RequestId submit(layout::SpanTable table, RequestOptions options);
 
-  /// Admits the requests that fit, and takes requests from `source` as long as the pass has rows left for
-  /// them. Then computes one forward pass. Returns Idle if there is nothing to compute. After Stopped,
-  /// nothing of the interrupted pass counts. After Stopped and after an exception, the requests are still
-  /// there until `abort`.
+  /// Admits the requests that fit. Takes requests from `source` while the pass has rows left for them. Then
+  /// computes one forward pass. Returns Idle if there is nothing to compute. After Stopped, nothing of the
+  /// interrupted pass counts. After Stopped and after an exception, the requests still exist until `abort`.
   Progress pass(std::stop_token stop, RequestSource* source = nullptr);
 
   /// Ends every request of the run with outcome Stopped, whether it waits or runs.
   void abort(RunId run);
 
-  /// What happens to running requests when the cache is emptied.
+  /// The effect of emptying the cache on running requests.
   enum class Running : std::uint8_t {
     Keep,    ///< nothing is emptied while a request runs
-    Preempt  ///< all of them go back to waiting, in order, and are computed again when they are resumed
+    Preempt  ///< all of them wait again, in order, and are recomputed when they are resumed
   };
-  /// Empties the cache. May only be called between passes. Returns whether the cache was emptied.
+  /// Empties the cache. Call this only between passes. Returns whether the cache was emptied.
   bool clearCache(Running running);
 
   RequestId lastRequest() const { return m_lastRequest; }
@@ -165,10 +164,10 @@ class Scheduler {
   std::int32_t m_rowsPerPass;
   std::string m_salt;
   RequestId m_lastRequest;
-  std::uint64_t m_releases = 0;     ///< how often a request gave its blocks back
-  std::uint64_t m_preemptions = 0;  ///< how often a request did so to go on later
+  std::uint64_t m_releases = 0;     ///< how often a request released its blocks
+  std::uint64_t m_preemptions = 0;  ///< how often a request was preempted
   std::uint64_t m_failures = 0;
-  std::vector<std::unique_ptr<Request>> m_requests;  ///< in the order in which they are served
+  std::vector<std::unique_ptr<Request>> m_requests;  ///< in the order of service
 };
 
 }  // namespace spanscope::run

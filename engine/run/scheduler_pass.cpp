@@ -34,10 +34,9 @@ void Scheduler::collectDecodes(Pass& pass) {
   }
 }
 
-/// The members of a team that have a row in the team's next step, each with room for that row. They may be
-/// more than the rows that the pass has left, because each of them reads what the others store in the step.
-/// Empty if a member has to wait. Also empty for every member but the first: the first one is asked for all
-/// of them.
+/// Returns the members of a team with a row in the team's next step. Each has a slot for that row. They may
+/// exceed the remaining rows of the pass, because each reads the rows of the others. Empty if a member must
+/// wait. Also empty for every member except the first, which represents all.
 std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const Team team(m_requests, member);
   if (team.members().front() != &member || !team.isReady()) return {};
@@ -51,10 +50,10 @@ std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const policy::ReplyRows& reply = *member.options.rows.reply;
   for (const std::size_t index : reply.next(repliesOf(team.members()))) {
     Request* const each = team.members()[index];
-    // When the last reply of a team ends, all members end.
+    // When the last answer of a team ends, all members end.
     if (each->state != Request::State::Decode) return {};
     const std::int32_t row = each->repliedRows();
-    // A reply that ends here changes what the replies behind it see.
+    // An answer that ends here changes what later answers attend to.
     const std::int64_t position = reply.positionOf(repliesOf(team.members()), index, row);
     if (each->options.given.empty() && position >= each->options.team->positions) {
       end(*each, trace::StepOutcome::ContextLimit);
@@ -75,7 +74,7 @@ void Scheduler::collectPrefills(Pass& pass) {
     while (request.prefillPlace < request.prefillOrder.size() && pass.rows() < m_rowsPerPass) {
       const std::uint32_t segment = request.prefillOrder[request.prefillPlace];
       const std::int32_t length = request.prefillLength(segment);
-      // What this pass already took of the segment counts as computed for the rows that follow.
+      // Rows of the segment that are already in this pass count as computed for later rows.
       std::int32_t begin = request.computed[segment];
       if (!pass.parts.empty() && pass.parts.back().request == &request &&
           pass.parts.back().segment == segment) {
@@ -86,7 +85,7 @@ void Scheduler::collectPrefills(Pass& pass) {
         continue;
       }
       if (request.options.rows.isJoint(segment) && begin == 0) {
-        // What is copied has to be computed before the pass begins, and a pass is narrowed for one request
+        // The source of a copy must be computed before the pass begins. A pass is narrowed for one request
         // only.
         const bool isPassFree =
             !pass.joint && std::none_of(pass.parts.begin(), pass.parts.end(),
@@ -123,7 +122,7 @@ void Scheduler::addJoint(Pass& pass, Request& request) {
   request.prefillPlace = static_cast<std::uint32_t>(request.prefillOrder.size()) - 1;
 }
 
-/// Adds the visible rows of a segment that begins as a copy of another segment, and the blocks to be copied.
+/// Adds the visible rows of a segment that begins as a copy, and the blocks to be copied.
 void Scheduler::addCopy(Pass& pass, Request& request, std::uint32_t segment,
                         std::vector<cache::BlockCopy>& copies) {
   const std::int32_t blockSize = m_cache.config().blockSize;
@@ -150,8 +149,8 @@ void Scheduler::addCopy(Pass& pass, Request& request, std::uint32_t segment,
   addRun(pass, request, segment, first, count, firstRow);
 }
 
-/// Says for the whole pass which rows go on in which layers: all rows except those of copies, and of the rows
-/// of copies as many as the row plan says.
+/// Sets for the whole pass which rows remain in which layers. These are all rows except those of copies. Of
+/// the rows of copies, the compute plan sets the number.
 void Scheduler::narrow(Pass& pass) {
   if (!pass.joint) return;
   const policy::RowPlan& plan = pass.joint->request->options.rows;
@@ -257,7 +256,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   for (std::int32_t j = begin; j < end;) {
     const std::int32_t blockEnd = (j / blockSize + 1) * blockSize;
     std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, end);
-    // The row from which the first token is drawn is also observed by itself, and reported with its block.
+    // The row from which the first token is sampled is also observed alone, and reported with its block.
     const bool drawsFrom = segment == request.lastSegment() && next == length;
     if (drawsFrom && next - j > 1) --next;
     observe(j, next, !request.options.observeRows && j > begin && j % blockSize != 0);
@@ -330,8 +329,8 @@ std::vector<policy::Reply> Scheduler::repliesOf(const std::vector<Request*>& mem
   return replies;
 }
 
-/// The replies that are generated in step with the reply of the request. Without a team, that reply is the
-/// only one.
+/// Returns the answers that are generated together with the answer of the request. Without a team, that
+/// answer is alone.
 Scheduler::RepliesInStep Scheduler::repliesInStepWith(const Request& request) const {
   if (!request.options.team) return {.replies = {replyOf(request)}, .own = 0};
   const Team team(m_requests, request);
@@ -340,9 +339,9 @@ Scheduler::RepliesInStep Scheduler::repliesInStepWith(const Request& request) co
           .own = static_cast<std::size_t>(own - team.members().begin())};
 }
 
-// What the trace is told of a pass that was computed.
+// Reports of a computed pass to the trace.
 
-/// Tells which rows of copies were computed in all layers.
+/// Reports which rows of copies were computed in all layers.
 void Scheduler::reportCopies(const Pass& pass, const model::ForwardResult& result) {
   if (!pass.joint) return;
   const Request& request = *pass.joint->request;
@@ -364,8 +363,8 @@ void Scheduler::reportCopies(const Pass& pass, const model::ForwardResult& resul
   m_sink.send(request.options.run, request.id, request.options.node, std::move(event));
 }
 
-/// For rows that read in the way of their policy, the events on attention tell the row's own segment as one
-/// range. The policy itself tells what else such a row reads.
+/// For rows that read as their policy says, the attention events have one range for the row's own segment.
+/// The policy itself reports the other ranges of such a row.
 void Scheduler::reportReplyMass(const Pass& pass, model::ForwardResult& result) const {
   if (result.mass.empty()) return;
   for (std::size_t i = 0; i < pass.observed.size(); ++i) {
@@ -393,8 +392,9 @@ void Scheduler::reportReplyMass(const Pass& pass, model::ForwardResult& result) 
   }
 }
 
-/// Tells the attention on parts of the prompt, for which single keys were asked for. From then on the mass of
-/// these rows is by key block, as that of all others, unless single keys were asked for anyway.
+/// Reports the attention to sections of the prompt, for which single keys were requested. After that, the
+/// mass of these rows is by key block, like that of all others. An explicit request for single keys keeps
+/// them.
 void Scheduler::reportPartMass(const Pass& pass, model::ForwardResult& result) {
   if (result.mass.empty()) return;
   for (std::size_t i = 0; i < pass.observed.size(); ++i) {
@@ -443,7 +443,7 @@ void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result)
   for (const ObservedRows& rows : told) {
     if (pass.parts[rows.rows.part].request->options.replay) continue;
     reportRows(pass, result, rows);
-    // The row from which a token is drawn is also told by itself.
+    // The row from which a token is sampled is also reported alone.
     const std::size_t last = rows.first + rows.number - 1;
     if (rows.number > 1 && pass.observed[last].reply >= 0) {
       reportRows(pass, result, {.rows = pass.observed[last], .first = last});

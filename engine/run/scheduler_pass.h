@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One forward pass, from when the scheduler puts it together until its results have been told.
+// One forward pass of the scheduler, from its assembly to the reports of its results. Open this file to
+// change which rows share a pass.
 #pragma once
 
 #include "engine/model/decoder.h"
@@ -15,11 +16,11 @@
 
 namespace spanscope::run {
 
-/// What a row plan is given about the replies that are generated in step. They stand in the order of their
+/// The input of a compute plan about the answers that are generated together. They have the order of their
 /// places.
 struct Scheduler::RepliesInStep {
   std::vector<policy::Reply> replies;
-  std::size_t own = 0;  ///< index of the reply that is asked about
+  std::size_t own = 0;  ///< index of the answer in question
 };
 
 struct Scheduler::Pass {
@@ -30,11 +31,11 @@ struct Scheduler::Pass {
     std::int32_t count = 0;
     bool decode = false;
     bool repeated = false;         ///< computed before: before a preemption, or as the original of a copy
-    std::int32_t firstLogit = -1;  ///< index of its first logits in those of the pass; −1: none are asked for
+    std::int32_t firstLogit = -1;  ///< index of its first logits in those of the pass; −1: none are requested
     std::int32_t logitCount = 0;
-    bool drawn = false;  ///< whether a token is drawn from the last of its logits
+    bool drawn = false;  ///< whether a token is sampled from the last of its logits
   };
-  /// Computed rows of a copy (policy::SegmentRows::copyOf). Later layers may leave some of them out.
+  /// The computed rows of a copy (policy::SegmentRows::copyOf). Later layers may leave some of them out.
   struct Copy {
     std::size_t run = 0;   ///< index of their query run
     std::size_t part = 0;  ///< index of their part
@@ -47,7 +48,7 @@ struct Scheduler::Pass {
   };
   model::Batch batch;
   std::optional<Joint> joint;
-  std::vector<std::int32_t> mostTokens;  ///< by draw: most tokens of its reply
+  std::vector<std::int32_t> mostTokens;  ///< by draw: max tokens of its answer
   std::vector<Part> parts;
   std::vector<ObservedRun> observed;
 

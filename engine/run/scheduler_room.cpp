@@ -21,8 +21,9 @@ bool areTeammates(const ScheduledRequest& a, const ScheduledRequest& b) {
 
 }  // namespace
 
-/// What the cache is asked for. It includes the reply so far, with which a preempted request goes on. For a
-/// member of a team, it includes only the tokens of the reply that are to be computed.
+/// Returns the cache request of a scheduler request. It includes the answer so far, with which a preempted
+/// request continues. For a member of a team, it includes only the tokens of the answer that will be
+/// computed.
 cache::RequestSpec Scheduler::specOf(const Request& request) const {
   const layout::SpanTable& table = request.table;
   cache::RequestSpec spec;
@@ -53,7 +54,7 @@ cache::RequestSpec Scheduler::specOf(const Request& request) const {
   if (request.options.replay) {
     spec.alwaysFrom = request.options.replay->firstRow;
   } else if (request.replyIsItsOwn() && rows > 0) {
-    // The same tokens of another request read other blocks, or other replies.
+    // The same tokens of another request read other blocks, or other answers.
     spec.alwaysFrom = table.segments.back().length();
   }
   return spec;
@@ -86,8 +87,8 @@ std::int64_t Scheduler::needOf(Request& request) const {
   return m_cache.blocksTogether(specs);
 }
 
-/// Whether even a pool that holds nothing else is too small for the request, or for its team together. What
-/// is in the pool does not matter, so the answer is the same after any other runs.
+/// Whether even an empty pool is too small for the request, or for its team together. The contents of the
+/// pool do not matter. The result is therefore the same after any other runs.
 bool Scheduler::exceedsPool(Request& request) const {
   std::int64_t most = 0;
   for (const Request* each : unitOf(request)) most += m_cache.blocksPerRequest(specOf(*each));
@@ -98,9 +99,8 @@ std::int64_t Scheduler::usableBlocks() const {
   return std::int64_t{m_cache.config().blockCount} - 1;
 }
 
-/// Called while nobody goes on. Whether the request, or a member of its team, is the first in the order of
-/// serving that can go on once it has blocks. A team cannot go on as long as one of its members has not been
-/// submitted.
+/// Called while no request continues. Whether the request or a member of its team is the first that can
+/// continue with more blocks. A team cannot continue while one of its members is not submitted.
 bool Scheduler::isNext(const Request& request) const {
   const auto first = std::find_if(m_requests.begin(), m_requests.end(), [this](const auto& each) {
     return each->state != Request::State::Ended && (!each->options.team || Team(m_requests, *each).isWhole());
@@ -108,9 +108,9 @@ bool Scheduler::isNext(const Request& request) const {
   return first != m_requests.end() && (first->get() == &request || areTeammates(**first, request));
 }
 
-/// Gets blocks for a request that is next. They come from requests that wait with their blocks for others,
-/// then from contents that nobody uses, and at last from the request's own team, which then begins again.
-/// Returns false if there is nothing to get.
+/// Gets blocks for a request that is next. First they come from requests that wait for others and have
+/// blocks. Then they come from contents that are not in use. Last they come from the request's own team,
+/// which then begins again. Returns false if there is nothing to get.
 bool Scheduler::makeWay(Request& request, const cache::RequestSpec& spec) {
   for (auto other = m_requests.rbegin(); other != m_requests.rend(); ++other) {
     if (!(*other)->running() || areTeammates(**other, request)) continue;
@@ -120,8 +120,9 @@ bool Scheduler::makeWay(Request& request, const cache::RequestSpec& spec) {
   return m_cache.evictUnused(spec) > 0 || restart(request);
 }
 
-/// Has the request, or all members of its team, give back all blocks, and has the cache forget what nobody
-/// uses. So what is admitted from then on holds no content twice. Returns false if none of them was running.
+/// Releases all blocks of the request, or of all members of its team. The cache drops all contents that are
+/// not in use. Later admissions then contain no content twice. Returns false if none of the requests was
+/// running.
 bool Scheduler::restart(Request& request) {
   bool anyRan = false;
   const std::vector<Request*> unit = unitOf(request);
@@ -134,17 +135,18 @@ bool Scheduler::restart(Request& request) {
   return anyRan;
 }
 
-/// The request that gives way to a running request that needs a block; null if nobody else has blocks.
+/// Returns the request that is preempted if a running request needs a block. Null if no other request has
+/// blocks.
 ///
-/// Requests give way in this order:
-/// 1. The last request without a team, in the order of serving. To a request without a team, only later
-/// requests give way. To a member of a team, any request without a team does, because otherwise the whole
-/// team would have to wait for its member.
-/// 2. A member of another team that waits for somebody anyway.
-/// 3. To a member of a team: a member of a later team.
+/// Requests are preempted in this order:
+/// 1. The last request without a team, in the order of service. For a request without a team, only later
+///    requests are preempted. For a member of a team, any request without a team is preempted. Otherwise the
+///    whole team would wait for its member.
+/// 2. A member of another team that waits for another request anyway.
+/// 3. For a member of a team: a member of a later team.
 /// 4. The asking request itself; for a team, the last of its members.
 ///
-/// So the first team always goes on, or the first request if there is no team.
+/// The first team therefore always continues, or the first request if there is no team.
 Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
   const auto last = [this](const auto& may) -> Request* {
     const auto found = std::find_if(m_requests.rbegin(), m_requests.rend(),
@@ -178,9 +180,9 @@ Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
   return othersRun ? last(isInUnit) : nullptr;
 }
 
-/// Makes room for a sampled token, with blocks of other requests if necessary. Returns nothing if the request
-/// or a member of its team had to give way, or if the request failed because even the whole pool is too small
-/// for it.
+/// Finds a slot for a sampled token, with blocks of other requests if necessary. Returns nothing if the
+/// request or a member of its team was preempted. Returns nothing if the request failed because even the
+/// whole pool is too small for it.
 std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
   const std::int32_t placed =
       request.options.team ? request.placed : request.length(request.lastSegment()) - 1;
@@ -201,7 +203,7 @@ std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
   }
 }
 
-/// Makes room for the next row of a reply. Returns whether there is a slot for it.
+/// Finds a slot for the next row of an answer. Returns whether there is one.
 bool Scheduler::makeRoom(Request& request, TokenId token) {
   const std::optional<cache::Slot> slot = place(request, token);
   if (slot && slot->copy) {

@@ -42,7 +42,7 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const model::ModelCo
   throw Failure({.file = {}, .place = place, .found = found, .expected = expected});
 }
 
-/// What people call the model.
+/// Returns the model's name for the user.
 std::string nameInStore(const std::string& model) {
   const std::size_t slash = model.find_last_not_of('/');
   const std::string path = model.substr(0, slash == std::string::npos ? 0 : slash + 1);
@@ -50,7 +50,7 @@ std::string nameInStore(const std::string& model) {
   return begin == std::string::npos ? path : path.substr(begin + 1);
 }
 
-/// The prompt of a reply that is put through the model once more. The table does not hold the reply.
+/// Returns the prompt of an answer that is computed once more. The table does not contain the answer.
 layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
                                 const std::vector<TokenId>& reply, const model::ModelConfig& model) {
   if (reply.empty()) refuse("reply", "no tokens", "at least one");
@@ -155,7 +155,8 @@ struct Session::Impl final : RequestListener {
     tellStore(0);
   }
 
-  /// Tells the trace what was wrong with the span store, as warnings, and what was found about its tiers.
+  /// Reports the problems of the span store to the trace, as warnings. Also reports the measurements of its
+  /// tiers.
   void tellProblems(RunId run) {
     if (!spans) return;
     for (const Error& error : spans->takeProblems()) {
@@ -181,7 +182,7 @@ struct Session::Impl final : RequestListener {
     try {
       finishKeeping({});
     } catch (const std::exception&) {
-      // What was computed can be computed again, and nobody is left who could be told of the error.
+      // Lost contents can be recomputed, and no client is left for the error.
     }
   }
   Impl(const Impl&) = delete;
@@ -287,8 +288,8 @@ struct Session::Impl final : RequestListener {
     }
   }
 
-  /// Everything that a reply needs to be put through the model once more: the other members of its team, if
-  /// it was written in one, so that they are computed beside it, and then `own`, which is completed for that.
+  /// Returns everything that is needed to compute an answer once more. First come the other members of its
+  /// team, which are computed beside it. Then comes `own`, which is completed here.
   std::vector<ReplayedRequests::Prompt> withTeam(const FinishedReply& finished,
                                                  ReplayedRequests::Prompt own) {
     const Teammates& teammates = finished.teammates;
@@ -330,8 +331,8 @@ struct Session::Impl final : RequestListener {
     return prompts;
   }
 
-  /// Computes requests outside of any plan, of one run number. Throws Failure if a run or a replay is in
-  /// progress, if a request does not fit, or if they were stopped.
+  /// Computes requests outside of any plan, of one run number. Throws Failure on a stop, if a request does
+  /// not fit, or if a run or replay is in progress.
   void compute(std::vector<ReplayedRequests::Prompt> prompts, const std::stop_token& stop) {
     if (!runs.empty()) refuse("session", counted(runs.size(), "run") + " in progress", "none");
     if (isReplaying()) refuse("session", "a replay in progress", "none");
@@ -358,8 +359,8 @@ struct Session::Impl final : RequestListener {
     }
   }
 
-  /// Replays find the blocks of their run only under its salt, which no trace tells. After very many salted
-  /// runs the oldest are forgotten: a replay then computes what it does not find.
+  /// Replays find the blocks of their run only under its salt, which no trace contains. After very many
+  /// salted runs, the oldest salts are dropped. A replay then recomputes.
   void rememberSalt(RunId run, const std::optional<std::string>& salt) {
     constexpr std::size_t kMostSalts = 4096;
     if (!salt) return;
@@ -376,7 +377,7 @@ struct Session::Impl final : RequestListener {
               trace::MessageLogged{.severity = Severity::Error, .text = error.message()});
   }
 
-  /// Tells the trace all that it is told of a run before the first step.
+  /// Reports the events of a run that come before its first step.
   void tellBeginning(RunId run, const plan::Plan& plan, const RunOptions& options) {
     const auto warn = [&](const NodePath& node, const std::string& text) {
       sink.send(run, 0, node, trace::MessageLogged{.severity = Severity::Warning, .text = text});
@@ -460,12 +461,12 @@ struct Session::Impl final : RequestListener {
     }
   }
 
-  /// Tells the trace what a replay saw, unless it failed or was stopped.
+  /// Reports the result of a replay to the trace, unless it failed or was stopped.
   void endReplay(const DrivenPlan& driven) {
     ReplayInProgress& own = *replay;
     if (driven.outcome == trace::RunOutcome::Finished) {
       own.said.cachedTokens = own.requests->cachedTokens();
-      // The row of the prompt's last token is among the rows that are told.
+      // The row of the prompt's last token is among the reported rows.
       own.said.recomputedTokens = own.tokens - 1 - own.said.cachedTokens;
       tellReplay(own.asked, own.said, own.requests->takeRows());
       own.result = own.said;

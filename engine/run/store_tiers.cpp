@@ -73,7 +73,7 @@ cache::HeldBlock StoreTiers::read(const cache::PooledBlock& block) const {
 }
 
 std::optional<cache::Spilled> StoreTiers::spill(const cache::PooledBlock& block) {
-  // If only the disk is in use, a block that lies there already need not be read.
+  // If only the disk is in use, a block that is already there is not read.
   if (m_store->config().hostBytes == 0 && m_store->isOnDisk(block.facts.name)) return std::nullopt;
   cache::HeldBlock held = read(block);
   const std::uint64_t bytes = held.bytes->size();
@@ -164,7 +164,7 @@ namespace {
 constexpr std::size_t kMostBytes = 64;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// Templates such as ChatML write "user" and a line break behind the control piece that opens a message.
+/// Templates such as ChatML write "user" and a line break after the control piece that opens a message.
 void dropRole(std::string& text) {
   const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c < 'a' || c > 'z'; });
   if (end != text.begin() && end != text.end() && *end == '\n') text.erase(text.begin(), end);

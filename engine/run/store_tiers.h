@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Connects the span store to a device: moves contents that the cache gives up or lacks between the tiers of
-// the store and the blocks of a pool.
+// Connects the span store to a device. Moves contents between the tiers of the store and the blocks of a
+// pool. Open this file when a tier is slow or skipped.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -25,29 +25,28 @@
 
 namespace spanscope::run {
 
-// Measures in a session whether loading from a tier takes less time than computing, on this machine with this
-// model.
+// Measures whether loading from a tier is faster than computing, on this machine with this model.
 
 /// Any thread may call any function.
 class TierRates {
  public:
-  /// Tokens that must have been loaded from a tier, and tokens that must have been computed, before the two
-  /// times are compared.
+  /// Min number of tokens that were loaded from a tier, and that were computed, before the two times are
+  /// compared.
   static constexpr std::int64_t kFewestTokens = 1024;
 
   void noteLoaded(trace::StoreTier tier, std::int64_t tokens, std::int64_t nanoseconds);
-  /// Notes a pass that computed rows of prompts. A pass with single rows of replies takes longer a row, so it
-  /// says nothing about prompts and is not noted.
+  /// Notes a pass that computed rows of prompts. A pass with single rows of answers is slower per row. It is
+  /// therefore not noted.
   void noteComputed(std::int64_t rows, std::int64_t nanoseconds);
 
-  /// False once loading a token from the tier took longer on average than computing one. It then stays false,
-  /// because a tier that is not loaded from is not measured again.
+  /// Returns false after loading a token from the tier took longer on average than computing one. The result
+  /// then stays false, because a tier that is not used is not measured.
   bool isWorthIt(trace::StoreTier tier) const;
 
-  /// Tokens that were loaded from the tier so far.
+  /// Returns the number of tokens that were loaded from the tier so far.
   std::int64_t loadedTokens(trace::StoreTier tier) const;
 
-  /// Sentences about what was found since the last call.
+  /// Returns sentences about the measurements since the last call.
   std::vector<std::string> takeVerdicts();
 
  private:
@@ -72,7 +71,7 @@ class TierRates {
 
 class StoreTiers final : public cache::BlockTiers {
  public:
-  /// Makes the first words of a block from its tokens; none: they are not known.
+  /// Makes the first words of a block from its tokens. Without a function, they are unknown.
   using TextOf = std::function<std::string(std::span<const TokenId>)>;
 
   /// `backend` and `pool` must outlive this object.
@@ -94,12 +93,12 @@ class StoreTiers final : public cache::BlockTiers {
   void clear() override { m_store->clearHost({.stop = m_stop}); }
   std::shared_ptr<cache::BlockTiers> forecast() const override;
 
-  /// From now on, a stop ends the wait for room in the store. A content that leaves the pool and finds no
-  /// room is then lost.
+  /// From now on, a stop ends the wait for space in the store. A content that leaves the pool and finds no
+  /// space is then lost.
   void setStop(std::stop_token stop) { m_stop = std::move(stop); }
 
-  /// Decides whether a tier is still searched. Once loading from a tier takes longer than computing, nothing
-  /// more is found in that tier.
+  /// Returns the measurements that decide whether a tier is still searched. When loading from a tier takes
+  /// longer than computing, it gives no more hits.
   const std::shared_ptr<TierRates>& rates() const { return m_rates; }
 
  private:
@@ -114,22 +113,22 @@ class StoreTiers final : public cache::BlockTiers {
   std::shared_ptr<TierRates> m_rates = std::make_shared<TierRates>();
 };
 
-// What stands in a block, in a few words for people.
+// The text of a block, in a few words for the user.
 
-/// The longest text between control pieces, without the role that a chat template writes before it, in one
-/// line of at most 64 bytes, cut at a character. Empty if there is no text.
+/// Returns the longest text between control pieces, without the role that a chat template writes before it.
+/// The text has one line of at most 64 bytes, and ends with a whole character. Empty if there is no text.
 std::string blockText(const text::Tokenizer& tokenizer, std::span<const TokenId> tokens);
 
-// The tiers of the span store as a rehearsal meets them. The code of the store itself simulates host memory,
-// with its limit and its order. Of the disk, only its tables are asked. Nothing is read, written or moved.
+// The tiers of the span store in a prediction. The store's own code simulates host memory, with its limit and
+// its order. For the disk, only the tables are read. Nothing is read, written or moved.
 
 class ForecastTiers final : public cache::BlockTiers {
  public:
-  /// The tiers of a session: host memory as it is now, the disk as it is whenever it is asked. `slotBytes`:
-  /// bytes of one token.
+  /// The tiers of a session: the current host memory, and the disk at each lookup. `slotBytes` is the number
+  /// of bytes of one token.
   ForecastTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates,
                 std::uint32_t slotBytes);
-  /// The tiers of a session that has not begun: host memory is empty, and nobody looks at the disk.
+  /// The tiers of a session that has not begun: host memory is empty, and the disk is not searched.
   ForecastTiers(const cache::SpanStoreConfig& config, std::uint32_t slotBytes);
 
   const cache::ContentNaming& naming() const override;
@@ -142,7 +141,7 @@ class ForecastTiers final : public cache::BlockTiers {
   std::size_t keep(
       std::span<const cache::PooledBlock> blocks, const cache::Patience& patience,
       const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& taken) override;
-  /// A content that this forecast put on the disk counts as written there.
+  /// A content that this prediction put on the disk counts as written there.
   cache::KeptState stateOf(const cache::ContentName& name) const override;
   bool finishKeeping(const cache::Patience& /*patience*/) override { return true; }
   void clear() override { m_host.clear(); }
@@ -164,7 +163,7 @@ class ForecastTiers final : public cache::BlockTiers {
   std::uint32_t m_slotBytes;
   cache::HostStore m_host;
   std::unordered_map<cache::ContentName, cache::TierHit, cache::ContentNameHasher>
-      m_written;                      ///< contents that this forecast wrote to the disk
+      m_written;                      ///< contents that this prediction wrote to the disk
   std::int64_t m_loadedFromHost = 0;  ///< tokens
   bool m_gaveUp = false;
 };
