@@ -68,7 +68,7 @@ std::vector<retrieve::EmbeddingVector> EmbeddingsClient::embed(std::span<const s
     refuse("reply", "status " + std::to_string(reply.status) + (text.empty() ? "" : ": " + text),
            "status 200");
   }
-  // Errors show what is wrong in the reply: a server that repeats the key must not bring it into them.
+  // Errors show the fault in the answer. A server that repeats the key must not bring the key into them.
   const bool hasKey = !m_server.key.empty() && reply.body.find(m_server.key) != std::string::npos;
   return readEmbeddings(hasKey ? withoutKey(reply.body, m_server.key) : reply.body, texts.size(), url);
 }
@@ -77,7 +77,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Values that a reply may hold for each text beside its vector.
+/// Max number of values in an answer for each text beside its vector.
 constexpr std::size_t kMaxOtherValues = 100;
 constexpr int kMaxDepth = 16;
 constexpr const char* kReply = "reply";
@@ -143,10 +143,10 @@ class ReplyReader {
   }
 
  private:
-  /// The reply as values. Their number and depth are bounded while they are read: each takes more memory than
-  /// the byte or two that it has in the text.
+  /// Parses the answer. The number and depth of values are limited during the parse. Each value takes more
+  /// memory than its one or two bytes of text.
   Json parse(std::string_view body) const {
-    // The parser takes a NUL for the end and would not look at what follows.
+    // The parser treats a NUL as the end and would ignore the text after it.
     if (const std::size_t nul = body.find('\0'); nul != std::string_view::npos)
       refuse("byte " + std::to_string(nul + 1), "a NUL", "JSON");
     const std::size_t most = m_count * (kMaxDimensions + kMaxOtherValues);
@@ -172,7 +172,7 @@ class ReplyReader {
     refuse(place, inQuotes(around(body, finder.byte)), "JSON");
   }
 
-  /// What stands at a byte, counted from 1, and a little before it.
+  /// Returns the text at a byte, counted from 1, and a little text before it.
   static std::string_view around(std::string_view text, std::size_t byte) {
     constexpr std::size_t kBefore = 20;
     std::size_t begin = std::min(text.size(), byte > kBefore ? byte - kBefore : 0);
@@ -213,7 +213,7 @@ class ReplyReader {
   static std::optional<float> floatOf(const Json& number) {
     if (!number.is_number()) return std::nullopt;
     constexpr double kLargest = std::numeric_limits<float>::max();
-    // The largest float in the digits that tell it from others is a little more than it is.
+    // The shortest digits of the largest float give a number that is a little larger.
     constexpr double kRoundedToIt = 0x1.fffffefffffffp127;
     const auto value = number.get<double>();
     if (!(std::abs(value) <= kRoundedToIt)) return std::nullopt;

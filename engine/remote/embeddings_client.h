@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Embeds texts with a server that has OpenAI's embeddings API. Open this file when such a server is refused.
 #pragma once
 
 #include "engine/retrieve/embedder.h"
@@ -12,14 +13,15 @@
 
 namespace spanscope::remote {
 
-/// Most bytes of a server's reply. A vector of 16,384 numbers takes some 400 kB as text.
+/// Max size in bytes of a server's answer. A vector of 16,384 numbers takes about 400 kB as text.
 inline constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20U;
 
 class HttpClient;
 
 struct EmbeddingsServer {
-  std::string url;    ///< base address of the API, e.g. "http://127.0.0.1:8000/v1"; "/embeddings" is appended
-  std::string model;  ///< the server's name for it
+  std::string url;    ///< base address of the API, e.g. "http://127.0.0.1:8000/v1"; the client appends
+                      ///< "/embeddings"
+  std::string model;  ///< the server's name for the model
   std::string key;    ///< sent as a bearer token; empty: no key
   std::chrono::milliseconds connectTimeout{10'000};
   std::chrono::milliseconds timeout{120'000};  ///< for a whole request
@@ -27,13 +29,13 @@ struct EmbeddingsServer {
   bool operator==(const EmbeddingsServer&) const = default;
 };
 
-/// The address of the requests: the server's address with "/embeddings" appended.
+/// Returns the address of the requests: the server's address with "/embeddings" appended.
 std::string endpointOf(const EmbeddingsServer& server);
 
-/// Embeds with a server that accepts POST {url}/embeddings as OpenAI's API does: the request {"model": …,
-/// "input": [texts]} gives {"data": [{"index": i, "embedding": [numbers]}, …]}. It uses only http and https.
-/// It does not follow redirects, so that a key goes nowhere else. Requests to this machine use no proxy. It
-/// assumes that a model with the same name always gives the same vectors.
+/// Embeds with a server that accepts POST {url}/embeddings as in OpenAI's API. The request is {"model": …,
+/// "input": [texts]}. The answer is {"data": [{"index": i, "embedding": [numbers]}, …]}. The client uses only
+/// http and https. It does not follow redirects, so that a key reaches no other server. Requests to this
+/// machine use no proxy. A model name must always mean the same vectors.
 class EmbeddingsClient final : public retrieve::Embedder {
  public:
   explicit EmbeddingsClient(EmbeddingsServer server);
@@ -42,10 +44,13 @@ class EmbeddingsClient final : public retrieve::Embedder {
   std::string name() const override { return endpointOf(m_server); }
   std::string fingerprint() const override;
 
-  /// Throws Failure for an invalid address (server_address.h). Throws Failure that names the endpoint in
-  /// these cases: there is no name of a model; there is no answer in time; the answer has another status than
-  /// 200 (the error contains its beginning), is too large or has another form; its vectors are empty, differ
-  /// in length or contain a number that is not finite. A stop ends the request at once.
+  /// Throws Failure for an invalid address (server_address.h). A stop ends the request at once. Throws
+  /// Failure that names the endpoint in these cases:
+  /// - The model has no name.
+  /// - No answer arrives in time.
+  /// - The status is not 200. The error contains the beginning of the answer.
+  /// - The answer is too large, or has another form.
+  /// - Vectors are empty, differ in length or contain a number that is not finite.
   std::vector<retrieve::EmbeddingVector> embed(std::span<const std::string> texts,
                                                std::stop_token stop) override;
 
@@ -54,14 +59,14 @@ class EmbeddingsClient final : public retrieve::Embedder {
   std::unique_ptr<HttpClient> m_client;
 };
 
-// Reads the reply of an embeddings server. It trusts nothing in the reply.
+// Reads the answer of an embeddings server, which is untrusted.
 
-/// Most numbers in a vector.
+/// Max number of numbers in a vector.
 inline constexpr std::size_t kMaxDimensions = 65'536;
 
-/// The vectors of a reply {"data": [{"index": i, "embedding": [numbers]}, …]}, one for each of `count` texts.
-/// They are ordered by index, or, if no entry has an index, by their place in the list. Throws Failure, with
-/// the file `url`, for anything else.
+/// Returns the vectors of an answer {"data": [{"index": i, "embedding": [numbers]}, …]}, one for each of
+/// `count` texts. They are ordered by index. If no entry has an index, they keep the order of the list.
+/// Throws Failure, with the file `url`, for other answers.
 std::vector<retrieve::EmbeddingVector> readEmbeddings(std::string_view body, std::size_t count,
                                                       const std::string& url);
 

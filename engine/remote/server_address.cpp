@@ -60,7 +60,7 @@ std::variant<ServerAddress, Error> readServerAddress(const std::string& url) {
     return refuse(shown, example);
   const std::string scheme = part(parsed.get(), CURLUPART_SCHEME).value_or("");
   if (scheme != "http" && scheme != "https") return refuse(shown, example);
-  // What is secret must not be shown either.
+  // A secret must not be shown in messages.
   if (part(parsed.get(), CURLUPART_USER) || part(parsed.get(), CURLUPART_PASSWORD))
     return refuse("an address with a user name or a password", "one without");
   if (part(parsed.get(), CURLUPART_QUERY) || part(parsed.get(), CURLUPART_FRAGMENT))

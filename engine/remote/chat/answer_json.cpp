@@ -46,8 +46,8 @@ std::size_t oddNumber(std::string_view text) {
   return 0;
 }
 
-/// JSON with marks in place of what it cannot carry, null for the numbers that Python writes beside it, and
-/// with escapes for control characters.
+/// Returns JSON in which marks replace characters that JSON cannot carry. Python's special numbers become
+/// null, and control characters become escapes.
 std::string markedJson(std::string_view text) {
   std::string marked;
   bool isInText = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The JSON of what servers say. Nothing in it can be relied on: fields have other types, characters are
-// divided between events, and errors come in every form.
+// Reads the JSON of servers' answers, which is unreliable. Fields have other types, characters are split
+// between events, and errors have many forms. Open this file when an answer of a server is not understood.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,20 +16,20 @@
 
 namespace spanscope::remote {
 
-/// Null where the object has no such field, or null in it, or is no object.
+/// Returns the field, or null if it is missing or null, or if `object` is no object.
 inline const nlohmann::json* fieldOf(const nlohmann::json& object, const char* name) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(name);
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-/// Empty where it is no text.
+/// Returns the text of a field, or an empty text.
 inline std::string textOf(const nlohmann::json& object, const char* name) {
   const nlohmann::json* field = fieldOf(object, name);
   return field != nullptr && field->is_string() ? field->get<std::string>() : std::string();
 }
 
-/// A count of tokens; nothing where it is none that a server can have.
+/// Returns a count of tokens, or nothing if the value is impossible.
 inline std::optional<std::int64_t> countOf(const nlohmann::json& object, const char* name) {
   constexpr double kMost = 1e9;
   const nlohmann::json* field = fieldOf(object, name);
@@ -39,8 +39,8 @@ inline std::optional<std::int64_t> countOf(const nlohmann::json& object, const c
   return static_cast<std::int64_t>(value);
 }
 
-/// Finds the outermost JSON objects of a text that comes piece by piece: one, one a line, one after the
-/// other, or in a list. It looks at braces and quotes alone; whether an object is one, a parser finds.
+/// Finds the outermost JSON objects of a text that arrives in pieces. The text has one object, one per line,
+/// several in a row, or a list. The scanner reads only braces and quotes. A parser must check each object.
 class ObjectScanner {
  public:
   explicit ObjectScanner(std::function<void(std::string_view object)> receive)
@@ -48,11 +48,11 @@ class ObjectScanner {
 
   void add(std::string_view piece);
 
-  /// Whether an object has begun that has no end yet.
+  /// Whether an object has begun and not ended.
   bool isInside() const { return m_depth > 0; }
-  /// Bytes of it.
+  /// Returns the bytes of this object.
   std::size_t held() const { return m_object.size(); }
-  /// What came outside of objects.
+  /// Returns the text outside of objects.
   const std::string& between() const { return m_between; }
 
  private:
@@ -64,36 +64,36 @@ class ObjectScanner {
   bool m_isEscaped = false;
 };
 
-/// Without white space at both ends.
+/// Removes white space at both ends.
 std::string_view trimmedData(std::string_view text);
 
-/// ASCII letters of a text, in lower case.
+/// Returns the ASCII letters of a text, in lower case.
 std::string lettersOf(std::string_view text);
 
-/// The values of one event. Some servers send several where the standard has one. What JSON cannot carry is
-/// marked for joinedText(). Nothing: it is no JSON.
+/// Returns the values of one event. Some servers send several values in one event. Characters that JSON
+/// cannot carry are marked for joinedText(). Nothing: the data is no JSON.
 std::optional<std::vector<nlohmann::json>> valuesIn(std::string_view data);
 
-/// Appends text of valuesIn() to what is held of it, and takes what is whole. At the end nothing is held.
+/// Appends text of valuesIn() to `held`, and returns the complete part. At the end `held` is empty.
 std::string joinedText(std::string& held, std::string_view piece, bool isEnd);
 
-/// Whether a field says something: not false, 0, or empty.
+/// Whether a field has a value other than false, 0, or empty.
 bool saysSomething(const nlohmann::json* field);
 
-/// The words of an error in any of its forms; empty: there are none.
+/// Returns the words of an error in any of its forms. Empty: there are none.
 std::string errorWords(const nlohmann::json& json, int depth = 0);
 
-/// The words of an error, or else its number.
+/// Returns the words of an error, or else its number.
 std::string wordsOrCode(const nlohmann::json& json);
 
 /// Throws Failure for an error of the server with these words.
 [[noreturn]] void refuseAnswer(const std::string& words);
 
-/// The API of a value, if it is one that no protocol here reads: "Ollama's own API (/api)". Null: none that
-/// is known. Those who ask for an answer get one from a proxy, or at an address of another API.
+/// Returns the API of a value if no protocol here reads it: "Ollama's own API (/api)". Null: unknown. Such a
+/// value comes from a proxy, or from the address of another API.
 const char* foreignApi(const nlohmann::json& json);
 
-/// What a message or a piece of one consists of.
+/// The contents of a message or of a piece of one.
 struct MessageParts {
   std::string text;
   std::string reasoning;
@@ -103,10 +103,10 @@ struct MessageParts {
   bool lacksText = false;
 };
 
-/// Adds content, which is a text or a list of parts, each with a type. `into`: a text of `parts`.
+/// Adds content, which is a text or a list of parts with types. `into` is a text of `parts`.
 void takeContent(MessageParts& parts, const nlohmann::json& content, std::string& into, int depth = 0);
 
-/// Adds a name to a list of them, "f, g".
+/// Adds a name to a list of names, "f, g".
 void addName(std::string& names, const std::string& name);
 
 }  // namespace spanscope::remote

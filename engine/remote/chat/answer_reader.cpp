@@ -13,7 +13,7 @@
 namespace spanscope::remote {
 namespace {
 
-/// Most bytes that are kept of a body that is no answer.
+/// Max number of bytes that are kept of a body that is no answer.
 constexpr std::size_t kMostKept = std::size_t{64} << 10U;
 /// After "[DONE]" only the end of the body is missing, which keeps the connection usable.
 constexpr std::chrono::milliseconds kAfterDone{500};
@@ -139,7 +139,7 @@ void AnswerReader::takeStray(std::string_view line) {
     const std::size_t last = line.substr(0, colon).find_last_not_of(" \t");
     const std::string_view field =
         last == std::string_view::npos ? std::string_view() : line.substr(first, last + 1 - first);
-    // Blanks beside the name of a field are none of the standard.
+    // The HTML definition has no spaces before the name of a field.
     if (field == "data") return take(line.substr(colon + 1), m_events.name());
     // The form of errors in older versions of llama.cpp.
     if (field == "error") return take(line.substr(colon + 1), "error");

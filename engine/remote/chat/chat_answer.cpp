@@ -84,7 +84,7 @@ bool isBrokenOff(std::string_view finish) {
                      [&reason](std::string_view part) { return reason.find(part) != std::string::npos; });
 }
 
-/// Whether all of a text are thoughts that the server did not tell apart.
+/// Whether the whole text is reasoning that the server did not separate.
 bool isThoughtAlone(const std::string& text) {
   const std::string_view rest = trimmedData(text);
   constexpr std::string_view kBegin = "<think>";
@@ -104,7 +104,7 @@ std::string between(std::string_view page, std::string_view begin, std::string_v
                                       : std::string(trimmedData(page.substr(from + 1, to - from - 1)));
 }
 
-/// What a page says: its title, heading or text without tags.
+/// Returns the words of a page: its title, heading or text without tags.
 std::string pageWords(std::string_view page) {
   std::string title = between(page, "<title", "</title");
   if (!title.empty()) return title;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a server answers, streamed or not, in any protocol (protocol.h). It trusts nothing in the answer:
-// errors come with status 200, texts come in place of pieces, and characters are divided between events.
+// An answer of a server, streamed or not, in any protocol (protocol.h). The answer is untrusted. Errors come
+// with status 200, whole texts come where pieces are expected, and characters are split between events. Open
+// this file to read another field of an answer.
 #pragma once
 
 #include "engine/base/error.h"
@@ -24,105 +25,110 @@ using trace::CachedState;
 struct CachedTokens {
   CachedState state = CachedState::NotReported;
   std::int64_t tokens = 0;  ///< more than 0 if Found
-  /// Whether the server counts more of them than the prompt has. Its counts mean nothing then.
+  /// Whether the server reports more cached tokens than the prompt has. Its counts are then useless.
   bool isInconsistent = false;
   bool operator==(const CachedTokens&) const = default;
 };
 
-/// "2624", "0", "not reported", "cannot be reported", "inconsistent"
+/// Returns "2624", "0", "not reported", "cannot be reported" or "inconsistent".
 std::string cachedText(const CachedTokens& cached);
 
-/// The progress of a prompt, in its tokens (llama.cpp's `return_progress`).
+/// The progress of a prompt, in tokens (llama.cpp's `return_progress`).
 struct PromptProgress {
   std::int64_t total = 0;
   std::int64_t cached = 0;
-  std::int64_t processed = 0;  ///< those of the cache included
+  std::int64_t processed = 0;  ///< includes cached tokens
   bool operator==(const PromptProgress&) const = default;
 };
 
-/// One answer, as far as it came. Its parts are added with addEvent().
+/// One answer, as far as it has arrived. addEvent() adds to it.
 struct ChatAnswer {
   std::string text;
-  std::string reasoning;   ///< what a server tells apart from the answer as the model's thoughts
-  std::string refusal;     ///< why there is no answer, in the words of the model
-  std::string calls;       ///< names of the tools that the model wants to call, which nobody offered: "f, g"
-  std::string words;       ///< what the server said beside the answer; it may say why the answer has no end
-  std::string noText;      ///< what came as content and is no text: "the number 42"
-  bool lacksText = false;  ///< whether `noText` is of an unknown form, so that it may be a piece of the text
-  std::string finish;      ///< why it ended: "stop", "length"; empty: not said
-  std::string model;       ///< the server's name for it
+  std::string reasoning;  ///< text that a server reports as the model's reasoning, separate from the answer
+  std::string refusal;    ///< the reason why there is no answer, in the words of the model
+  std::string calls;   ///< names of the tools that the model wants to call although none was offered: "f, g"
+  std::string words;   ///< words of the server beside the answer; they may explain a missing end
+  std::string noText;  ///< content that is no text: "the number 42"
+  bool lacksText = false;  ///< whether `noText` has an unknown form, and may be a piece of the text
+  std::string finish;      ///< the reason of the end: "stop", "length"; empty: not reported
+  std::string model;       ///< the server's name for the model
   std::optional<std::int64_t> promptTokens;
   std::optional<std::int64_t> cachedTokens;
-  std::optional<std::int64_t> writtenTokens;  ///< of the prompt, which the server put into its cache
+  std::optional<std::int64_t> writtenTokens;  ///< tokens of the prompt that the server stored in its cache
   std::optional<std::int64_t> generatedTokens;
-  std::optional<PromptProgress> progress;  ///< the last one
-  std::optional<std::int64_t> choice;      ///< index of the choice that it is; none: nothing of it came
-  bool lacksChoices = false;               ///< a list of answers came that was empty
-  bool isDone = false;                     ///< "[DONE]" came, or the answer was one object
-  std::string held;                        ///< bytes of a character whose other bytes are still to come
-  /// Where one choice was asked for: the first that came with another index than 0, whose text may be the
-  /// answer. At most one.
+  std::optional<PromptProgress> progress;  ///< the last progress
+  std::optional<std::int64_t> choice;      ///< index of its choice; nothing: no text has arrived
+  bool lacksChoices = false;               ///< the server sent an empty list of answers
+  bool isDone = false;                     ///< "[DONE]" arrived, or the answer was one object
+  std::string held;                        ///< bytes of an incomplete character.
+  /// For requests of one choice: the first choice with another index than 0, whose text may be the answer. At
+  /// most one.
   std::vector<ChatAnswer> others;
 
-  /// Also where the only choice that came has ended under another index than 0.
+  /// Also true if the only choice has ended under another index than 0.
   bool hasEnded() const {
     return isDone || !finish.empty() || (!choice && !others.empty() && others.front().hasEnded());
   }
 };
 
-/// What came with one event for one of several answers.
+/// The text of one event for one of several answers.
 struct AnswerText {
   std::size_t answer = 0;  ///< index
   std::string piece;       ///< not empty
 };
 
-/// How the answers of a protocol are written. What all servers have in common is read by addEvent(): events,
-/// keep-alives, errors, "[DONE]", damaged JSON. Constants that live as long as the program.
+/// The form of a protocol's answers. addEvent() reads the parts that all servers share: events, keep-alives,
+/// errors, "[DONE]", damaged JSON. Constants with the lifetime of the program.
 struct AnswerForm {
   const char* title;  ///< of one answer: "a chat completion"
   const char* api;    ///< "OpenAI's chat completions"
-  /// Whether an object is of this form; another may have been asked for.
+  /// Whether an object has this form. The client may have asked for another form.
   bool (*isOwn)(const nlohmann::json& value);
-  /// Adds an object that reports no error. Returns false where it has nothing of an answer. Throws Failure
-  /// for a choice without an answer.
+  /// Adds an object that reports no error. Returns false if it has no part of an answer. Throws Failure for a
+  /// choice without an answer.
   bool (*take)(std::span<ChatAnswer> answers, const nlohmann::json& value, std::vector<AnswerText>& came);
 };
 
-/// Adds one event of a stream of answers, each a choice of it by its index. What the server counts is of all
-/// of them; the first has it. `name`: the event's, mostly empty. Keep-alives are skipped. Other words that
-/// are no JSON are kept in the first answer. Throws Failure for JSON that is damaged or not of this form, for
-/// an event of another API, for an error that the server reports in it, and as AnswerForm::take() does.
+/// Adds one event of a stream of answers. Each answer is a choice, found by its index. The server counts all
+/// answers together, and the first answer has these counts. `name` is the event's, usually empty. Keep-alives
+/// are skipped. Other words that are no JSON are kept in the first answer. Throws like AnswerForm::take().
+/// Throws Failure for damaged JSON, another form, an event of another API, and an error that the server
+/// reports.
 std::vector<AnswerText> addEvent(const AnswerForm& form, std::span<ChatAnswer> answers, std::string_view data,
                                  std::string_view name = {});
 
-/// For AnswerForm::take(): adds a piece of text, of which a damaged character waits for the next piece.
-/// Returns what is new and whole. At the end of the text nothing waits.
+/// For AnswerForm::take(): adds a piece of text. An incomplete character waits for the next piece. Returns
+/// the new complete text. At the end of the text nothing waits.
 std::string addText(ChatAnswer& answer, std::string_view piece, bool isEnd);
 
-/// For AnswerForm::take(): nothing more comes of the answers. Adds to the texts what is still held of them.
+/// For AnswerForm::take(): no more data of the answers arrives. Adds their incomplete characters to the
+/// texts.
 void endAnswers(std::span<ChatAnswer> answers, std::vector<AnswerText>& came);
 
-/// Takes the choice of another index, where choice 0 has not come and nothing more is to come. Returns its
+/// Takes the choice with another index if choice 0 has not arrived and no more data arrives. Returns its
 /// text.
 std::string takeOther(ChatAnswer& answer);
 
-/// Why an answer that has ended is none: a refusal, reasoning alone, an end by an error or a filter, blanks
-/// alone, no text at all. `mayBeEmpty`: whether no text is an answer, too. Nothing: it is one.
+/// Returns the reason why an answer that has ended is not valid. Examples are a refusal, only reasoning, an
+/// end by an error or a filter, only spaces, or no text. `mayBeEmpty`: whether an empty text is a valid
+/// answer. Nothing: the answer is valid.
 std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty = false);
 
-/// Whether the model ended an answer, in the words of different servers.
+/// Whether the model ended the answer, in the words of different servers.
 bool isOwnEnd(std::string_view finish);
 
-/// Whether an answer was ended by its limit of tokens, in the words of different servers.
+/// Whether the token limit ended the answer, in the words of different servers.
 bool isTokenLimit(std::string_view finish);
 
-/// What the answer says of the cache, as servers of this kind say it.
+/// Returns the cached tokens of the answer, as servers of this kind report them.
 CachedTokens cachedOf(const ChatAnswer& answer, const ServerKindInfo& kind);
 CachedTokens cachedOf(const ChatAnswer& answer, CacheReporting reporting);
 
-/// The message of an error: the words in any of the forms that servers use ({"error": {"message": …}},
-/// {"error": "…"}, {"message": …}, {"detail": [{"loc": …, "msg": …}]}, a list of these), the title of a page,
-/// or the beginning of the text. On one line.
+/// Returns the message of an error on one line. The message is the title of a page or the beginning of the
+/// text. Errors in JSON have these forms:
+/// - {"error": {"message": …}}, {"error": "…"} or {"message": …};
+/// - {"detail": [{"loc": …, "msg": …}]};
+/// - a list of these.
 std::string errorMessage(std::string_view body);
 
 }  // namespace spanscope::remote

@@ -109,7 +109,7 @@ MessageParts partsOf(const Json& message) {
   return parts;
 }
 
-/// What is new in a text that a server sends whole each time, or as a piece.
+/// Returns the new part of a text that a server sends whole each time, or in pieces.
 std::string newPart(const std::string& before, const std::string& now, bool isLast) {
   const bool repeats = !before.empty() && now.starts_with(before) && (isLast || now.size() > before.size());
   return repeats ? now.substr(before.size()) : now;
@@ -153,8 +153,8 @@ std::string takeChoice(ChatAnswer& answer, const Json& choice, bool isWhole) {
   return addText(answer, parts.text, !answer.finish.empty());
 }
 
-/// Where one answer was asked for, it is choice 0. A server that counts otherwise has one of another index,
-/// which is kept until it is known that choice 0 does not come.
+/// If one answer was requested, it is choice 0. Some servers use another index. Such a choice is kept until
+/// it is known that choice 0 does not arrive.
 void keepOther(ChatAnswer& answer, const Json& choice, std::int64_t index, bool isWhole) {
   if (answer.choice) return;
   if (answer.others.empty()) answer.others.emplace_back().choice = index;

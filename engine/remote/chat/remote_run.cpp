@@ -68,7 +68,7 @@ bool isRefusal(long status) {
          (isOfClient && std::find(kOthers.begin(), kOthers.end(), status) == kOthers.end());
 }
 
-/// A request with the replies that its prompt needs.
+/// Returns a request with the answers that its prompt needs.
 exports::ChatRequest filledIn(const exports::ChatRequest& request, const std::vector<std::string>& replies) {
   exports::ChatRequest filled = request;
   for (exports::ChatMessage& message : filled.messages) {
@@ -77,7 +77,7 @@ exports::ChatRequest filledIn(const exports::ChatRequest& request, const std::ve
   return filled;
 }
 
-/// What comes from the threads that wait for answers, until the thread that runs takes it.
+/// Queues data of the threads that wait for answers until the running thread takes it.
 class Mailbox {
  public:
   using Letter = std::function<void()>;
@@ -120,7 +120,7 @@ class PostingWatcher final : public RemoteWatcher {
   RemoteWatcher& m_watcher;
 };
 
-/// What came of one body.
+/// The results of one body.
 struct Outcome {
   std::vector<RemoteStep> steps;
   std::optional<Error> error;
@@ -150,7 +150,7 @@ class Asker {
     try {
       step = m_targets[target].local(request, watch, m_stop);
       if (came.empty() && !step.answer.text.empty()) m_watcher.text(index, step.answer.text);
-      // What came of an answer that was stopped stays.
+      // The text so far of a stopped answer stays.
       if (step.answer.text.empty()) step.answer.text = came;
     } catch (const Failure& failure) {
       error = failure.error();
@@ -197,7 +197,7 @@ class Asker {
     bool isStopped = false;
     const auto makeShowable = [&](Error& problem) {
       if (problem.file.empty()) problem.file = address;
-      // What was sent must not come back in messages and traces.
+      // The sent key must not come back in messages and traces.
       for (std::string* text : {&problem.place, &problem.found, &problem.expected})
         *text = withoutKey(*text, asked.server.access.key);
     };
@@ -268,8 +268,8 @@ class Asker {
   const std::stop_token& m_stop;
 };
 
-/// Sends a request as soon as the replies that it needs are there, and those first that come first in the
-/// query. Threads wait for the answers; everything else happens on the thread that calls run().
+/// Sends a request when the answers that it needs exist. Requests that come first in the query are sent
+/// first. Threads wait for the answers. Everything else happens on the thread that calls run().
 class RemoteRunner {
  public:
   RemoteRunner(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
@@ -310,7 +310,7 @@ class RemoteRunner {
   }
 
  private:
-  /// One body: a request, or a call whose replies are those of several.
+  /// One body: a request, or a call with several answers.
   struct Sendable {
     std::size_t first = 0;
     std::size_t count = 1;
@@ -458,7 +458,7 @@ class RemoteRunner {
     if (outcome.error) {
       const auto isBroken = [](const RemoteStep& step) { return !step.brokenBy.empty(); };
       const auto broken = std::find_if(outcome.steps.begin(), outcome.steps.end(), isBroken);
-      // What fails as a whole is no error of one of its copies.
+      // A failure of the whole body is no error of one of its copies.
       const bool isOfAll =
           body.count > 1 && std::all_of(outcome.steps.begin(), outcome.steps.end(), isBroken);
       fail(broken == outcome.steps.end() ? body.first : broken->request, *outcome.error, !isOfAll);
@@ -472,7 +472,7 @@ class RemoteRunner {
     }
   }
 
-  /// What is sent to this target is sent in its other protocol from now on, which takes no calls.
+  /// From now on, requests to this target use its other protocol, which takes no calls.
   void useOtherProtocol(const Sendable& refused, const Error& refusal) {
     const std::size_t target = refused.target;
     if (!m_changed.contains(target)) {
@@ -526,7 +526,7 @@ class RemoteRunner {
   std::map<std::size_t, const Protocol*> m_changed;     ///< by target
   std::list<Sendable> m_waiting;
   std::vector<std::string> m_replies;
-  std::vector<bool> m_hasEnded;  ///< whether a request has its reply
+  std::vector<bool> m_hasEnded;  ///< whether a request has its answer
   std::vector<RemoteStep> m_steps;
   std::map<std::size_t, Error> m_errors;  ///< by request
   bool m_isReady = true;                  ///< one of those that wait may be sent now

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs the requests of a query (export/chat_requests.h) on servers, each in the protocol of its server
-// (protocol.h). Requests that do not need each other's replies are sent at the same time.
+// (protocol.h). Requests that do not need each other's answers are sent at the same time. Open this file
+// first when you work on runs on servers.
 #pragma once
 
 #include "engine/base/error.h"
@@ -23,67 +24,70 @@ namespace spanscope::remote {
 
 struct RemoteServer {
   std::string url;    ///< "http://gpu-3:8000", with or without /v1
-  std::string model;  ///< the server's name for the model; empty: the one of each request
+  std::string model;  ///< the server's name for the model; empty: the name in each request
   HttpAccess access{};
-  bool isUnlisted = false;  ///< whether `model` is sent also where the server does not list it
+  bool isUnlisted = false;  ///< whether `model` is sent even if the server does not list it
 };
 
 /// A request that was sent.
 struct RemoteStep {
   std::size_t request = 0;  ///< index
-  std::size_t target = 0;   ///< index of who answered it
+  std::size_t target = 0;   ///< index of the target that answered
   ChatAnswer answer;
   CachedTokens cached;
-  std::optional<double> timeToFirstToken;  ///< seconds from sending to the first text; none: no text came
-  std::optional<double> timeToLastText;    ///< the same to the last piece of text
-  double seconds = 0;                      ///< from sending to the end
-  /// Replies that the answer's counts are of, where several came in one answer: 0: those of an earlier step
-  /// have them.
+  std::optional<double> timeToFirstToken;  ///< seconds from sending to the first text; nothing: no text
+                                           ///< arrived
+  std::optional<double> timeToLastText;    ///< seconds from sending to the last piece of text
+  double seconds = 0;                      ///< seconds from sending to the end
+  /// Number of answers in the answer's counts, if several came together. 0: the counts are in an earlier
+  /// step.
   std::size_t counted = 1;
-  /// Why the answer has no end: a break, a stop, an error. What came stands in `answer`. Empty: it has one.
+  /// The reason why the answer has no end: a break, a stop, an error. `answer` contains the text so far.
+  /// Empty: the answer has an end.
   std::string brokenBy;
-  /// What a user must know of an answer that has an end; mostly empty.
+  /// A warning for the user about an answer that has an end; usually empty.
   std::string warning{};
-  bool isStopped = false;  ///< whether a stop broke it
+  bool isStopped = false;  ///< whether a stop ended it
 };
 
-/// Is told of an answer while it is made, on the thread that waits for it.
+/// Receives the progress of an answer, on the thread that waits for it.
 struct LocalWatch {
   std::function<void(const std::string& piece)> text;
   std::function<void(const PromptProgress& progress)> prompt;
 };
 
-/// Answers a request, in which the replies stand that it needs, in place of a server. A stop is an answer
-/// that is broken by it; throws Failure where there is none. Called on another thread than runRemotely() is.
+/// Answers a request without a server. The request contains the answers that it needs. After a stop, it
+/// returns an answer that is broken by the stop. Throws Failure if there is no answer. Called on another
+/// thread than runRemotely().
 using LocalAnswer = std::function<RemoteStep(const exports::ChatRequest& request, const LocalWatch& watch,
                                              const std::stop_token& stop)>;
 
-/// Requests of one run that a server gets at the same time, unless another number is set.
+/// Max number of requests of one run that a server gets at the same time. This is the default.
 inline constexpr std::size_t kStandardAtOnce = 8;
 inline constexpr std::size_t kMostAtOnce = 64;
 
-/// A server by a name, with what it said of itself.
+/// A server with a name, and with its reported facts.
 struct RemoteTarget {
-  std::string name;  ///< by which a person knows it: "gpu-3"
+  std::string name;  ///< its name for the user: "gpu-3"
   RemoteServer server;
   ServerFacts facts;
-  LocalAnswer local{};  ///< of the embedded engine, which is none: `server` and `facts` say nothing then
+  LocalAnswer local{};  ///< of the embedded engine, which is no server: `server` and `facts` are then unused
   const Protocol* protocol = &chatProtocol();  ///< never null
-  /// In which it is asked for messages where it refuses a call in `protocol`; null: that is an error.
+  /// The protocol for messages, if the server refuses a call in `protocol`. Null: the refusal is an error.
   const Protocol* otherwise = nullptr;
-  PromptWriter prompt{};     ///< for protocols that need one
-  std::string promptForm{};  ///< how that writes: "under the template chatml, as text"
-  /// Most requests that it answers at the same time, at least 1. The embedded engine gets one.
+  PromptWriter prompt{};     ///< for protocols that need a writer
+  std::string promptForm{};  ///< its form: "under the template chatml, as text"
+  /// Max number of requests that it answers at the same time, at least 1. The embedded engine gets one.
   std::size_t atOnce = kStandardAtOnce;
 };
 
-/// "vLLM on gpu-3"
+/// Returns "vLLM on gpu-3".
 std::string titleOf(const RemoteTarget& target);
-/// "text completions, under the template chatml, as text"
+/// Returns "text completions, under the template chatml, as text".
 std::string protocolText(const RemoteTarget& target);
 
-/// Is notified of what comes, on the thread that calls runRemotely(). Events of requests that are under way
-/// at the same time are mixed; those of one request are in order.
+/// Receives the events of a run, on the thread that calls runRemotely(). Events of concurrent requests are
+/// mixed. Those of one request are in order.
 class RemoteWatcher {
  public:
   virtual ~RemoteWatcher() = default;
@@ -92,12 +96,12 @@ class RemoteWatcher {
   RemoteWatcher& operator=(const RemoteWatcher&) = delete;
 
   virtual void stepBegins(std::size_t request) { static_cast<void>(request); }
-  /// A body of so many bytes goes to a target now, which calls the model so. 0: it is in the body of an
-  /// earlier request.
+  /// A body of `bytes` bytes is sent to a target now. `model` is the target's name for the model. 0: the body
+  /// of an earlier request includes this request.
   virtual void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) {
     static_cast<void>(request), static_cast<void>(target), static_cast<void>(model), static_cast<void>(bytes);
   }
-  /// A target refuses its protocol at this request. That request and the next ones go there in another one:
+  /// A target refuses its protocol at this request. This request and later ones use another protocol there.
   /// sends() follows.
   virtual void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
                                const Protocol& now) {
@@ -109,8 +113,8 @@ class RemoteWatcher {
   virtual void text(std::size_t request, const std::string& piece) {
     static_cast<void>(request), static_cast<void>(piece);
   }
-  /// Why a request has no answer: before stepEnds(), or without any other event where nothing was sent. The
-  /// place of the error names the node and, where the query copies it, the number of the copy.
+  /// The reason why a request has no answer. It comes before stepEnds(), or alone if nothing was sent. The
+  /// place of the error names the node. If the query copies the node, it also has the number of the copy.
   virtual void fails(std::size_t request, const Error& error) {
     static_cast<void>(request), static_cast<void>(error);
   }
@@ -118,51 +122,54 @@ class RemoteWatcher {
 };
 
 struct RemoteResult {
-  std::vector<RemoteStep> steps;  ///< those that were begun, by request, ascending
-  /// Why the run did not come to its end: the error of the first request that has one. None: it did, or was
-  /// stopped.
+  std::vector<RemoteStep> steps;  ///< the steps that were begun, by request, ascending
+  /// The error of the first failed request. Nothing: the run came to its end or was stopped.
   std::optional<Error> error;
-  /// All errors, by request: of several that are under way, each can have one. The watcher has got them.
+  /// All errors, by request: several concurrent requests can fail. The watcher has got these errors.
   std::map<std::size_t, Error> errors;
   /// The targets that were asked in another protocol than their first, with the last one.
   std::map<std::size_t, const Protocol*> changed;
   bool isStopped = false;
 };
 
-/// "The server refuses SPNL's query endpoint (status 404: …): it is asked by chat completions."
+/// Returns "The server refuses SPNL's query endpoint (status 404: …): it is asked by chat completions."
 std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now);
 
-/// `requests`: from exports::chatRequests(), or, where a target's protocol takes whole queries, from
-/// exports::queryCalls() with its `calls`. `targetOf`: the index of who answers each request; empty: the
-/// first target answers all. Nothing is sent twice. After an error nothing more is sent, and the requests
-/// that are under way come to their end. A stop ends all of them at the server, and what came of them stays.
-/// `messages`: the same requests for RemoteTarget::otherwise, one for one; empty: they are the same.
+/// Runs requests on targets. Nothing is sent twice. After an error nothing more is sent, and running requests
+/// come to their end. A stop ends all requests at the server, and their text so far stays. Parameters:
+/// - `requests` come from exports::chatRequests(). For protocols that take whole queries, they come from
+///   exports::queryCalls(), with its `calls`.
+/// - `targetOf` has the index of the target of each request. Empty: the first target answers all.
+/// - `messages` are the same requests for RemoteTarget::otherwise, one for one. Empty: they are equal.
 RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
                          const std::stop_token& stop = {}, const std::vector<exports::QueryCall>& calls = {},
                          const std::vector<exports::ChatRequest>& messages = {});
 
-/// The server's model for the name that a query has: the server's choice where it is empty; the same name;
-/// one whose last part is the same ("meta-llama/Llama-3.1-8B" for "Llama-3.1-8B"), or the only one that there
-/// is; the name itself where the server does not say which it has. `isChosen`: the name was chosen for this
-/// server, so that the only model of another name is none of it. Nothing: none of these.
+/// Returns the server's model for the model name of a query. `isChosen`: the user chose the name for this
+/// server, so that a different name does not match. Nothing: no model matches. The first matching rule
+/// applies:
+/// - An empty name means the server's choice.
+/// - A model has the same name.
+/// - A model has the same last part ("meta-llama/Llama-3.1-8B" for "Llama-3.1-8B"), or is the only one.
+/// - If the server lists no models, the name itself.
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted,
                                       bool isChosen = false);
 
-/// The same for what a target is asked for; `queryModel`: the name that the query has.
+/// Returns the server's model for a target. `queryModel` is the name in the query.
 std::optional<std::string> servedName(const RemoteTarget& target, const std::string& queryModel);
 
-/// The number of a request among the copies of its node, from 1, and of all of them.
+/// The number of a request among the copies of its node, from 1, and the number of copies.
 struct CopyNumber {
   std::size_t number = 1;
   std::size_t all = 1;
 };
 CopyNumber copyOf(const std::vector<exports::ChatRequest>& requests, std::size_t request);
-/// " (copy 2 of 4)"; empty: it is the only one.
+/// Returns " (copy 2 of 4)", or an empty text for the only copy.
 std::string copyText(const CopyNumber& copy);
 
-/// The names of a server's models for a message: "a, b and 298 more"; empty: it lists none.
+/// Returns the names of a server's models for a message: "a, b and 298 more". Empty: it lists none.
 std::string modelNames(const ServerFacts& facts);
 
 }  // namespace spanscope::remote

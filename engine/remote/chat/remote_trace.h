@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes a run on servers as the events of a trace, as the embedded engine writes its runs. It is a session
-// of its own: what servers do and what the embedded engine does share no pool and no figures.
+// Writes a run on servers as the events of a trace, like a run of the embedded engine. Such a run has its own
+// session. It shares no pool and no metrics with the embedded engine. Open this file to record more about
+// servers.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -18,30 +19,30 @@
 
 namespace spanscope::remote {
 
-/// What the trace says of the run, beside its servers and requests.
+/// The trace's data about the run, beside its servers and requests.
 struct RemoteRunInfo {
-  std::string program;    ///< name and version of the one that runs it
+  std::string program;    ///< name and version of the program that runs it
   std::string queryJson;  ///< canonical
   std::string explain;    ///< may be empty
   std::uint64_t seed = 0;
   RunId run = 1;
   RequestId lastRequest = 0;  ///< its requests have the numbers after this one
-  /// What was retrieved before; each with the node of its augment.
+  /// The earlier retrievals, each with the node of its augment.
   std::vector<std::pair<NodePath, trace::FragmentsRetrieved>> retrieved;
-  std::vector<std::string> warnings;  ///< what servers do otherwise than the query says
+  std::vector<std::string> warnings;  ///< differences between the servers' work and the query
 };
 
-/// All it is given must outlive it.
+/// All arguments must outlive it.
 class RemoteTrace final : public RemoteWatcher {
  public:
-  /// `targetOf`: as for runRemotely(). `also` is told whatever this is; null: nobody.
+  /// `targetOf`: as for runRemotely(). `also` gets all calls of this watcher. Null: no other watcher.
   RemoteTrace(trace::Sink& sink, RemoteRunInfo info, const std::vector<RemoteTarget>& targets,
               const std::vector<std::size_t>& targetOf, const std::vector<exports::ChatRequest>& requests,
               RemoteWatcher* also = nullptr);
 
-  /// Sends what stands before the first step.
+  /// Emits the events before the first step.
   void begin();
-  /// Sends how the run has ended.
+  /// Emits the end of the run.
   void end(const RemoteResult& result);
 
   void stepBegins(std::size_t request) override;
@@ -69,14 +70,14 @@ class RemoteTrace final : public RemoteWatcher {
   std::map<std::size_t, const Protocol*> m_changed;  ///< by target
 };
 
-/// The names of those that answer requests, "vLLM on gpu-3, SGLang on b"; each once.
+/// Returns the names of all targets that answer requests, each once: "vLLM on gpu-3, SGLang on b".
 std::string titlesOf(const std::vector<RemoteTarget>& targets, const std::vector<std::size_t>& targetOf);
 
-/// What a server said of a request, as a trace has it. Figures that contradict each other count as not
+/// Returns a server's report about a request, as in a trace. Values that contradict each other count as not
 /// reported.
 trace::ServerReported reportOf(const RemoteStep& step, const RemoteTarget& target);
 
-/// The replies that no other request needs, joined by line breaks.
+/// Returns the answers that no other request needs, joined by line breaks.
 std::string answerOf(const std::vector<exports::ChatRequest>& requests, const RemoteResult& result);
 
 }  // namespace spanscope::remote

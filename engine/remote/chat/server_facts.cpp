@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kShortWait{10};
 /// The same for endpoints that are sent nothing.
 constexpr std::chrono::seconds kEndpointWait{3};
 
-/// What the paths of most servers begin with.
+/// The beginning of the paths of most servers.
 constexpr std::string_view kVersion = "/v1";
 
 /// A context or a number of slots: there is none of 0.
@@ -99,7 +99,7 @@ class Prober {
   }
 
  private:
-  /// What an endpoint says to no body at all.
+  /// How an endpoint reacts to a request without a body.
   enum class Sounds { There, Missing, Fell, Unclear };
 
   /// Whether there is nothing at the path of the list, or something else: that says nothing of the others.
@@ -195,8 +195,8 @@ class Prober {
         case 501:
           return Sounds::Missing;
         case 500:
-          // A handler that fell over its empty body is distinguished from one that is not there by another
-          // method: vLLM with the span patch names the method that it takes.
+          // Another method distinguishes a handler that failed on its empty body from a missing one. The span
+          // patch of vLLM then names the method that it accepts.
           return m_client.send({.url = addressOf(m_root, m_facts, path)}, m_access, m_stop).status == 405
                      ? Sounds::There
                      : Sounds::Fell;
@@ -204,14 +204,14 @@ class Prober {
           return Sounds::Unclear;
       }
     } catch (const Failure&) {
-      // Whoever is silent here would be so again.
+      // A server that is silent here would be silent again.
       m_isSilent = true;
       return Sounds::Unclear;
     }
   }
 
   HttpReply get(const std::string& path) { return m_client.send({.url = m_root + path}, m_access, m_stop); }
-  /// The same; an empty reply where the server says nothing.
+  /// Works like get(), but returns an empty answer if the server sends none.
   HttpReply replyAt(const std::string& path) {
     try {
       return get(path);
@@ -270,7 +270,7 @@ class Prober {
         if (const auto info = object("/api/version")) m_facts.version = textOf(*info, "version");
         break;
       case ServerKind::OpenAi:
-        // Ollama names as owner whoever made the model.
+        // Ollama names the maker of the model as its owner.
         if (const auto info = object("/api/version")) {
           m_facts.kind = ServerKind::Ollama;
           m_facts.version = textOf(*info, "version");
@@ -288,7 +288,7 @@ class Prober {
     }
   }
 
-  /// What stands at a path; empty: nothing, or it is not to be had.
+  /// Returns the text at a path. Empty: there is none, or no access.
   std::string textAt(const std::string& path) {
     if (m_stop.stop_requested()) return {};
     try {
@@ -318,7 +318,7 @@ class Prober {
     if (isOff != info->end() && isOff->is_boolean()) m_facts.cache.findsPrefixes = !isOff->get<bool>();
   }
 
-  /// vLLM tells its settings among its figures alone. One of its blocks holds no tokens.
+  /// vLLM reports its settings only among its metrics. One of its blocks contains no tokens.
   void askVllmCache() {
     constexpr const char* kMetric = "vllm:cache_config_info";
     const std::string metrics = textAt("/metrics");
@@ -358,7 +358,7 @@ std::string metricLabel(const std::string& metrics, const std::string& metric, c
     line = metrics.find(begin, line + 1);
   if (line == std::string::npos) return {};
   const std::size_t end = std::min(metrics.find('\n', line), metrics.size());
-  // A label stands behind the brace or a comma; a value may hold both, but no quote that is not escaped.
+  // A label comes after the brace or a comma. A value may contain both, but every quote in it is escaped.
   for (std::size_t at = line + begin.size(); at < end;) {
     const std::size_t equals = metrics.find("=\"", at);
     if (equals >= end) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The servers that people run, and how they differ to a client. A new one is a new
-// row.
+// The kinds of servers, and their differences for a client. A new kind is a new row. Open this file to add a
+// kind.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 namespace spanscope::remote {
 
 enum class ServerKind : std::uint8_t {
-  OpenAi,  ///< OpenAI's API, or a server that is not known to be another
+  OpenAi,  ///< OpenAI's API, or an unknown server
   Vllm,
   Sglang,
   LlamaCpp,
   Ollama,
   LmStudio,
   Spanscope,  ///< spanq serve
-  Spnl,       ///< one that takes span queries and says nothing else of itself
+  Spnl,       ///< takes span queries and reports nothing else about itself
 };
 
-/// When a server says how many tokens of a prompt it found in its cache.
+/// When a server reports the number of cached tokens of a prompt.
 enum class CacheReporting : std::uint8_t { Always, IfAsked, Never };
 
 struct ServerKindInfo {
@@ -28,11 +28,11 @@ struct ServerKindInfo {
   const char* name = "";   ///< in options: "llama.cpp"
   const char* title = "";  ///< in lists: "llama.cpp"
   CacheReporting cached = CacheReporting::Never;
-  /// What to do so that it says so; for IfAsked.
+  /// Advice that makes the server report its hits; for IfAsked.
   const char* advice = "";
-  /// Whether it says nothing also where it found nothing (vLLM leaves the object out).
+  /// Whether it also reports nothing without a hit (vLLM leaves the object out).
   bool zeroIsSilent = false;
-  bool sendsProgress = false;  ///< of the prompt, if asked by `return_progress`
+  bool sendsProgress = false;  ///< about the prompt, if asked by `return_progress`
 };
 
 inline constexpr std::array kServerKinds{
@@ -56,7 +56,7 @@ constexpr const ServerKindInfo& infoOf(ServerKind kind) {
   return kServerKinds[static_cast<std::size_t>(kind)];
 }
 
-/// Null for a name that is none of these.
+/// Returns null for an unknown name.
 constexpr const ServerKindInfo* findServerKind(std::string_view name) {
   for (const ServerKindInfo& info : kServerKinds) {
     if (name == info.name) return &info;

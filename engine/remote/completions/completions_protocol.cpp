@@ -68,8 +68,8 @@ void checkRoom(const Sending& sending, const PromptSize& size) {
                             sending.model + " there is " + counted(*sending.context, "token")));
 }
 
-/// Without a limit, most servers of completions end an answer after 16 tokens, also where the limit is null
-/// (vLLM 0.32). It gets what fits the context.
+/// Without a limit, most completion servers end an answer after 16 tokens. Server vLLM 0.32 does this even if
+/// the limit is null. The limit is set to the free context.
 void putLimit(nlohmann::ordered_json& body, const Sending& sending, const PromptSize& size) {
   const ServerKind kind = sending.kind.kind;
   // These have no limit of their own, unless their owner set one.
@@ -123,8 +123,8 @@ PromptWriter tokenPrompt(const text::ChatTemplate& chat, std::shared_ptr<const t
   };
 }
 
-/// OpenAI's older completions: the prompt is one text, which is the conversation under a chat template, or
-/// the tokens of it.
+/// OpenAI's older completions. The prompt is one text, the conversation under a chat template, or the tokens
+/// of this text.
 extern const Protocol kCompletionsProtocol;
 constinit const Protocol kCompletionsProtocol{
     .name = "completions",

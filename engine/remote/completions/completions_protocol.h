@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Conversations as prompts of text completions, under a chat template.
+// Writes conversations as prompts of text completions, under a chat template. Open this file to change such
+// prompts.
 #pragma once
 
 #include "engine/remote/protocol.h"
@@ -10,12 +11,13 @@
 
 namespace spanscope::remote {
 
-/// As text, with the template's control pieces spelled out, up to where the reply begins. What opens every
-/// prompt (a token that begins a text) is left out: servers put it there. The template must outlive it.
+/// Writes a prompt as text, with the template's control pieces spelled out, up to the beginning of the
+/// answer. The token that begins every prompt is left out, because servers add it. The template must outlive
+/// the writer.
 PromptWriter textPrompt(const text::ChatTemplate& chat);
 
-/// As the tokens of a model, all of them: servers add none to a prompt of tokens. The template must outlive
-/// it.
+/// Writes a prompt as all tokens of a model: servers add none to a prompt of tokens. The template must
+/// outlive the writer.
 PromptWriter tokenPrompt(const text::ChatTemplate& chat, std::shared_ptr<const text::Tokenizer> tokenizer);
 
 }  // namespace spanscope::remote

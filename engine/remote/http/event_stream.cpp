@@ -44,8 +44,7 @@ void EventStream::takeLine() {
   std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);
   if (field == "data") {
-    // Data that were not whole are looked at again when there are twice as many, so that this takes little
-    // time.
+    // Incomplete data is checked again when it has twice the size. The checks then take little time.
     if (m_hasData && m_hooks.isWhole && m_data.size() >= 2 * m_checked) {
       m_checked = m_data.size();
       if (m_hooks.isWhole(m_data)) dispatch();

@@ -29,7 +29,7 @@ struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 
-/// What a request has come to.
+/// The state of a request.
 struct Exchange {
   CURL* easy = nullptr;
   const HttpReceiver* receive = nullptr;
@@ -197,7 +197,7 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     reply.isStopped = true;
     return reply;
   }
-  // What breaks after the end of what is wanted breaks nothing.
+  // A break after the end of the wanted data is no failure.
   if (exchange.ends && !exchange.isTooLarge) return reply;
   const bool hasBegun = exchange.bytes > 0 && isGood(reply.status) && receive;
   if (exchange.isTooLarge || (code && *code == CURLE_FILESIZE_EXCEEDED))

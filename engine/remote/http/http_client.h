@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Requests to servers. Whatever a server does - says nothing, stalls, breaks off, never ends - they end with
-// an answer or with an error that names the address and what was waited for.
+// Sends requests to servers. A server may be silent, stall, break off or never end. Each request still ends
+// with an answer or an error. The error names the address and the expected data. Open this file to change
+// time limits.
 #pragma once
 
 #include <chrono>
@@ -17,26 +18,26 @@
 
 namespace spanscope::remote {
 
-/// How long each phase of a request may take, and how much may come.
+/// The max time of each phase of a request, and the max size of an answer.
 struct HttpLimits {
   std::chrono::milliseconds connect{10'000};
-  /// From the connection to the first byte of the answer: a server that computes a long prompt says nothing.
+  /// From the connection to the first byte of the answer. A server that computes a long prompt is silent.
   std::chrono::milliseconds firstByte{600'000};
   std::chrono::milliseconds silence{120'000};  ///< between two pieces of an answer
   std::chrono::milliseconds whole{0};          ///< 0: no limit
-  std::size_t bytes = std::size_t{64} << 20U;  ///< of an answer, unpacked
+  std::size_t bytes = std::size_t{64} << 20U;  ///< of an answer, uncompressed
 
   bool operator==(const HttpLimits&) const = default;
 };
 
-/// What is before a bearer token in the head of a request.
+/// The text before a bearer token in the head of a request.
 inline constexpr char kBearerLine[] = "Authorization: Bearer ";
 
 /// How a server is reached.
 struct HttpAccess {
   std::string key{};                               ///< empty: none
-  std::vector<std::string> keyLines{kBearerLine};  ///< what is before the key, in each line that has it
-  std::vector<std::string> headLines{};            ///< of each request, besides
+  std::vector<std::string> keyLines{kBearerLine};  ///< the text before the key, in each line with the key
+  std::vector<std::string> headLines{};            ///< more lines of each request
   std::string certificateFile{};                   ///< PEM of the authorities to trust; empty: the system's
   HttpLimits limits{};
 
@@ -45,30 +46,31 @@ struct HttpAccess {
 
 struct HttpRequest {
   std::string url;
-  std::optional<std::string> body{};  ///< sent by POST; none: GET
+  std::optional<std::string> body{};  ///< sent by POST; nothing: GET
   std::string contentType = "application/json";
-  std::string query{};  ///< what follows the address and a '?': "stream=true"; empty: nothing does
-  /// Asked after each piece: how much longer the rest of a reply may take, since what is wanted of it has
-  /// come; nothing: it has not. The reply is whole then, however it ends. Null: it is wanted to its end.
+  std::string query{};  ///< the text after the address and a '?': "stream=true"; may be empty
+  /// Asked after each piece. Returns the max time for the rest of an answer whose wanted part is complete,
+  /// else nothing. The answer is then complete, even without an end. Null: the whole answer is wanted.
   std::function<std::optional<std::chrono::milliseconds>()> patience{};
 };
 
 struct HttpReply {
   long status = 0;
-  std::string body;        ///< of an answer with another status than 200 and 201, or if nobody receives it
-  std::string redirect{};  ///< where a status 3xx sends the client; mostly empty
+  std::string body;        ///< of an answer with another status than 200 and 201, or without a receiver
+  std::string redirect{};  ///< the target of a status 3xx; usually empty
   std::optional<std::int64_t> retryAfter{};  ///< seconds that the server asks to wait
   bool isStopped = false;
-  /// Why the answer ended before its end; the pieces that came were received. Empty: it did not.
+  /// The reason why the answer broke off. Its pieces were received. Empty: it did not.
   std::string brokenBy;
 };
 
-/// Takes pieces of an answer with status 200 or 201 as they come, unpacked.
+/// Receives pieces of an answer with status 200 or 201 as they arrive, uncompressed.
 using HttpReceiver = std::function<void(std::string_view piece)>;
 
-/// Only http and https; no redirects are followed, so that a key goes nowhere else; requests to this machine
-/// use no proxy, others those of the environment; answers may be compressed. Nothing is ever sent a second
-/// time. Connections are kept open from request to request. Used by one thread.
+/// A client for http and https. It follows no redirects, so that a key reaches no other server. Requests to
+/// this machine use no proxy. Other requests use the proxy of the environment. Answers may be compressed.
+/// Nothing is ever sent a second time. Connections stay open from request to request. Only one thread may use
+/// it.
 class HttpClient {
  public:
   HttpClient();
@@ -76,10 +78,12 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// Throws Failure with the address as its file: for an address that is none (server_address.h), for a key
-  /// that cannot be sent, if no connection comes about, nothing comes in time or too much comes. Once a piece
-  /// was received, a break is no failure (HttpReply::brokenBy). A stop closes the connection at once; what
-  /// the receiver throws too.
+  /// Sends a request. A stop closes the connection at once. Exceptions of the receiver do the same. After a
+  /// received piece, a break is no failure (HttpReply::brokenBy). Throws Failure with the address as its file
+  /// in these cases:
+  /// - The address is invalid (server_address.h).
+  /// - The key cannot be sent.
+  /// - No connection is made, nothing arrives in time, or the answer is too large.
   HttpReply send(const HttpRequest& request, const HttpAccess& access, const std::stop_token& stop = {},
                  const HttpReceiver& receive = {});
 

@@ -82,7 +82,7 @@ bool isOfMessages(const Json& value) {
   return type == "message" && fieldOf(value, "role") != nullptr && fieldOf(value, "content") != nullptr;
 }
 
-/// Counts come at the beginning and, more exactly, at the end. What the cache has is not in `input_tokens`.
+/// Counts come at the beginning and, more exactly, at the end. Cached tokens are not in `input_tokens`.
 void takeMessageCounts(ChatAnswer& answer, const Json& object) {
   const Json* const usage = fieldOf(object, "usage");
   if (usage == nullptr) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keys of servers in the desktop's secret store (org.freedesktop.secrets: gnome-keyring, KWallet, KeePassXC).
-// A key is found by the name that a person gave the server. The calls wait for the store, which may ask the
-// person to unlock it: call them on a thread that may wait. A stop ends the wait.
+// Stores keys of servers in the desktop's secret store (org.freedesktop.secrets: gnome-keyring, KWallet,
+// KeePassXC). The user's name for the server identifies a key. The calls wait for the store, which may ask
+// the user to unlock it. Call them on a thread that may wait. A stop ends the wait. Open this file when keys
+// are not remembered.
 #pragma once
 
 #include <optional>
@@ -10,13 +11,13 @@
 
 namespace spanscope::remote {
 
-/// All of them throw Failure where there is no such store, or it refuses; no message holds a key.
+/// All functions throw Failure if there is no such store, or if it refuses. No message contains a key.
 
-/// Nothing: it has no key of this server.
+/// Returns nothing if the store has no key of this server.
 std::optional<std::string> findSecret(const std::string& server, const std::stop_token& stop = {});
 /// Replaces an older key.
 void keepSecret(const std::string& server, const std::string& key, const std::stop_token& stop = {});
-/// Nothing happens where there is none.
+/// Does nothing if there is no key.
 void forgetSecret(const std::string& server, const std::stop_token& stop = {});
 
 }  // namespace spanscope::remote

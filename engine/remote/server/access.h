@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who may use a server: keys, and what keeps pages in a browser away.
+// Decides who may use the server: keys, and the protection against pages in a browser. Open this file when a
+// client is refused.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -12,19 +13,19 @@
 
 namespace spanscope::server {
 
-/// Keys of clients. Only their hashes are kept, so that no key can get into a log or a trace.
+/// Keys of clients. Only their hashes are kept. No key can therefore get into a log or a trace.
 class KeyRing {
  public:
-  /// `keys`: each of kLeastKeyBytes to kMostKeyBytes bytes of UTF-8, without control characters and without
-  /// blanks around them. Throws Failure for any other, without naming it.
+  /// `keys`: each key has kLeastKeyBytes to kMostKeyBytes bytes of UTF-8, no control characters and no spaces
+  /// at its ends. Throws Failure for other keys, without the key.
   explicit KeyRing(const std::vector<std::string>& keys);
 
   static constexpr std::size_t kLeastKeyBytes = 16;
   static constexpr std::size_t kMostKeyBytes = 4096;
 
   bool isEmpty() const { return m_keys.empty(); }
-  /// The salt of the client that sends this Authorization header: what another client computed is not found
-  /// under it. Nothing: it has no such key. The time that this takes does not depend on the keys.
+  /// Returns the salt of the client that sends this Authorization header. Contents of other clients are no
+  /// hits under it. Nothing: the key is unknown. The time does not depend on the keys.
   std::optional<std::string> saltOf(std::string_view authorization) const;
 
  private:
@@ -35,27 +36,28 @@ class KeyRing {
   std::vector<Key> m_keys;
 };
 
-/// The salt of a request that has one of its own (vLLM's `cache_salt`) besides that of its client.
+/// Returns the salt of a request with its own salt (vLLM's `cache_salt`), combined with its client's salt.
 std::string combinedSalt(const std::string& ofClient, const std::string& ofRequest);
 
-/// The lines of a key file, without blanks around them, empty lines and lines that begin with #.
+/// Returns the lines of a key file without spaces at their ends. Empty lines and lines that begin with # are
+/// left out.
 std::vector<std::string> keysIn(std::string_view text);
 
-/// Whether an address is one that only this machine reaches: 127.0.0.0/8, ::1, localhost.
+/// Whether only this machine can reach an address: 127.0.0.0/8, ::1, localhost.
 bool isLoopback(std::string_view host);
-/// The host of "name:8000", "[::1]:8000" or "name", in small letters.
+/// Returns the host of "name:8000", "[::1]:8000" or "name", in lower case.
 std::string hostIn(std::string_view hostAndPort);
 
 struct AccessRules {
-  bool isLoopback = true;            ///< where the server listens
-  std::vector<std::string> hosts;    ///< names, besides those of the loopback, under which it is known
-  std::vector<std::string> origins;  ///< of pages that may use it: "https://app.example"
+  bool isLoopback = true;            ///< whether the server listens on the loopback
+  std::vector<std::string> hosts;    ///< names of the server, besides those of the loopback
+  std::vector<std::string> origins;  ///< of pages that may use the server: "https://app.example"
 };
 
-/// Whether a request to this Host is meant for the server. On the loopback, a page whose name was made to
-/// point there (DNS rebinding) sends another name. Elsewhere keys decide, unless hosts are given.
+/// Whether a request to this Host is meant for the server. On the loopback, a page with DNS rebinding sends
+/// another name. Elsewhere keys decide, unless hosts are given.
 bool isHostAllowed(std::string_view host, const AccessRules& rules);
-/// Whether a page of this origin may use the server. No header (an empty text) means no page.
+/// Whether a page of this origin may use the server. An empty origin means no page.
 bool isOriginAllowed(std::string_view origin, const AccessRules& rules);
 
 }  // namespace spanscope::server

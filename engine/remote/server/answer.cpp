@@ -90,7 +90,7 @@ void Answer::take(Choice& choice, std::size_t index, const trace::TokenGenerated
 
 void Answer::take(Choice& choice, std::size_t index, const trace::StepFinished& step) {
   if (choice.isFinished || step.outcome == trace::StepOutcome::Failed) return;
-  // What the decoder held back of the last character comes with no token.
+  // The rest of the last character, which the decoder kept, comes without a token.
   std::string rest;
   if (step.text.size() > choice.bytes) rest = choice.stopTexts.push(step.text.substr(choice.bytes));
   rest += choice.stopTexts.finish();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The answer of a run on its way to a client, with stop texts and counts. Open this file to change how
+// answers are split into pieces.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,16 +22,17 @@
 
 namespace spanscope::server {
 
-/// Ends a reply where one of several texts begins. What may be the beginning of such a text is held back
-/// until it is known.
+/// Ends an answer where one of several texts begins. Text that may be the beginning of such a text waits
+/// until this is known.
 class StopTexts {
  public:
-  /// `texts`: none of them is empty.
+  /// No text of `texts` is empty.
   explicit StopTexts(std::vector<std::string> texts) : m_texts(std::move(texts)) {}
 
-  /// The text that is sure to belong to the reply now that `text` has come. After a stop, nothing more comes.
+  /// Returns the text that certainly belongs to the answer, after `text` has arrived. After a stop, the
+  /// result is empty.
   std::string push(std::string_view text);
-  /// What was held back, when the reply has ended without a stop.
+  /// Returns the waiting text when the answer has ended without a stop.
   std::string finish();
   bool hasStopped() const { return m_hasStopped; }
 
@@ -45,31 +48,31 @@ const char* nameOf(FinishReason reason);  ///< "stop", "length"
 struct DrawnToken {
   TokenId id = 0;
   float probability = 0;  ///< before temperature and filters
-  /// The likeliest at its place, likeliest first, as many as were asked for.
+  /// The most likely tokens at this place, most likely first, up to the requested number.
   std::vector<trace::TokenAlternative> alternatives{};
 };
 
-/// What came next of one choice of an answer.
+/// The next piece of one choice of an answer.
 struct AnswerPiece {
   std::size_t choice = 0;
   std::string text;                   ///< well-formed UTF-8; may be empty
-  std::optional<DrawnToken> token{};  ///< that gave it; nothing for what follows the last one
+  std::optional<DrawnToken> token{};  ///< the token of this piece; nothing for text after the last token
   std::optional<FinishReason> finished{};
 };
 
-/// Counts of a whole answer. A prompt with several replies counts once.
+/// Counts of a whole answer. A prompt with several answers counts once.
 struct AnswerUsage {
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
   std::int64_t completionTokens = 0;
 };
 
-/// The replies of a run on their way from the engine's thread to the one thread that answers the client. A
-/// choice is a generate among the items of the plan's result, in their order.
+/// Passes the answers of a run from the engine's thread to the one thread that answers the client. A choice
+/// is a generate among the items of the plan's result, in their order.
 class Answer final : public RunListener {
  public:
-  /// `stops`: end a reply that has more than `minTokens` tokens. `choicesPerPrompt`: choices that follow each
-  /// other and share a prompt.
+  /// `stops` end an answer that has more than `minTokens` tokens. `choicesPerPrompt` consecutive choices
+  /// share a prompt.
   Answer(const plan::Plan& plan, const std::vector<std::string>& stops, std::size_t choicesPerPrompt,
          std::int32_t minTokens = 0);
 
@@ -79,13 +82,13 @@ class Answer final : public RunListener {
   std::size_t choices() const { return m_choices.size(); }
 
   struct News {
-    std::vector<AnswerPiece> pieces;  ///< in the order in which they came
+    std::vector<AnswerPiece> pieces;  ///< in the order of arrival
     bool isComplete = false;          ///< every choice has finished
     std::optional<RunEnd> end;        ///< the run has ended
   };
-  /// Waits until there is something new, or for so long.
+  /// Waits until there is something new, but at most `most`.
   News wait(std::chrono::milliseconds most);
-  /// Of everything so far; complete once the run has ended or every choice has finished.
+  /// Returns the counts so far. They are complete when the run has ended or every choice has finished.
   AnswerUsage usage() const;
 
  private:
@@ -93,8 +96,8 @@ class Answer final : public RunListener {
     explicit Choice(const std::vector<std::string>& stops) : stopTexts(stops) {}
 
     StopTexts stopTexts;
-    std::size_t bytes = 0;                                ///< of text that has come from the engine
-    std::vector<trace::TokenAlternative> alternatives{};  ///< of the token that comes next
+    std::size_t bytes = 0;                                ///< of text that has arrived from the engine
+    std::vector<trace::TokenAlternative> alternatives{};  ///< of the next token
     bool isFinished = false;
     std::int64_t tokens = 0;
     std::int64_t promptTokens = 0;
@@ -108,7 +111,7 @@ class Answer final : public RunListener {
   const std::size_t m_choicesPerPrompt;
   const std::int32_t m_minTokens;
   std::map<StepIndex, std::size_t> m_choiceOfStep;
-  mutable std::mutex m_mutex;  ///< of all that follows
+  mutable std::mutex m_mutex;  ///< guards all members below
   std::condition_variable m_changed;
   std::map<RequestId, std::size_t> m_choiceOfRequest;
   std::vector<Choice> m_choices;

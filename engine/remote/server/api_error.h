@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Errors in the form of OpenAI's API: {"error": {"message", "type", "param", "code"}}.
+// Errors in the form of OpenAI's API: {"error": {"message", "type", "param", "code"}}. Open this file to add
+// an error of the server.
 #pragma once
 
 #include <exception>
@@ -10,18 +11,18 @@ namespace spanscope::server {
 
 struct ApiError {
   int status = 400;     ///< of HTTP
-  std::string message;  ///< a sentence for people
+  std::string message;  ///< a sentence for the user
   std::string type = "invalid_request_error";
-  std::string param{};  ///< the field that is wrong; empty: null
+  std::string param{};  ///< the wrong field; empty: null
   std::string code{};   ///< a word for programs; empty: null
 };
 
-/// The JSON of an error on one line.
+/// Returns the JSON of an error on one line.
 std::string errorJson(const ApiError& error);
 
-/// 503: the memory of this machine does not suffice for a request.
+/// Returns 503: this machine lacks memory for a request.
 ApiError outOfMemory();
-/// 503: the server ends.
+/// Returns 503: the server is ending.
 ApiError serverIsEnding();
 
 /// A request that is refused.
@@ -35,7 +36,7 @@ class ApiFailure : public std::exception {
   ApiError m_error;
 };
 
-/// Throws ApiFailure for a field of the body that is wrong.
+/// Throws ApiFailure for a wrong field of the body.
 [[noreturn]] void refuseField(std::string param, std::string message, std::string code = {});
 
 }  // namespace spanscope::server

@@ -135,7 +135,7 @@ void readStops(const Fields& fields, std::vector<std::string>& stops) {
   }
 }
 
-/// What both kinds of completion refuse, because it would change the answer.
+/// Refuses fields that would change the answer, for both kinds of completion.
 void refuseUnsupported(const Fields& fields) {
   for (const char* key : {"frequency_penalty", "presence_penalty", "min_p"}) {
     const auto value = fields.number(key);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bodies of OpenAI's endpoints, as vLLM extends them. What cannot be done as it is asked is refused in
-// words, never passed over; fields that nobody knows are.
+// Reads the bodies of OpenAI's endpoints, as vLLM extends them. A known field that cannot be obeyed is an
+// error. Unknown fields are ignored. Open this file to add a field.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -14,30 +14,30 @@
 
 namespace spanscope::server {
 
-/// Most replies to one prompt.
+/// Max number of answers to one prompt.
 inline constexpr std::int32_t kMostReplies = 16;
-/// Most tokens beside each that was drawn whose probabilities are told.
+/// Max number of other tokens whose probabilities are reported beside a sampled token.
 inline constexpr std::int32_t kMostAlternatives = 20;
-/// Most stop texts, and bytes of each.
+/// Max number of stop texts, and max bytes of each.
 inline constexpr std::size_t kMostStops = 16;
 inline constexpr std::size_t kMostStopBytes = 1024;
 
-/// What is common to both kinds of completion.
+/// The settings that both kinds of completion share.
 struct CallSettings {
   std::string model{};                      ///< empty: not given
-  std::optional<std::int32_t> maxTokens{};  ///< at least 1; none: up to the limit of the server
+  std::optional<std::int32_t> maxTokens{};  ///< at least 1; nothing: up to the limit of the server
   float temperature = 1;                    ///< 0 … 2
-  std::int32_t minTokens = 0;           ///< no end token and no stop ends a reply before; at most maxTokens
-  bool ignoresEnd = false;              ///< no end token ends a reply
-  float topP = 1;                       ///< more than 0, at most 1
+  std::int32_t minTokens = 0;           ///< no end token and no stop ends a shorter answer; at most maxTokens
+  bool ignoresEnd = false;              ///< no end token ends an answer
+  float topP = 1;                       ///< greater than 0, at most 1
   std::int32_t topK = 0;                ///< 0: off
-  std::optional<std::uint64_t> seed{};  ///< none: another one each time
-  std::int32_t replies = 1;             ///< to each prompt
+  std::optional<std::uint64_t> seed{};  ///< nothing: a different one each time
+  std::int32_t replies = 1;             ///< number of answers to each prompt
   std::vector<std::string> stops{};
-  bool logprobs = false;          ///< of the tokens that were drawn
-  std::int32_t alternatives = 0;  ///< likeliest tokens beside each of them
+  bool logprobs = false;          ///< of the sampled tokens
+  std::int32_t alternatives = 0;  ///< most likely tokens beside each of them
   bool stream = false;
-  bool includesUsage = false;  ///< a last piece of a stream says what was counted
+  bool includesUsage = false;  ///< the last piece of a stream has the counts
   std::string cacheSalt{};
 };
 
@@ -48,18 +48,18 @@ struct ChatCall {
 
 struct CompletionCall {
   CallSettings settings;
-  std::vector<std::string> prompts;            ///< at least one, unless there is `tokens`
+  std::vector<std::string> prompts;            ///< at least one, unless there are `tokens`
   std::vector<std::vector<TokenId>> tokens{};  ///< prompts that were given as ids
 };
 
-/// What vLLM's /tokenize asks: the tokens of a text, or of a conversation.
+/// The request of vLLM's /tokenize: the tokens of a text, or of a conversation.
 struct TokenizeCall {
   std::string model;
   std::optional<std::string> prompt;
   std::vector<query::Message> messages{};
   bool addsGenerationPrompt = true;  ///< to a conversation
   bool addsSpecialTokens = true;     ///< to a text
-  bool tellsTexts = false;           ///< how each token is shown
+  bool tellsTexts = false;           ///< adds the displayed text of each token
 };
 
 struct DetokenizeCall {
@@ -67,7 +67,7 @@ struct DetokenizeCall {
   std::vector<TokenId> tokens;
 };
 
-/// Each throws ApiFailure.
+/// Each function throws ApiFailure.
 ChatCall readChatCall(std::string_view body);
 CompletionCall readCompletionCall(std::string_view body);
 TokenizeCall readTokenizeCall(std::string_view body);

@@ -189,7 +189,7 @@ void Connection::stopWriting() const {
 }
 
 void Connection::closeGently() {
-  // What comes in unread when a socket is closed resets the connection, and the answer may be lost.
+  // Unread data in a closed socket resets the connection, and the answer may be lost.
   constexpr std::chrono::milliseconds kMost{500};
   constexpr std::size_t kMostBytes = std::size_t{32} << 20U;
   if (m_ssl) SSL_shutdown(m_ssl.get());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The connection of one client, in the clear or by TLS, with its limits.
+// The connection of one client, with or without TLS, with its limits. Open this file to change time limits of
+// reading and writing.
 #pragma once
 
 #include "engine/remote/server/limits.h"
@@ -24,14 +25,14 @@
 
 namespace spanscope::server {
 
-/// Limits how much is in use at once. Those that need more than is free wait, and enter in the order in which
-/// they came. Any thread may call any function.
+/// Limits how much is in use at once. Users that need more than is free wait, and enter in the order of
+/// arrival. Any thread may call any function.
 class Gate {
  public:
   /// `most`: at least 1, in any unit.
   explicit Gate(std::uint64_t most) : m_most(most) {}
 
-  /// A share that is in use until this object ends. Move-only; an empty one uses nothing.
+  /// A share that is in use until this object ends. Move-only. An empty one uses nothing.
   class Pass {
    public:
     Pass() = default;
@@ -47,7 +48,7 @@ class Gate {
     ~Pass() { reduceTo(0); }
 
     explicit operator bool() const { return m_gate != nullptr; }
-    /// Gives back what is more than `amount`.
+    /// Releases everything above `amount`.
     void reduceTo(std::uint64_t amount);
 
    private:
@@ -58,11 +59,11 @@ class Gate {
     std::uint64_t m_amount = 0;
   };
 
-  /// Waits until `amount` is free and everybody who came earlier has entered. More than the limit counts as
-  /// the limit. `gaveUp` is called before and while it waits, about 20 times a second, and must not throw: if
-  /// it returns true, the result is an empty pass.
+  /// Waits until `amount` is free and all earlier users have entered. An amount above the limit counts as the
+  /// limit. `gaveUp` is called before and during the wait, about 20 times a second, and must not throw. If it
+  /// returns true, the result is an empty pass.
   Pass enter(std::uint64_t amount, const std::function<bool()>& gaveUp);
-  /// How many wait.
+  /// Returns the number of waiting users.
   std::size_t waiting();
 
  private:
@@ -72,53 +73,54 @@ class Gate {
   std::mutex m_mutex;
   std::condition_variable m_changed;
   std::uint64_t m_used = 0;
-  std::list<std::uint64_t> m_queue;  ///< amounts of those that wait, in order
+  std::list<std::uint64_t> m_queue;  ///< amounts of the waiting users, in order
 };
 
-/// What keeps a request from being read.
+/// The reason why a request cannot be read.
 enum class ReadFault { None, TooSlow, HeadTooLong, BodyTooLong };
 
-/// Every function is of the thread that serves the client, except for end() and stopReading().
+/// Only the thread that serves the client may call a function, except end() and stopReading().
 class Connection final : public httplib::Stream {
  public:
-  /// `tls`: null for a connection in the clear. Closes the socket at its end.
+  /// `tls`: null for a connection without TLS. Closes the socket at its end.
   Connection(int descriptor, SSL_CTX* tls, const ServerLimits& limits);
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Makes the connection secure, if it is to be. False: the client does not, or not in time.
+  /// Makes the connection secure if `tls` was given. Returns false if the client does not complete this in
+  /// time.
   bool greet();
-  /// Waits for the first byte of a request. False: there is none; fault() says whether the time was over.
+  /// Waits for the first byte of a request. Returns false if there is none. fault() reports whether the time
+  /// was over.
   bool awaitRequest(std::chrono::milliseconds most);
-  /// A request begins: from now on, the limits of reading count.
+  /// A request begins. From now on, the limits of reading count.
   void beginRequest();
-  /// The head of the request, from its first byte to its empty line. Nothing: the client has closed, or
-  /// fault() says why.
+  /// Returns the head of the request, from its first byte to its empty line. Nothing: the client has closed,
+  /// or fault() has the reason.
   std::optional<std::string> readHeadText();
-  /// The head of the current request. read() then begins with what the library is to see of it.
+  /// Sets the head of the current request. read() then begins with the text that the library must get.
   void setHead(RequestHead head);
   const RequestHead& head() const { return m_head; }
-  /// The body is read from now on: the time until it must have come begins, and `room` is given back when the
-  /// request has ended.
+  /// The reading of the body begins, and its time limit. `room` is released when the request has ended.
   void beginBody(Gate::Pass room);
-  /// The whole body was read; `bytes` is its size.
+  /// The whole body was read. `bytes` is its size.
   void endBody(std::size_t bytes) { m_room.reduceTo(bytes); }
-  /// Nothing of the current request is left.
+  /// The current request has ended.
   void endRequest();
   ReadFault fault() const { return m_fault; }
-  /// Whether the client has closed its side, so that nobody waits for an answer.
+  /// Whether the client has closed its side, so that it waits for no answer.
   bool isClientGone() const;
-  /// Ends everything that waits for the client, on any thread.
+  /// Ends all waits for the client. Any thread may call this.
   void end() const;
-  /// Waits for no further request; what is written still arrives. On any thread.
+  /// Waits for no more requests. Written data still arrives. Any thread may call this.
   void stopReading();
-  /// Closes the sending side: the client sees the end.
+  /// Closes the sending side. The client sees the end.
   void stopWriting() const;
-  /// Closes so that what was written arrives, whatever the client still sends.
+  /// Closes so that the written data arrives, even if the client still sends.
   void closeGently();
 
-  /// Nothing more is read as a request after this one.
+  /// Reads no more requests after this one.
   void closeAfterwards() { m_closes = true; }
   bool closes() const { return m_closes || m_hasStopped; }
   bool hasWritten() const { return m_hasWritten; }
@@ -130,7 +132,7 @@ class Connection final : public httplib::Stream {
   using Stream::write;
   void get_remote_ip_and_port(std::string& address, int& port) const override;
   void get_local_ip_and_port(std::string& address, int& port) const override;
-  /// The library refuses descriptors that select() cannot take; those of this class are given to poll().
+  /// The library refuses descriptors that select() cannot use. This class gives its descriptors to poll().
   socket_t socket() const override { return 0; }
 
  private:
@@ -149,11 +151,11 @@ class Connection final : public httplib::Stream {
   std::size_t m_begin = 0;
   std::size_t m_end = 0;
   bool fill();
-  Clock::time_point nextByteUntil() const;  ///< when a read gives up
+  Clock::time_point nextByteUntil() const;  ///< the time limit of the current read
 
   RequestHead m_head;
-  std::string m_front;           ///< what read() yields before the client's bytes
-  std::size_t m_frontTaken = 0;  ///< of it
+  std::string m_front;           ///< data that read() returns before the client's bytes
+  std::size_t m_frontTaken = 0;  ///< number of returned bytes of it
   Gate::Pass m_room;             ///< for the body
   std::size_t m_bodyBytes = 0;   ///< of this request, so far, with the frames of chunks
   Clock::time_point m_readUntil = Clock::time_point::max();
@@ -163,11 +165,11 @@ class Connection final : public httplib::Stream {
   std::atomic<bool> m_hasStopped = false;  ///< by stopReading()
 };
 
-/// The connection that this thread serves; null: none.
+/// Returns the connection that this thread serves, or null.
 Connection* currentConnection();
 void setCurrentConnection(Connection* connection);
 
-/// A context with this certificate (with its chain) and key, both PEM. Throws Failure.
+/// Returns a context with this certificate (with its chain) and key, both PEM. Throws Failure.
 std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::string& privateKey);
 
 }  // namespace spanscope::server

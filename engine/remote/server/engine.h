@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a server needs of the engine behind it. The run service implements it, and so do stand-ins of tests.
+// The interface between a server and the engine. The run service implements it, and test doubles do too. Open
+// this file to serve another engine.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -25,39 +26,39 @@ namespace spanscope::server {
 struct ServedModel {
   std::string name;
   std::string fingerprint;   ///< of its configuration and weights
-  std::int64_t context = 0;  ///< most tokens of a prompt with its reply
+  std::int64_t context = 0;  ///< max tokens of a prompt with its answer
   std::int32_t blockSize = 16;
-  std::int64_t blocks = 0;                     ///< physical ones that can be used
-  std::int32_t replyTokens = 256;              ///< limit of a reply for which nothing sets one
-  const text::Tokenizer* tokenizer = nullptr;  ///< never null; lives as long as the engine
-  const text::ChatTemplate* chat = nullptr;    ///< the same
+  std::int64_t blocks = 0;                     ///< physical blocks that can be used
+  std::int32_t replyTokens = 256;              ///< limit of an answer without another limit
+  const text::Tokenizer* tokenizer = nullptr;  ///< never null; valid as long as the engine
+  const text::ChatTemplate* chat = nullptr;    ///< never null; valid as long as the engine
 };
 
 /// How a run ended.
 struct RunEnd {
   enum class How : std::uint8_t { Finished, Stopped, Failed };
   How how = How::Finished;
-  std::string problem{};   ///< why it failed, in words
-  bool isOfInput = false;  ///< it failed for what it was asked, such as a prompt that is too long
-  std::optional<run::TooLongPrompt> tooLong{};  ///< it failed because a prompt does not fit the context
+  std::string problem{};   ///< the reason of a failure, in words
+  bool isOfInput = false;  ///< the request caused the failure, e.g. a prompt that is too long
+  std::optional<run::TooLongPrompt> tooLong{};  ///< the failure of a prompt that does not fit the context
 };
 
-/// Listens to one run. It is called on a thread of the engine's, and never by two threads at once. It must
+/// Listens to one run. It is called on a thread of the engine, and never by two threads at once. It must
 /// return soon and must not throw.
 class RunListener {
  public:
   virtual ~RunListener() = default;
   /// An event of the run, from RunStarted to RunFinished.
   virtual void onEvent(const trace::Event& event) = 0;
-  /// Nothing follows.
+  /// No event follows.
   virtual void onEnd(const RunEnd& end) = 0;
 };
 
-/// A run that was begun. Letting go of the handle does not stop the run.
+/// A run that was begun. Destroying the handle does not stop the run.
 class RunHandle {
  public:
   virtual ~RunHandle() = default;
-  /// Asks the run to stop; onEnd() tells when it has. Any thread may call it, also when the run has ended.
+  /// Asks the run to stop. onEnd() reports the end. Any thread may call this, even after the end.
   virtual void stop() = 0;
 };
 
@@ -70,10 +71,10 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual const ServedModel& model() const = 0;
-  /// Begins a run, or has it wait until it can begin. Any thread may call it.
+  /// Begins a run, or queues it. Any thread may call this.
   virtual std::unique_ptr<RunHandle> begin(RunOrder order, std::shared_ptr<RunListener> listener) = 0;
-  /// Has `listener` called for every event of the session, in order; an empty one listens no more. The rules
-  /// of trace::Recorder::setListener() hold.
+  /// Calls `listener` for every event of the session, in order. An empty listener ends this. The rules of
+  /// trace::Recorder::setListener() apply.
   virtual void setListener(std::function<void(const trace::Event&)> listener) = 0;
 };
 

@@ -27,7 +27,7 @@ std::string labelText(std::string_view text) {
   return escaped;
 }
 
-/// What the table of metrics says of one, as a help text.
+/// Returns a metric's meaning in the table of metrics as a help text.
 std::string help(std::string_view id) {
   std::string text = metrics::get(id).meaning;
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a server counts, in the text form of Prometheus. The manual lists the names.
+// The metrics of a server, in the text form of Prometheus. The manual lists the names. Open this file to add
+// a metric of the server.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -22,10 +23,10 @@ class Figures {
  public:
   explicit Figures(const ServedModel& model);
 
-  /// An answer was given; `endpoint`: of the fixed list of paths, "other" for all else.
+  /// Counts an answer. `endpoint` is from the fixed list of paths, or "other".
   void countAnswer(const std::string& endpoint, int status);
-  void countSeconds(double seconds);  ///< that a request took, from its beginning to its end
-  void countGone();                   ///< a client went away before its answer
+  void countSeconds(double seconds);  ///< from the beginning to the end of a request
+  void countGone();                   ///< a client left before its answer
   void setClients(std::size_t clients);
   void setRequests(std::size_t running);
   /// Takes every event of the session.
@@ -61,7 +62,7 @@ class Figures {
   std::uint64_t m_generatedTokens = 0;
   std::uint64_t m_preemptions = 0;
   std::uint64_t m_evictions = 0;
-  std::map<BlockId, std::int32_t> m_references;  ///< of blocks that have any
+  std::map<BlockId, std::int32_t> m_references;  ///< of referenced blocks
   Histogram m_firstToken;
   Histogram m_betweenTokens;
   Histogram m_queue;

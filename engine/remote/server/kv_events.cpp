@@ -154,7 +154,7 @@ void KvEventForm::stored(const trace::BlockStored& block, RunId run) {
 }
 
 void KvEventForm::removed(const trace::BlockRemoved& block) {
-  // Those that go with the whole cache are told of at once.
+  // Blocks that are removed with the whole cache are reported together.
   if (block.reason == trace::RemovalReason::Cleared) return;
   const auto found = m_copies.find(block.key.low);
   if (found == m_copies.end() || --found->second > 0) return;

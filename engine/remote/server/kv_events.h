@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What happens to blocks that can be found, in the form in which vLLM (0.32 and later) publishes it: events
-// as maps, within a batch that is an array.
+// Writes events about cached blocks in the form that vLLM (0.32 and later) publishes. Events are maps, in a
+// batch that is an array. Open this file when a reader of KV events does not understand them.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -18,16 +18,17 @@
 
 namespace spanscope::server {
 
-/// vLLM's word for the memory of the device that computes.
+/// vLLM's word for the memory of the computing device.
 inline constexpr char kDeviceMedium[] = "GPU";
 
-/// vLLM's word for a cache in which a token attends to all earlier ones, unless it says otherwise.
+/// vLLM's word for a cache in which a token attends to all earlier tokens. This is the default.
 inline constexpr char kFullAttention[] = "full_attention";
 
-/// What decides about a block beside its tokens, such as the salt of its request; nothing: nothing does.
+/// The inputs of a block's identity beside its tokens, such as the salt of its request. Nothing: there are
+/// none.
 using KvExtraKeys = std::optional<std::vector<std::string>>;
 
-/// Blocks of one chain, in order. An optional field that is empty is null, or left out where it says so.
+/// Blocks of one chain, in order. An empty optional field is null. Marked fields are left out.
 struct KvBlocksStored {
   std::vector<std::uint64_t> hashes;
   std::optional<std::uint64_t> parent;  ///< hash of the block before the first; nothing: it begins a chain
@@ -36,15 +37,15 @@ struct KvBlocksStored {
   std::optional<std::int64_t> loraId{};
   std::optional<std::string> medium = kDeviceMedium;
   std::optional<std::string> loraName{};
-  std::optional<std::vector<KvExtraKeys>> extraKeys{};  ///< by block; or left out
-  std::optional<std::int64_t> group{};                  ///< of layers that share blocks; or left out
-  std::optional<std::string> kind{};                    ///< of the cache; or left out
+  std::optional<std::vector<KvExtraKeys>> extraKeys{};  ///< by block; left out if empty
+  std::optional<std::int64_t> group{};                  ///< of layers that share blocks; left out if empty
+  std::optional<std::string> kind{};                    ///< of the cache; left out if empty
   bool operator==(const KvBlocksStored&) const = default;
 };
 struct KvBlocksRemoved {
   std::vector<std::uint64_t> hashes;
   std::optional<std::string> medium = kDeviceMedium;
-  std::optional<std::int64_t> group{};  ///< or left out
+  std::optional<std::int64_t> group{};  ///< left out if empty
   bool operator==(const KvBlocksRemoved&) const = default;
 };
 struct KvCleared {
@@ -58,20 +59,21 @@ struct KvBatch {
   std::optional<std::int64_t> rank = 0;  ///< of data parallelism
 };
 
-/// The payload of the message.
+/// Returns the payload of the message.
 std::string packed(const KvBatch& batch);
 
-/// Makes such events of those of a session. Only full blocks are told of, by the low 64 bits of their keys:
-/// vLLM knows no others. A block of which there are several copies is stored once and removed with the last.
+/// Makes such events from those of a session. Only full blocks are reported, by the low 64 bits of their
+/// keys, because vLLM has no others. A block with several copies is stored once and removed with the last
+/// copy.
 class KvEventForm {
  public:
   explicit KvEventForm(std::int32_t blockSize) : m_blockSize(blockSize) {}
 
-  /// The first block of each chain that this run stores has this extra key. On any thread.
+  /// The first block of each chain that this run stores has this extra key. Any thread may call this.
   void setExtraKey(RunId run, std::string key);
 
-  /// Takes the next event of the session. Returns what has gathered when the engine comes to the end of a
-  /// pass, of a run or of its cache, and something has.
+  /// Takes the next event of the session. Returns the collected events when the engine ends a pass or a run
+  /// or clears its cache.
   std::vector<KvEvent> take(const trace::Event& event);
 
  private:
@@ -82,19 +84,18 @@ class KvEventForm {
   std::int32_t m_blockSize;
   std::map<std::uint64_t, std::uint32_t> m_copies;  ///< by hash
   std::vector<KvEvent> m_waiting;
-  std::mutex m_mutex;                        ///< of what follows
-  std::map<RunId, std::string> m_extraKeys;  ///< of runs that have one
+  std::mutex m_mutex;                        ///< guards the next member
+  std::map<RunId, std::string> m_extraKeys;  ///< of runs with an extra key
 };
 
-/// Writes MessagePack: every value in the shortest form, except that numbers with a point take 8 bytes, as
-/// msgspec writes it. A container is followed by as many values as it was begun with (twice as many for a
-/// map).
+/// Writes MessagePack. Every value has the shortest form, except that floating-point numbers take 8 bytes, as
+/// in msgspec. After a container of N values, the caller adds N values (2 N for a map).
 class MessagePack {
  public:
   void beginArray(std::size_t size);
   void beginMap(std::size_t size);
-  /// A map of at most 65535 pairs whose size takes two bytes, however small it is: so msgspec writes a struct
-  /// that could have more than 15 fields.
+  /// Begins a map of at most 65535 pairs. Its size takes two bytes. A struct that may have more than 15
+  /// fields has this form in msgspec.
   void beginLongMap(std::size_t size);
   void add(std::string_view text);  ///< in UTF-8
   void add(std::uint64_t number);

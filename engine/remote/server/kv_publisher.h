@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Publishes KV events over ZeroMQ. Open this file to change the sockets of KV events.
 #pragma once
 
 #include "engine/remote/server/kv_events.h"
@@ -16,27 +17,28 @@ struct KvPublisherConfig {
   std::string replayEndpoint;  ///< empty: nothing is replayed
   std::string topic = "kv-events";
   std::size_t keptBatches = 10'000;                    ///< for replays
-  std::uint64_t keptBytes = std::uint64_t{64} << 20U;  ///< and what they may take
+  std::uint64_t keptBytes = std::uint64_t{64} << 20U;  ///< max bytes for replays
 };
 
-/// Publishes batches of events over ZeroMQ, as vLLM's ZmqEventPublisher does: PUB messages of three frames
-/// (topic, sequence number from 0 in 8 bytes, payload), and a ROUTER that sends again what a DEALER asks for:
-/// ["", first sequence number], answered by ["", topic, number, payload] each and ["", "", −1, ""] at the
-/// end. publish() never waits: where nobody takes the messages, they are dropped, which the numbers show.
+/// Publishes batches of events over ZeroMQ, like vLLM's ZmqEventPublisher. publish() never waits. Without
+/// readers, messages are dropped, which the numbers show. There are two sockets:
+/// - A PUB socket sends messages of three frames: topic, sequence number from 0 in 8 bytes, payload.
+/// - A ROUTER socket replays. A DEALER sends ["", first sequence number]. It gets one ["", topic, number,
+///   payload] per message, then ["", "", −1, ""].
 class KvPublisher {
  public:
-  /// Throws Failure for an endpoint that cannot be had, or that others than this machine could reach: ZeroMQ
-  /// asks nobody for a key.
+  /// Throws Failure for an endpoint that cannot be opened, or that other machines could reach. ZeroMQ has no
+  /// keys.
   explicit KvPublisher(KvPublisherConfig config);
-  ~KvPublisher();  ///< what was published goes out first, for a moment
+  ~KvPublisher();  ///< sends the published messages first, with a short time limit
   KvPublisher(const KvPublisher&) = delete;
   KvPublisher& operator=(const KvPublisher&) = delete;
 
-  /// The endpoints with the ports that were taken; empty: there is none.
+  /// Returns the endpoint with its actual port. Empty: there is none.
   std::string endpoint() const;
   std::string replayEndpoint() const;
 
-  /// On any thread.
+  /// Any thread may call this.
   void publish(std::vector<KvEvent> events);
 
  private:

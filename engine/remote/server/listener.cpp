@@ -81,7 +81,7 @@ int Listener::take(const std::string& host, int port) {
       host.starts_with("[") && host.ends_with("]") ? host.substr(1, host.size() - 2) : host;
   errno = 0;
   const int taken = port == 0 ? bind_to_any_port(bare) : bind_to_port(bare, port) ? port : -1;
-  // The library lets five clients knock at once; those behind them would wait for seconds.
+  // The library accepts five pending connections. Later clients would wait for seconds.
   if (taken > 0 && ::listen(svr_sock_, SOMAXCONN) == 0) return taken;
   const int error = errno;
   throw Failure(errorAt("address " + host + ":" + std::to_string(port),
@@ -246,7 +246,7 @@ void Listener::serveSocket(socket_t descriptor) {
   }
 }
 
-/// Waits for the next request for as long as a connection may be idle, or for a second if others wait.
+/// Waits for the next request for the max idle time of a connection, or for a second if others wait.
 bool Listener::awaitRequest(Connection& connection) const {
   constexpr std::chrono::milliseconds kTurn{1000};
   const Clock::time_point until = Clock::now() + m_limits.idle;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The HTTP server with its sockets and threads. Open this file to change how connections wait.
 #pragma once
 
 #include "engine/remote/server/api_error.h"
@@ -23,31 +24,32 @@
 
 namespace spanscope::server {
 
-/// An HTTP server with a thread for each connection, which is a Connection: it is the library's server with
-/// sockets and threads of ours. A client that finds every thread taken waits for one. Connections that wait
-/// for their next request are then closed, those that have waited longest first.
+/// An HTTP server with a thread for each Connection. It is the library's server with Spanscope's own sockets
+/// and threads. A client waits if all threads are busy. Idle connections are then closed, the longest wait
+/// first.
 class Listener final : public httplib::Server {
  public:
-  /// `limits` must outlive it. `tls`: null for connections in the clear.
+  /// `limits` must outlive it. `tls`: null for connections without TLS.
   Listener(const ServerLimits& limits, std::shared_ptr<SSL_CTX> tls);
   ~Listener() override;
 
-  /// Takes hold of the address; port 0: of any that is free. Throws Failure. Returns the port.
+  /// Opens the address. Port 0: any free port. Throws Failure. Returns the port.
   int take(const std::string& host, int port);
-  /// Serves, on threads of its own.
+  /// Serves on threads of its own.
   void start();
-  /// From now on connections are closed after the answer that they wait for, and those that wait for a
-  /// request at once.
+  /// From now on, connections are closed after their current answer. Connections that wait for a request are
+  /// closed at once.
   void closeSoon();
-  /// Requests that are being read or answered, clients that wait for a thread, and those that have connected
-  /// only now.
+  /// Returns the number of unanswered clients. They have a request in progress, wait for a thread, or have
+  /// just connected.
   std::size_t unanswered() const;
   /// Ends all connections, and waits for their threads.
   void finish();
 
-  /// Called whenever the number of connections changes; set before start(). It must not call this object.
+  /// Called at every change of the number of connections. Set it before start(). It must not call this
+  /// object.
   std::function<void(std::size_t)> onClients;
-  /// Called with the status of an answer that the library did not give; set before start().
+  /// Called with the status of an answer that the library did not give. Set it before start().
   std::function<void(int)> onRefusal;
 
  private:
@@ -69,7 +71,7 @@ class Listener final : public httplib::Server {
   const ServerLimits& m_limits;
   const std::shared_ptr<SSL_CTX> m_tls;
   std::atomic<bool> m_closesSoon = false;
-  mutable std::mutex m_mutex;  ///< of all that follows
+  mutable std::mutex m_mutex;  ///< guards all members below
   std::condition_variable m_changed;
   bool m_isEnding = false;
   std::deque<socket_t> m_waiting;  ///< sockets of clients without a thread
@@ -77,7 +79,7 @@ class Listener final : public httplib::Server {
   std::vector<std::thread> m_threads;
   struct Idle {
     std::optional<Clock::time_point> since{};  ///< waits for a request; nothing: has one, or is being closed
-    bool isNew = true;                         ///< for its first one
+    bool isNew = true;                         ///< waits for its first request
   };
   std::map<Connection*, Idle> m_connections;
   std::size_t m_busy = 0;  ///< connections with a request

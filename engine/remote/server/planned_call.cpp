@@ -73,7 +73,7 @@ query::GenerateSettings generateSettings(const CallSettings& settings, const Cal
   return generate;
 }
 
-/// Several replies to a prompt are a repeat.
+/// Makes a repeat for several answers to a prompt.
 query::Node repeated(query::Generate generate, std::int32_t replies) {
   if (replies == 1) return query::Node{std::move(generate)};
   return query::Node{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A request of a client as a query with its plan.
+// A client's request as a query with its plan. Open this file to change how requests become queries.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -23,40 +23,40 @@ namespace spanscope::server {
 enum class AnswerForm : std::uint8_t { Chat, Completion };
 
 struct PlannedCall {
-  std::string model;  ///< as the client named it
+  std::string model;  ///< the client's name for the model
   query::Node query;
   std::shared_ptr<const plan::Plan> plan;
   run::RunOptions options;
   std::size_t choicesPerPrompt = 1;
   std::vector<std::string> stops;
-  std::int32_t minTokens = 0;          ///< a stop text does not end a shorter reply
+  std::int32_t minTokens = 0;          ///< a stop text does not end a shorter answer
   AnswerForm form = AnswerForm::Chat;  ///< of an answer in one piece
   bool logprobs = false;
   bool stream = false;
   bool includesUsage = false;
 };
 
-/// What calls are planned with.
+/// The rules for planning calls.
 struct CallRules {
   run::RunOptions options{};  ///< of every run
   plan::PlanOptions plan{};
-  std::int32_t mostTokens = 0;   ///< of one reply; 0: the model's limit
-  std::int32_t usualTokens = 0;  ///< of one reply for which `options` and the request set no limit
+  std::int32_t mostTokens = 0;   ///< of one answer; 0: the model's limit
+  std::int32_t usualTokens = 0;  ///< of one answer without a limit in `options` and in the request
 };
 
-/// Each throws ApiFailure. `randomSeed` is for calls that have no seed of their own.
+/// Each function throws ApiFailure. `randomSeed` is for calls without a seed of their own.
 PlannedCall planChat(const ChatCall& call, const CallRules& rules, std::uint64_t randomSeed);
 PlannedCall planCompletion(const CompletionCall& call, const CallRules& rules, const ServedModel& model,
                            std::uint64_t randomSeed);
-/// The body of SPNL's endpoint: JSON of a repeat or map (or generate) whose prompt holds messages and joins.
-/// Errors name the place in the body.
+/// Plans the body of SPNL's endpoint. It is JSON of a repeat or map (or generate) whose prompt has messages
+/// and joins. Errors name the place in the body.
 PlannedCall planQuery(std::string_view body, const CallRules& rules, std::uint64_t randomSeed);
 
-/// The template with which a text stands as it is given, behind what begins every prompt of the model.
-/// Lives as long as the program.
+/// Returns a template that writes a text unchanged, after the beginning of every prompt of the model. It has
+/// the lifetime of the program.
 const text::ChatTemplate& rawTemplate(const text::ChatTemplate& ofModel);
 
-/// The query that a conversation is.
+/// Returns a conversation as a query.
 query::Node chatQuery(const std::vector<query::Message>& messages, const query::GenerateSettings& settings);
 
 }  // namespace spanscope::server

@@ -17,7 +17,7 @@ std::string lineOf(const ReplyJson& json) {
   return json.dump(-1, ' ', false, ReplyJson::error_handler_t::replace);
 }
 
-/// The least that vLLM tells, too: JSON has no word for −∞.
+/// The min value, as in vLLM: JSON has no word for −∞.
 double logprobOf(float probability) {
   constexpr double kLeast = -9999;
   return probability > 0 ? std::log(static_cast<double>(probability)) : kLeast;
@@ -38,12 +38,12 @@ ReplyJson headJson(const ReplyHead& head, const char* object) {
           {"system_fingerprint", head.fingerprint}};
 }
 
-/// Whether a token stands among the probabilities: what ends a reply has no text and does not.
+/// Whether the probabilities include a token. A token that ends an answer has no text and is left out.
 bool isTold(const AnswerPiece& piece, const text::Tokenizer& tokenizer) {
   return piece.token && !tokenizer.isControl(piece.token->id);
 }
 
-/// How a token stands among probabilities. What has no text of its own, as what ends a reply, is spelled out.
+/// Returns the name of a token among probabilities. Control pieces without text are spelled out.
 std::string nameOf(TokenId token, const text::Tokenizer& tokenizer) {
   return tokenizer.isControl(token) ? tokenizer.display(token) : tokenizer.bytes(token);
 }
@@ -64,7 +64,7 @@ ReplyJson chatLogprob(const DrawnToken& token, const text::Tokenizer& tokenizer)
   return json;
 }
 
-/// Of a completion: by text, the likeliest and the one that was drawn.
+/// Returns logprobs of a completion, by text: the most likely tokens and the sampled one.
 ReplyJson completionLogprobs(const DrawnToken& token, const text::Tokenizer& tokenizer) {
   ReplyJson json = ReplyJson::object();
   for (const trace::TokenAlternative& other : token.alternatives)

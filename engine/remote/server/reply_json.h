@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Answers as JSON: chat completions and completions of OpenAI's API, whole and in pieces.
+// Writes answers as JSON: chat completions and completions of OpenAI's API, whole and in pieces. Open this
+// file to add a field of an answer.
 #pragma once
 
 #include "engine/remote/server/answer.h"
@@ -13,7 +14,7 @@
 
 namespace spanscope::server {
 
-/// What every object of one answer says.
+/// The fields that every object of one answer has.
 struct ReplyHead {
   std::string id;            ///< "chatcmpl-…", "cmpl-…"
   std::int64_t created = 0;  ///< seconds since 1970
@@ -22,7 +23,7 @@ struct ReplyHead {
   AnswerForm form = AnswerForm::Chat;
 };
 
-/// Gathers an answer that is given in one piece.
+/// Collects an answer that is sent in one piece.
 class WholeReply {
  public:
   /// The tokenizer must outlive it.
@@ -51,11 +52,11 @@ class StreamedReply {
   StreamedReply(ReplyHead head, std::size_t choices, bool logprobs, bool includesUsage,
                 const text::Tokenizer& tokenizer);
 
-  /// What comes before the first piece; may be empty.
+  /// Returns the text before the first piece; may be empty.
   std::string begin();
-  /// One event or two, or nothing where the piece says nothing yet.
+  /// Returns one or two events, or nothing if the piece has no text yet.
   std::string take(const AnswerPiece& piece);
-  /// The last events: of the usage, if it was asked for, and "[DONE]".
+  /// Returns the last events: the usage, if requested, and "[DONE]".
   std::string end(const AnswerUsage& usage);
 
  private:
@@ -67,7 +68,7 @@ class StreamedReply {
   std::vector<std::size_t> m_offsets;  ///< by choice, bytes of text so far
 };
 
-/// An event of a stream.
+/// Returns an event of a stream.
 std::string eventOf(const std::string& json);
 inline constexpr char kDone[] = "data: [DONE]\n\n";
 

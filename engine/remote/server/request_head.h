@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads the head of an HTTP request strictly. Open this file when a request is refused before its body is
+// read.
 #pragma once
 
 #include <cstddef>
@@ -11,42 +13,44 @@
 
 namespace spanscope::server {
 
-/// With the letters A to Z as a to z.
+/// Returns the text with the letters A to Z as a to z.
 std::string inSmallLetters(std::string_view text);
-/// Without blanks, tabs and carriage returns at both ends.
+/// Returns the text without spaces, tabs and carriage returns at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// The request line and the header fields of a request, read strictly: two readers of the same bytes must not
+/// The request line and the header fields of a request, read strictly. Two readers of the same bytes must not
 /// understand two different requests (RFC 9112).
 struct RequestHead {
   std::string method;
-  /// As it was sent, with its percent signs. Of an absolute one ("http://host/path") it is the path; the host
-  /// is the value of the field "host" then.
+  /// As sent, with its percent signs. An absolute target ("http://host/path") is reduced to its path. The
+  /// host is then the value of the field "host".
   std::string target;
   bool isOld = false;  ///< HTTP/1.0
-  /// Names in small letters, with the bytes of their values, without blanks around them.
+  /// Names in lower case, with the bytes of their values, without spaces around them.
   std::vector<std::pair<std::string, std::string>> fields;
-  std::uint64_t length = 0;  ///< of the body in bytes; 0 where it comes in chunks
+  std::uint64_t length = 0;  ///< of the body in bytes; 0 if it arrives in chunks
   bool isChunked = false;
   bool closes = false;  ///< the client sends nothing more on this connection
 
   bool hasBody() const { return isChunked || length > 0; }
-  /// The value of the first field of this name; empty: there is none.
+  /// Returns the value of the first field with this name. Empty: there is none.
   std::string_view value(std::string_view name) const;
   std::size_t count(std::string_view name) const;
-  /// Whether a field that is a list has this entry; both in small letters.
+  /// Whether a list field has this entry. Both are in lower case.
   bool lists(std::string_view name, std::string_view entry) const;
 };
 
-/// Reads a head from its first byte to its empty line. Throws ApiFailure: 400 for what is not a head of HTTP
-/// 1.0 or 1.1, with a control character, with two hosts, or with contradictory lengths; 413 for a body of
-/// more than `mostBodyBytes`; 414 for a target of more than kMostTargetBytes; 415 for a body in several
-/// parts.
+/// Reads a head from its first byte to its empty line. Throws ApiFailure with these statuses:
+/// - 400: not a head of HTTP 1.0 or 1.1, a control character, two hosts, or contradictory lengths;
+/// - 413: a body of more than `mostBodyBytes`;
+/// - 414: a target of more than kMostTargetBytes;
+/// - 415: a body in several parts.
 RequestHead readHead(std::string_view text, std::size_t mostBodyBytes);
 inline constexpr std::size_t kMostTargetBytes = 4096;
 
-/// The head that the HTTP library gets in place of the client's. It has only the fields about the form of the
-/// body and the connection: the library answers ranges, packs replies and parses forms at the client's wish.
+/// Returns the head for the HTTP library, which replaces the client's. It has only the fields about the form
+/// of the body and the connection. With other fields, the library would answer ranges, compress answers and
+/// parse forms.
 std::string headForLibrary(const RequestHead& head);
 
 }  // namespace spanscope::server

@@ -20,7 +20,7 @@ void hide(std::vector<std::string>& texts) {
   for (std::string& text : texts) text.clear();
 }
 
-/// Events that tell nothing of a text have nothing to hide.
+/// Events without texts have nothing to hide.
 template <class Payload>
 void hideTexts(Payload& /*payload*/) {}
 
@@ -142,7 +142,7 @@ void ServedRequests::take(std::uint64_t number, const trace::Event& event) {
 
 void ServedRequests::end(std::uint64_t number, RequestState state, std::string problem) {
   const std::lock_guard lock(m_mutex);
-  // What went wrong may quote the request.
+  // The problem may quote the request.
   if (!m_keepsTexts) problem.clear();
   if (m_listener != nullptr) m_listener->onEnd(number, state, problem);
   if (Kept* const request = kept(number)) {

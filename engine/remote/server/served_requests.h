@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a server was asked: each request as a query with the events of its run, for whoever shows them.
+// The list of a server's requests: each request as a query with the events of its run. Open this file to show
+// requests in a view.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,34 +21,34 @@ enum class RequestState : std::uint8_t { Running, Finished, Stopped, Failed };
 
 struct ServedRequest {
   std::uint64_t number = 0;  ///< counts from 1
-  std::string id{};          ///< that the client was told: "chatcmpl-…"
+  std::string id{};          ///< the id in the answer: "chatcmpl-…"
   std::string endpoint{};    ///< "/v1/chat/completions"
-  std::string model{};       ///< as the client named it
+  std::string model{};       ///< the client's name for the model
   std::string client{};      ///< address
-  std::int64_t time = 0;     ///< when it came, milliseconds since 1970
-  std::string queryJson{};   ///< canonical; empty where texts are not kept
+  std::int64_t time = 0;     ///< arrival, milliseconds since 1970
+  std::string queryJson{};   ///< canonical; empty if texts are not kept
   RunId run = 0;             ///< 0: it has not begun
   RequestState state = RequestState::Running;
-  std::string problem{};               ///< why it failed
-  std::vector<trace::Event> events{};  ///< of its run, in order; without texts where these are not kept
-  bool isCut = false;                  ///< events are missing: there were too many
+  std::string problem{};               ///< the reason of a failure
+  std::vector<trace::Event> events{};  ///< of its run, in order; without texts if these are not kept
+  bool isCut = false;                  ///< some events are missing: there were too many
 };
 
-/// Is told of requests, on the thread on which it happens. It must return soon, must not throw, and must not
-/// call the list.
+/// Receives changes of requests, on the thread of the change. It must return soon, must not throw, and must
+/// not call the list.
 class ServedListener {
  public:
   virtual ~ServedListener() = default;
-  /// A request came; it has no events yet.
+  /// A request arrived. It has no events yet.
   virtual void onRequest(const ServedRequest& request) = 0;
   virtual void onEvent(std::uint64_t number, const trace::Event& event) = 0;
   virtual void onEnd(std::uint64_t number, RequestState state, const std::string& problem) = 0;
 };
 
 struct ServedLimits {
-  std::size_t requests = 64;                ///< most that are kept; the oldest that have ended go first
+  std::size_t requests = 64;  ///< max number of kept requests; ended ones are dropped first, from the oldest
   std::uint64_t eventBytes = 16ULL << 20U;  ///< memory for the query and the events of one request
-  std::uint64_t allBytes = 128ULL << 20U;   ///< and of all together
+  std::uint64_t allBytes = 128ULL << 20U;   ///< memory for all requests together
 };
 
 /// Any thread may call any function.
@@ -61,12 +62,12 @@ class ServedRequests {
   void take(std::uint64_t number, const trace::Event& event);
   void end(std::uint64_t number, RequestState state, std::string problem = {});
 
-  /// Copies of all that are kept, the oldest first, without their events.
+  /// Returns copies of all kept requests, the oldest first, without their events.
   std::vector<ServedRequest> list() const;
-  /// A copy of one, with its events; nothing of it is left but its number where it is not kept any more.
+  /// Returns a copy of one request, with its events. A request that was dropped has only its number.
   ServedRequest find(std::uint64_t number) const;
 
-  /// Null: nobody listens. The one before is not being called when this returns.
+  /// Null: no listener. After the return, the previous listener is not running.
   void setListener(ServedListener* listener);
 
  private:
@@ -86,8 +87,8 @@ class ServedRequests {
   ServedListener* m_listener = nullptr;
 };
 
-/// The event without what can be read of prompts and replies: texts are empty, token ids −1, as many as there
-/// were.
+/// Returns the event without the texts of prompts and answers. Texts are empty, and token ids are −1, in the
+/// same number.
 trace::Event withoutTexts(trace::Event event);
 
 }  // namespace spanscope::server

@@ -154,7 +154,7 @@ void answerWhole(ServedRun& run, ReplyHead head, const Answering& answering, htt
 
 void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answering& answering,
                     httplib::Response& reply) {
-  // What fails before anything was said is an answer of its own.
+  // A failure before the first text is an answer of its own.
   Answer::News first;
   while (true) {
     first = run->answer().wait(kTurn);

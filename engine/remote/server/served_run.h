@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A request that runs in the engine, and the answer that its client gets of it: in one piece or as a stream.
+// A request that runs in the engine, and its answer to the client: in one piece or as a stream. Open this
+// file to change how runs are answered.
 #pragma once
 
 #include "engine/remote/server/answer.h"
@@ -23,13 +24,13 @@
 
 namespace spanscope::server {
 
-inline constexpr int kClientGone = 499;  ///< nobody sees it; the figures count it
+inline constexpr int kClientGone = 499;  ///< no client sees it; the metrics count it
 inline constexpr std::chrono::milliseconds kTurn{50};
 
-/// Makes an error the reply of a request.
+/// Writes an error as the response to a request.
 void refuse(httplib::Response& reply, const ApiError& error);
 
-/// What answers need of the server. All of it must outlive them.
+/// The server's objects that answers need. All of them must outlive the answers.
 struct Answering {
   using Clock = std::chrono::steady_clock;
 
@@ -38,17 +39,17 @@ struct Answering {
   const std::atomic<bool>& isHurrying;
   const text::Tokenizer& tokenizer;
 
-  /// What ends the wait for an answer before the run does; nothing: it goes on.
+  /// Returns the error that ends the wait for an answer before the run ends. Nothing: the wait continues.
   std::optional<ApiError> interruption(Clock::time_point began) const;
 };
 
-/// A run with the thread that answers: when this goes, a run that goes on is stopped.
+/// A run with the thread that answers. The destructor stops a run in progress.
 class ServedRun {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins the run. `running` counts those that the engine has not ended yet. `hasBegun`: called with the
-  /// number of the run; may be empty.
+  /// Begins the run. `running` counts the runs that the engine has not ended. `hasBegun` is called with the
+  /// number of the run; it may be empty.
   ServedRun(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about,
             Figures& figures, std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun,
             Engine& engine);

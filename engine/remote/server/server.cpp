@@ -51,7 +51,7 @@ std::int64_t millisecondsNow() {
       .count();
 }
 
-/// Numbers that nobody foretells; where the library has none, of the clock.
+/// Returns an unpredictable number. If the library has none, the clock gives it.
 std::uint64_t randomNumber() {
   std::uint64_t number = 0;
   unsigned char bytes[sizeof number];
@@ -72,7 +72,7 @@ std::string newId(const char* prefix) {
   return id;
 }
 
-/// A seed that a person can read off and type when the request is to be run again.
+/// Returns a seed that is short enough to be read and typed again.
 std::uint64_t randomSeed() {
   return randomNumber() % 1'000'000'000;
 }
@@ -112,7 +112,7 @@ bool isKnownPath(std::string_view path) {
   return methodsOf(path) != nullptr;
 }
 
-/// What the client of an unknown path probably wants; may be empty.
+/// Suggests the path that the client probably wants; may be empty.
 std::string hintFor(const Asked& asked) {
   const std::string withVersion = "/v1" + asked.path;
   if (isKnownPath(withVersion))
@@ -173,7 +173,7 @@ struct Server::Impl {
     // Handlers use what is below them here.
     listener->finish();
     engine.setListener({});
-    // What was stopped still tells how it ended.
+    // Stopped runs still report their end.
     while (running > 0) std::this_thread::sleep_for(milliseconds(1));
   }
   Impl(const Impl&) = delete;
@@ -201,7 +201,7 @@ struct Server::Impl {
   Engine& engine;
   const KeyRing keys;
   const AccessRules access;
-  const std::string fingerprint;  ///< as clients are told
+  const std::string fingerprint;  ///< as reported to clients
   CallRules rules;
   bool isSecure = false;
   int takenPort = 0;
@@ -539,7 +539,7 @@ std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead
   if (call.plan->steps.empty()) refuseField({}, "There is nothing to generate in this request.");
   const std::string ofClient = keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
   const std::string salt = combinedSalt(ofClient, call.options.salt.value_or(""));
-  // What readers of KV events may learn of it: nothing about the client's key.
+  // The key for readers of KV events. It must reveal nothing about the client's key.
   const std::string extraKey = ofClient.empty() ? call.options.salt.value_or("") : shortFingerprint(salt);
   call.options.salt.reset();
   if (!salt.empty()) call.options.salt = salt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A server of the embedded engine: OpenAI's chat completions and completions, SPNL's query endpoint, and what
-// vLLM has beside them.
+// A server of the embedded engine. It has OpenAI's chat completions and completions, SPNL's query endpoint,
+// and vLLM's additional endpoints. Open this file first when you work on `spanq serve`.
 #pragma once
 
 #include "engine/plan/planner.h"
@@ -20,46 +20,48 @@ namespace spanscope::server {
 
 struct ServerConfig {
   std::string host = "127.0.0.1";  ///< a name or an address to listen on
-  int port = 8000;                 ///< 0: any that is free
-  /// Names by which clients may call the model, besides its own; "*": any.
+  int port = 8000;                 ///< 0: any free port
+  /// Names of the model for clients, besides its own. "*": any name.
   std::vector<std::string> names{};
-  std::vector<std::string> keys{};  ///< of clients; none: nobody needs one
+  std::vector<std::string> keys{};  ///< of clients; empty: no key is needed
   std::filesystem::path certificate{};
   std::filesystem::path privateKey{};
-  std::vector<std::string> hosts{};    ///< as AccessRules::hosts
-  std::vector<std::string> origins{};  ///< as AccessRules::origins
+  std::vector<std::string> hosts{};    ///< like AccessRules::hosts
+  std::vector<std::string> origins{};  ///< like AccessRules::origins
   bool keepsTexts = true;              ///< false: no texts in requests() and the events there
   ServerLimits limits{};
   ServedLimits served{};
   KvPublisherConfig kvEvents{};  ///< no endpoint: nothing is published
-  run::RunOptions run{};         ///< of every run, before what a request says
+  run::RunOptions run{};         ///< of every run, before the options of a request
   plan::PlanOptions plan{};
 };
 
 class Server {
  public:
-  /// Takes hold of the address. Throws Failure: for an address that cannot be had, files that do not fit, and
-  /// an address beyond the loopback without keys and TLS. `engine` must outlive it.
+  /// Opens the address. `engine` must outlive it. Throws Failure in these cases:
+  /// - The address cannot be opened.
+  /// - The files of certificate and key do not fit.
+  /// - An address beyond the loopback has no keys and TLS.
   Server(ServerConfig config, Engine& engine);
-  /// Stops what goes on.
+  /// Stops the work in progress.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// "http://127.0.0.1:8000"
+  /// Returns "http://127.0.0.1:8000".
   std::string url() const;
   int port() const;
-  /// Where KV events are published and sent again, with the ports that were taken; empty: nowhere.
+  /// Returns the endpoints of KV events and replays with their actual ports. Empty: there are none.
   std::string kvEvents() const;
   std::string kvEventsReplay() const;
 
   /// Begins to answer, on threads of its own.
   void start();
-  /// Refuses new requests with 503, lets those that run finish for as long as the limits say or until
-  /// `hurry`, stops the others, and ends.
+  /// Refuses new requests with 503. Lets running requests finish until their time limit or until `hurry`,
+  /// stops the others, and ends.
   void finish(const std::stop_token& hurry = {});
 
-  /// What was asked, for whoever shows it.
+  /// Returns the list of requests, for views.
   ServedRequests& requests();
 
  private:

@@ -25,8 +25,8 @@ CacheReporting spnlReporting(const ServerKindInfo& kind) {
 
 }  // namespace
 
-/// SPNL's query endpoint, which span servers have: a call is sent with its joins, so that the server finds
-/// each span wherever it is in the prompt.
+/// SPNL's query endpoint, which servers with span support have. A call is sent with its joins. The server
+/// then finds each span at any position of the prompt.
 extern const Protocol kSpnlProtocol;
 constinit const Protocol kSpnlProtocol{
     .name = "spnl",
