@@ -99,6 +99,7 @@ QList<Text> textsOfCode(const QString& code, bool comments) {
       QRegularExpression::DotMatchesEverythingOption);
   static const QRegularExpression escape(QStringLiteral("\\\\(n|t|x[0-9a-fA-F]+|.)"));
   static const QRegularExpression prose(QStringLiteral("[a-zA-Z]{2,}[,:;]? [a-z]{2,}"));
+  static const QRegularExpression noProse(QStringLiteral("^(SPDX|namespace )"));
   QList<Text> texts;
   qsizetype end = -1;
   int line = 1;
@@ -124,7 +125,7 @@ QList<Text> textsOfCode(const QString& code, bool comments) {
   QList<Text> kept;
   for (Text& text : texts) {
     text.text = text.text.trimmed();
-    if (prose.match(text.text).hasMatch() && !text.text.startsWith(QLatin1String("SPDX"))) kept += text;
+    if (prose.match(text.text).hasMatch() && !noProse.match(text.text).hasMatch()) kept += text;
   }
   return kept;
 }
