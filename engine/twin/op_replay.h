@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What scenarios of servers have in common whose requests are admitted, decoded and freed by name.
+// Shared code of scenarios whose requests are admitted, decoded and freed by name. Open this file to replay
+// another server's scenarios.
 #pragma once
 
 #include "engine/twin/scenario.h"
@@ -16,8 +17,8 @@
 
 namespace spanscope::twin {
 
-/// The name of an op's request. Throws Failure unless the cache has it running, or, for a new one, has it
-/// not.
+/// Returns the name of an op's request. Throws Failure if the cache is not running it. For a new request,
+/// throws Failure if the cache is running it already.
 template <class Cache>
 const std::string& runningRequest(const ScenarioPlace& op, const Cache& cache) {
   const std::string& request = op.field("request").requireText();
@@ -31,7 +32,7 @@ const std::string& newRequest(const ScenarioPlace& op, const Cache& cache) {
   throw op.field("request").fail('"' + request + "\", which runs", "a request that does not run");
 }
 
-/// The tokens of an op's prompt; at least one.
+/// Returns the tokens of an op's prompt; at least one.
 inline std::vector<TokenId> promptOf(const ScenarioPlace& op) {
   const ScenarioPlace prompt = op.field("prompt");
   std::vector<TokenId> tokens = prompt.requireTokens();
@@ -39,7 +40,7 @@ inline std::vector<TokenId> promptOf(const ScenarioPlace& op) {
   return tokens;
 }
 
-/// The scenario with each of its ops as a `Replay` of it writes them, and tells them if there is a story.
+/// Returns the scenario with each op as a `Replay` of it writes the op. Emits events if there is a story.
 template <class Replay>
 Json replayOps(const ScenarioPlace& scenario, ScenarioStory* story) {
   Replay replay(scenario, story);
@@ -50,14 +51,14 @@ Json replayOps(const ScenarioPlace& scenario, ScenarioStory* story) {
   return written;
 }
 
-/// All prompts and replies that a server has computed, whether it still keeps them or not: so that a twin can
-/// say why what it does not find is not found. Memory grows with every request.
+/// All prompts and answers that a server has computed, including those it no longer keeps. A cache simulator
+/// uses them to explain misses. Memory grows with every request.
 class SeenTokens {
  public:
   void add(std::string_view salt, std::span<const TokenId> tokens);
 
-  /// The fates of a prompt of which the first `cached` tokens are found and `kept` ones are there, both whole
-  /// blocks of `block` tokens.
+  /// Returns the fates of a prompt. Its first `cached` tokens are hits, and `kept` tokens are kept. Both are
+  /// whole blocks of `block` tokens.
   std::vector<FateRun> fates(std::string_view salt, std::span<const TokenId> prompt, std::size_t cached,
                              std::size_t kept, std::size_t block) const;
 

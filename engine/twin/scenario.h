@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads and writes scenarios: one JSON object each, with the requests that a server got, in order. Reading is
-// strict about what a twin needs and leaves the rest as it stands, so that it can be written again.
+// Reads and writes scenarios. Each scenario is one JSON object with the requests that a server got, in order.
+// Reading is strict about the needed members. Other members stay as they are, so that the scenario can be
+// written again. Open this file to add a member.
 #pragma once
 
 #include "engine/base/error.h"
@@ -20,24 +21,24 @@ namespace spanscope::twin {
 
 using Json = nlohmann::ordered_json;
 
-/// Where a scenario stands: a line of a file, counted from 1.
+/// The place of a scenario: a line of a file, counted from 1.
 struct ScenarioLine {
   std::string file;
   std::size_t line = 1;
 };
 
-/// A value of a scenario and where it stands. Whatever is asked for and is not there, or is something else,
-/// throws Failure with the file, the line and the JSON pointer of the value.
+/// A value of a scenario and its place. A getter throws Failure if the value is missing or has another type.
+/// The failure has the file, the line and the JSON pointer of the value.
 class ScenarioPlace {
  public:
-  /// `value` and `line` must outlive this object and all that are made from it.
+  /// `value` and `line` must outlive this object and all objects made from it.
   ScenarioPlace(const Json& value, const ScenarioLine& line, std::string pointer = {})
       : m_value(&value), m_line(&line), m_pointer(std::move(pointer)) {}
 
   const Json& value() const { return *m_value; }
   Failure fail(std::string found, std::string expected) const;
 
-  // For an object. A member that is null counts as absent.
+  // For an object. A null member counts as absent.
   ScenarioPlace field(const std::string& name) const;
   std::optional<ScenarioPlace> find(const std::string& name) const;
   std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const;
@@ -48,13 +49,13 @@ class ScenarioPlace {
 
   // For any value.
   void requireObject() const;
-  /// The elements of a list.
+  /// Returns the elements of a list.
   std::vector<ScenarioPlace> elements() const;
   std::int64_t requireInteger(std::int64_t least, std::int64_t most) const;
   double requireNumber(double least, double most) const;
   bool requireFlag() const;
   const std::string& requireText() const;
-  /// A list of token ids, each from 0 to 2^31 − 1.
+  /// Returns a list of token ids, each from 0 to 2^31 − 1.
   std::vector<TokenId> requireTokens() const;
 
  private:
@@ -65,20 +66,21 @@ class ScenarioPlace {
   std::string m_pointer;
 };
 
-/// The object in a line of text. Throws Failure if it is none, or is nested more than 64 levels deep.
+/// Returns the object in a line of text. Throws Failure if it is no object, or is nested more than 64 levels
+/// deep.
 Json parseScenario(std::string_view text, const ScenarioLine& line);
 
 /// A member of an object of a scenario.
 struct Member {
   const char* name;
-  bool isFound;  ///< whether the twin finds it; else it stands in the scenario
+  bool isFound;  ///< whether the simulator computes it; otherwise the scenario contains it
 };
 
-/// `given` with `found` in place of what others may have found before. `members` are those that a twin of
-/// this server reads or finds, in the order in which they are written; what else stands there follows.
+/// Returns `given` with `found` in place of earlier results. `members` are those that this server's simulator
+/// reads or computes, in written order. Other members of the scenario follow.
 Json withFound(const Json& given, std::span<const Member> members, Json found);
 
-/// The bytes as lower-case hexadecimal digits.
+/// Returns the bytes as lower-case hexadecimal digits.
 std::string hexOf(std::span<const std::uint8_t> bytes);
 
 }  // namespace spanscope::twin

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The servers that have a twin. Each has a folder of its own here and a line in servers.cpp. Window and
-// command line read this list.
+// Lists the servers that have a cache simulator. Each has its own folder here and a line in servers.cpp.
+// Window and command line read this list. Open this file to add a server.
 #pragma once
 
 #include "engine/twin/twin.h"
@@ -18,36 +18,36 @@ namespace spanscope::twin {
 class ScenarioPlace;
 class ScenarioStory;
 
-/// Constants that live as long as the program.
+/// Constants with the lifetime of the program.
 struct Server {
-  const char* name;     ///< "vllm": the name in options
+  const char* name;     ///< the name in options: "vllm"
   const char* title;    ///< "vLLM"
-  const char* version;  ///< which version the rules are of: "0.33.0"
-  const char* help;     ///< what it finds, in a sentence
-  /// The form of its scenarios, in a sentence or two.
+  const char* version;  ///< the version with these rules: "0.33.0"
+  const char* help;     ///< what it reuses, in a sentence
+  /// The form of its scenarios, in one or two sentences.
   const char* scenarios;
-  /// Why, in its own words; nullptr: fateSentence() says it.
+  /// The reason for a fate in the server's own words. nullptr: fateSentence() has the reason.
   const char* (*why)(Fate fate);
-  /// How it is set up, as a person reads it: "blocks of 16 tokens"
+  /// Describes its settings for the user: "blocks of 16 tokens".
   std::string (*setup)(const Settings& settings);
-  /// Throws Failure for settings that the server would not take.
+  /// Throws Failure for settings that the server would refuse.
   std::unique_ptr<Twin> (*open)(const Settings& settings);
-  /// The scenario with what the twin finds. Throws Failure if something is missing or wrong. `story`: gets
-  /// what happens; null: nobody does.
+  /// Returns the scenario with the simulated results. Throws Failure if something is missing or wrong.
+  /// `story` gets the events. Null: no events.
   nlohmann::ordered_json (*replay)(const ScenarioPlace& scenario, ScenarioStory* story);
 };
 
-/// Why tokens have this fate at this server, as a person reads it.
+/// Returns the reason for a fate at this server, for the user.
 const char* whyAt(const Server& server, Fate fate);
 
-/// All servers, in the order in which they are offered.
+/// Returns all servers in the order of offers to the user.
 std::span<const Server* const> servers();
-/// The server of this name; nullptr if there is none.
+/// Returns the server with this name, or nullptr.
 const Server* findServer(std::string_view name);
 std::vector<std::string> serverNames();
 
-/// A line of a file of scenarios with what the twin finds, as one line without its end. `file` and `line`
-/// (from 1) are for errors. Throws Failure as Server::replay does, and for what is no scenario at all.
+/// Returns a line of a file of scenarios with the simulated results, as one line without its end. `file` and
+/// `line` (from 1) are for errors. Throws Failure like Server::replay, and for a line that is no scenario.
 std::string replayLine(const Server& server, std::string_view text, const std::string& file, std::size_t line,
                        ScenarioStory* story = nullptr);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A twin is the caching rules of another server as a model: given requests, it says what the server would
-// find of each in its cache. It computes no model, so replies are given with the requests and never guessed.
+// The interface of cache simulators. A simulator has the caching rules of another server as a model. For
+// given requests, it reports what the server would reuse of each. It computes no model. Answers are therefore
+// given with the requests. Open this file first when you work on cache simulators.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -15,18 +16,18 @@
 
 namespace spanscope::twin {
 
-/// What becomes of tokens of a prompt, and why.
+/// The fate of tokens of a prompt, with the reason.
 enum class Fate : std::uint8_t {
-  Found,        ///< kept at this place of this beginning
-  Moved,        ///< kept behind another beginning, and moved here (approximate)
-  Differs,      ///< computed: nothing that is kept goes on like this
-  Gone,         ///< computed: an earlier request had them, but they had to make room
-  NotWhole,     ///< computed: as in an earlier request, but only whole blocks or pages are kept and found
+  Found,        ///< hit: kept at this place after this prefix
+  Moved,        ///< kept after another prefix, and moved here (approximate)
+  Differs,      ///< computed: no kept content continues like this
+  Gone,         ///< computed: an earlier request had them, but they were evicted
+  NotWhole,     ///< computed: an earlier request had them, but only whole blocks or pages are kept
   AlwaysAgain,  ///< computed: kept, but the last token of a prompt is always computed, with its block
-  TooLittle,    ///< computed: the server's cache has no room for the request, so it is refused
+  TooLittle,    ///< computed: the request does not fit the server's cache and is refused
 };
 const char* fateName(Fate fate);      ///< "found", "moved", "differs", …
-const char* fateSentence(Fate fate);  ///< why, as a person reads it
+const char* fateSentence(Fate fate);  ///< the reason, for the user
 
 /// Tokens [begin, begin + count) of a prompt.
 struct FateRun {
@@ -39,10 +40,10 @@ struct FateRun {
 /// A request that is served from its prompt to its last token.
 struct Request {
   std::span<const TokenId> prompt;  ///< at least one token
-  std::span<const TokenId> reply;   ///< as sampled; the server has not computed the last of them
+  std::span<const TokenId> reply;   ///< as sampled; the server has not computed the last token
   std::string_view salt;            ///< empty: none
-  /// It comes while the one before it, and all with which that came, are still answered. Only servers with
-  /// slots serve it otherwise then: a slot answers one request at a time.
+  /// The request arrives during the answer of the one before it. Only servers with slots treat such a request
+  /// differently, because a slot answers one request at a time.
   bool isBeside = false;
 };
 
@@ -50,23 +51,22 @@ struct Answer {
   bool isRefused = false;
   std::int32_t cached = 0;     ///< tokens of the prompt that are not computed
   std::vector<FateRun> fates;  ///< of the whole prompt, in its order
-  /// Where it was looked for, as a person reads it: "slot 0, which held 35 tokens"; empty: there is one
-  /// place.
+  /// The place of the lookup, for the user: "slot 0, which held 35 tokens". Empty: there is one place.
   std::string place{};
   bool operator==(const Answer&) const = default;
 };
 
-/// What a twin is set up with. A server ignores what it does not have.
+/// The settings of a simulator. A server ignores settings that it does not have.
 struct Settings {
-  std::int64_t cacheTokens = 0;  ///< room for so many tokens; 0: as much as is needed
-  std::int32_t blockSize = 0;    ///< tokens of a block or page; 0: the server's standard
-  std::int32_t slots = 0;        ///< sequences that are kept; 0: the server's standard
-  std::int32_t chunk = 0;        ///< tokens of a run that is worth moving; 0: none is moved
+  std::int64_t cacheTokens = 0;  ///< max tokens in the cache; 0: unlimited
+  std::int32_t blockSize = 0;    ///< tokens of a block or page; 0: the server's default
+  std::int32_t slots = 0;        ///< kept sequences; 0: the server's default
+  std::int32_t chunk = 0;        ///< min tokens of a run that is moved; 0: nothing is moved
 };
 
 inline constexpr const char* kServedName = "served";
 
-/// A server with what its cache holds.
+/// A server with the contents of its cache.
 class Twin {
  public:
   Twin() = default;
@@ -74,11 +74,11 @@ class Twin {
   Twin& operator=(const Twin&) = delete;
   Twin& operator=(Twin&&) = delete;
 
-  /// A second server in the same state.
+  /// Returns a second server in the same state.
   virtual std::unique_ptr<Twin> copy() const = 0;
   virtual CacheShape shape() const = 0;
-  /// Throws Failure for a prompt without tokens, and then leaves everything as it was. `observer`, unless it
-  /// is null, is told what happens in the cache; the request has the name kServedName there.
+  /// Serves a request. Throws Failure for a prompt without tokens, and then changes nothing. `observer`, if
+  /// not null, gets the events of the cache. The request has the name kServedName there.
   virtual Answer serve(const Request& request, CacheObserver* observer) = 0;
   Answer serve(const Request& request) { return serve(request, nullptr); }
 

@@ -22,11 +22,11 @@ constexpr std::int32_t kMaxSlots = 4096;
 constexpr std::int64_t kMaxNumber = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxContext = std::int64_t{1} << 30U;
 constexpr std::int32_t kStandardHostMebibytes = 8192;
-/// What llama-server starts with if it is given no number of slots: they then share their room.
+/// llama-server's number of slots if none is set. The slots then share their space.
 constexpr std::int32_t kStandardSlots = 4;
-/// The state of a sequence of SmolLM2-135M with keys and values in f16: 30 layers with 3 heads of 64. A token
-/// has 12 bytes beside them; each layer has 12 bytes for its keys and 12 for its values, and all together
-/// have 12.
+/// The state of a sequence of SmolLM2-135M with keys and values in f16: 30 layers with 3 heads of 64. Each
+/// token has 12 more bytes. Each layer has 12 bytes for its keys and 12 for its values. The whole state has
+/// 12 more bytes.
 constexpr StateSize kSmolLm2{.fixed = 12 + 30 * 24, .perToken = 12 + 30 * 2 * 3 * 64 * 2};
 constexpr std::uint64_t kStreamBytes = 4;  // beside them, for each part of the cache that slots do not share
 
@@ -75,7 +75,7 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
   const ScenarioPlace promptPlace = request.field("prompt");
   const std::vector<TokenId> prompt = promptPlace.requireTokens();
   if (prompt.empty()) throw promptPlace.fail("no token", "at least one");
-  // A refused request has no reply.
+  // A refused request has no answer.
   const auto replyPlace = place.find("tokens");
   const std::vector<TokenId> reply = replyPlace ? replyPlace->requireTokens() : std::vector<TokenId>();
   Completion completion{.prompt = prompt, .reply = reply, .usesCache = request.flagOr("cache_prompt", true)};

@@ -20,8 +20,8 @@ trace::BlockKey llamaRoot() {
   return rootKey("llama.cpp");
 }
 
-/// Places in `held` of the tokens behind the first `begin` of `prompt` that are filled with runs of what
-/// stands behind them there. The search never goes back in `held`, so runs in another order are lost.
+/// Finds runs of `prompt` in `held`, after the first `begin` tokens of both. Returns the places of these
+/// tokens in `held`. The search never goes back in `held`. Runs in another order are therefore lost.
 std::vector<std::size_t> movedRuns(std::span<const TokenId> held, std::span<const TokenId> prompt,
                                    std::size_t begin, std::size_t least) {
   std::vector<std::size_t> places;
@@ -59,7 +59,7 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
     const auto wanted = static_cast<float>(request.prompt.size());
     float best = 0;
     for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
-      // A number behind the last slot goes round, but is compared as it was given: then nothing is similar.
+      // A slot number above the last one wraps around, but is compared unwrapped. Then no slot is similar.
       if (request.slot && slot != static_cast<std::size_t>(*request.slot)) continue;
       if (m_slots[slot].tokens.empty() || m_slots[slot].isBusy) continue;
       const float share = static_cast<float>(commonBeginning(m_slots[slot].tokens, request.prompt)) / wanted;
@@ -122,7 +122,7 @@ void Slots::load(Slot& slot, const Completion& request, std::size_t room) {
     const BlockId cell = m_numbers.take();
     slot.cells.push_back(cell);
     if (m_observer == nullptr) continue;
-    // What goes on otherwise than the prompt has no place in it.
+    // A token that differs from the prompt has no place in it.
     const std::string owner = token < common ? request.name : std::string();
     m_observer->taken(owner, cell, token);
     if (token < common) m_observer->loadedFromHost(owner, cell, token, keys[token]);
@@ -252,7 +252,7 @@ Completed Slots::complete(const Completion& request) {
     }
   }
   slot.tokens.assign(request.prompt.begin(), request.prompt.end());
-  // The last token of the reply is sampled, but not computed any more.
+  // The last token of the answer is sampled, but not computed.
   if (!request.reply.empty())
     slot.tokens.insert(slot.tokens.end(), request.reply.begin(), request.reply.end() - 1);
   fill(chosen, request, found, moved, completed.isKeptWhole);

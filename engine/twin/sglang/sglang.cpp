@@ -139,7 +139,7 @@ class SglangTwin final : public Twin {
     answer.fates = m_seen.fates(request.salt, request.prompt, static_cast<std::size_t>(admission.cached),
                                 known, static_cast<std::size_t>(m_cache.tree().pageSize()));
     std::vector<TokenId> computed(request.prompt.begin(), request.prompt.end());
-    // The last token of a reply is sampled, but its keys and values are not computed any more.
+    // The last token of an answer is sampled, but its keys and values are not computed.
     for (std::size_t i = 0; i + 1 < request.reply.size(); ++i) {
       if (!m_cache.decode(kName, request.reply[i])) break;
       computed.push_back(request.reply[i]);

@@ -92,9 +92,10 @@ Admission TokenCache::admit(const std::string& request, std::vector<TokenId> pro
 void TokenCache::keep(const std::string& request, Running& running) {
   const auto page = static_cast<std::size_t>(m_tree.pageSize());
   const std::size_t there = m_tree.insert(running.realm, running.tokens, running.places);
-  // A second insertion, of the prompt alone, parts it from the reply: so the reply can go without the prompt.
+  // A second insertion, of the prompt alone, splits it from the answer. The answer can then be evicted
+  // without the prompt.
   m_tree.insert(running.realm, std::span(running.tokens).first(running.promptSize));
-  // What another request has kept meanwhile is not kept twice.
+  // Contents that another request has kept meanwhile are not kept twice.
   if (there > running.kept) m_free += static_cast<std::int64_t>(there - running.kept);
   const RadixTree::Match match = m_tree.match(running.realm, running.tokens);
   m_tree.unlock(running.node);
@@ -199,7 +200,7 @@ std::size_t RadixTree::common(const Node& node, std::span<const TokenId> tokens)
   return static_cast<std::size_t>(parted.first - node.tokens.begin()) / m_pageSize * m_pageSize;
 }
 
-// By value: the list of nodes, where the realm of another may stand, moves when it grows.
+// By value: the list of nodes may contain the realm, and moves when it grows.
 RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const TokenId> tokens,
                                   std::span<const BlockId> places) {
   NodeId made = m_nodes.size();

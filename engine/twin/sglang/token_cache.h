@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Simulates SGLang's radix cache. Open this file to compare with SGLang.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -14,10 +15,10 @@
 
 namespace spanscope::twin::sglang {
 
-// The tree in which SGLang 0.5.23 keeps what was computed, with the eviction policy lru and no second tier:
-// an edge holds a run of tokens, whole pages of them, and runs that begin alike are split where they part.
+// The tree in which SGLang 0.5.23 keeps computed tokens, with eviction policy lru and no second tier. An edge
+// has a run of tokens, in whole pages. Runs with a common beginning are split at its end.
 
-/// What keeps contents apart that have the same tokens.
+/// Separates contents with the same tokens.
 struct Realm {
   std::string key;   ///< of an adapter or the like; empty: none
   std::string salt;  ///< empty: none
@@ -26,10 +27,10 @@ struct Realm {
 
 class RadixTree {
  public:
-  /// A node by its number; the root is 0. A number of a node that was evicted is used again.
+  /// A node by its number. The root is 0. Numbers of evicted nodes are used again.
   using NodeId = std::size_t;
 
-  /// A node that had to go.
+  /// A node that was evicted.
   struct Evicted {
     std::int64_t tokens = 0;
     std::vector<BlockId> places;
@@ -42,29 +43,28 @@ class RadixTree {
   /// `pageSize`: tokens, at least 1.
   explicit RadixTree(std::int32_t pageSize);
 
-  /// The longest beginning of the tokens, in whole pages. Counts as use. A node is split where the match
-  /// ends.
+  /// Returns the longest known beginning of the tokens, in whole pages. Counts as use. Splits a node at the
+  /// end of the match.
   Match match(const Realm& realm, std::span<const TokenId> tokens);
-  /// The same without any of that.
+  /// Returns the length of the match without any change.
   std::size_t matchedTokens(const Realm& realm, std::span<const TokenId> tokens) const;
-  /// Adds the whole pages of the tokens. Gives how many tokens were there already. `places`: the block in
-  /// which each page stands, as far as it is not there already; may be empty.
+  /// Adds the whole pages of the tokens. Returns the number of tokens that were known already. `places` has
+  /// the block of each new page; may be empty.
   std::size_t insert(const Realm& realm, std::span<const TokenId> tokens,
                      std::span<const BlockId> places = {});
-  /// The blocks of all pages from the root to the end of a node.
+  /// Returns the blocks of all pages from the root to the end of a node.
   std::vector<BlockId> placesTo(NodeId node) const;
-  /// The blocks of all pages.
+  /// Returns the blocks of all pages.
   std::vector<BlockId> places() const;
-  /// Keeps a node and all above it until it is unlocked as often.
+  /// Locks a node and all nodes above it. Each lock needs one unlock.
   void lock(NodeId node);
   void unlock(NodeId node);
-  /// Drops leaves that nobody has locked, the one that was used longest ago first, until so many tokens are
-  /// dropped or none is left.
+  /// Drops unlocked leaves, the least recently used first. Ends when N tokens are dropped or no leaf is left.
   std::vector<Evicted> evict(std::int64_t tokens);
   void clear();
 
-  std::int64_t evictable() const { return m_evictable; }  ///< tokens that nobody has locked
-  std::int64_t locked() const { return m_locked; }        ///< tokens that somebody has
+  std::int64_t evictable() const { return m_evictable; }  ///< tokens that are not locked
+  std::int64_t locked() const { return m_locked; }        ///< tokens that are locked
   std::int32_t pageSize() const { return static_cast<std::int32_t>(m_pageSize); }
 
  private:
@@ -75,7 +75,7 @@ class RadixTree {
     NodeId parent = 0;
     Realm realm;
     std::vector<TokenId> tokens;
-    std::vector<BlockId> places;  ///< one a page; empty: they were not told
+    std::vector<BlockId> places;  ///< one per page; empty: unknown
     std::map<ChildKey, NodeId> children;
     std::int64_t locks = 0;
     std::uint64_t lastUse = 0;
@@ -86,7 +86,7 @@ class RadixTree {
   ChildKey keyOf(const Realm& realm, std::span<const TokenId> tokens) const;
   std::size_t common(const Node& node, std::span<const TokenId> tokens) const;
   NodeId make(NodeId parent, Realm realm, std::span<const TokenId> tokens, std::span<const BlockId> places);
-  /// Parts a node behind its first tokens. Gives the new node, which has them.
+  /// Splits a node after its first tokens. Returns the new node, which has these tokens.
   NodeId split(NodeId node, std::size_t tokens);
 
   std::size_t m_pageSize;
@@ -98,35 +98,36 @@ class RadixTree {
 };
 
 struct Admission {
-  std::int64_t cached = 0;  ///< tokens that are found, even if the request is refused
-  bool isRefused = false;   ///< there is no room, even without all that nobody uses
+  std::int64_t cached = 0;  ///< hits, even if the request is refused
+  bool isRefused = false;   ///< there is no space, even after all possible evictions
 };
 
-/// The room for tokens and the tree of what is kept in it, as requests use them that are computed whole, one
-/// after the other. A token of a reply counts when it is computed.
+/// The space for tokens and the tree of kept tokens. Requests are computed whole, one after the other. A
+/// token of an answer counts when it is computed.
 class TokenCache {
  public:
-  /// `pageSize`: tokens, at least 1. `room`: tokens, whole pages of them.
+  /// `pageSize`: tokens, at least 1. `room`: tokens, in whole pages.
   TokenCache(std::int32_t pageSize, std::int64_t room) : m_room(room), m_free(room), m_tree(pageSize) {}
 
   CacheShape shape() const { return {.blockSize = m_tree.pageSize(), .blocks = m_room / m_tree.pageSize()}; }
-  /// Has everything told that happens from now on; null: nothing more. The server numbers pages otherwise.
+  /// Sends later events to `observer`. Null: no events. The server numbers pages differently.
   void watch(CacheObserver* observer) { m_observer = observer; }
 
-  /// `prompt` has at least one token, and no request of this name runs.
+  /// `prompt` has at least one token, and no request with this name is running.
   Admission admit(const std::string& request, std::vector<TokenId> prompt, Realm realm);
-  /// Computes a token of the reply of a request that runs. If it is refused, the request is gone, and its
-  /// reply is not kept.
+  /// Computes a token of a running request's answer. If it is refused, the request ends, and its answer is
+  /// not kept.
   bool decode(const std::string& request, TokenId token);
-  /// Ends a request and keeps what it has computed, in whole pages. Does nothing if it does not run.
+  /// Ends a request and keeps its computed tokens, in whole pages. Does nothing if the request is not
+  /// running.
   void free(const std::string& request);
-  /// Forgets everything, unless a request runs.
+  /// Drops everything, unless a request is running.
   bool reset();
 
   bool runs(const std::string& request) const { return m_requests.contains(request); }
   std::int64_t freeTokens() const { return m_free; }
   const RadixTree& tree() const { return m_tree; }
-  /// Tokens of each node that was evicted since the last call, in order.
+  /// Returns the tokens of each node that was evicted since the last call, in order.
   std::vector<std::int64_t> takeEvicted();
 
  private:
@@ -134,18 +135,18 @@ class TokenCache {
     Realm realm;
     std::vector<TokenId> tokens;
     std::size_t promptSize = 0;
-    std::size_t kept = 0;  ///< so many of its tokens are in the tree, and locked there
+    std::size_t kept = 0;  ///< number of its tokens in the tree, where they are locked
     RadixTree::NodeId node = 0;
-    std::vector<BlockId> places;  ///< the block of each page, the last one perhaps not full
+    std::vector<BlockId> places;  ///< the block of each page; the last page may not be full
   };
 
   std::int64_t pagesOf(std::size_t tokens) const;
-  /// Evicts until so many tokens are free, if that can be.
+  /// Evicts until N tokens are free, if possible.
   void makeRoom(const std::string& request, std::int64_t tokens);
-  /// Takes blocks for all tokens of a request.
+  /// Allocates blocks for all tokens of a request.
   void takePages(const std::string& request, Running& running);
   void keep(const std::string& request, Running& running);
-  /// Gives back the tokens that are not in the tree, and those in it to whoever wants them.
+  /// Frees the tokens that are not in the tree, and unlocks those in the tree.
   void release(const std::string& request, const Running& running);
   void tellLookup(const std::string& request, const Running& running) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What happens in the cache of a twin while it serves, block by block, for those who want to show it. A block
-// is what the server keeps and finds as a whole: a block of vLLM, a page of SGLang, a cell of llama.cpp.
+// The events of a cache simulator while it serves, block by block, for views. A block is the server's unit of
+// caching: a block of vLLM, a page of SGLang, a cell of llama.cpp. Open this file to add an event.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -14,70 +14,71 @@
 
 namespace spanscope::twin {
 
-/// How the room of a twin is divided.
+/// How the space of a simulator is divided.
 struct CacheShape {
   std::int32_t blockSize = 1;  ///< tokens of a block
-  std::int64_t blocks = 0;     ///< without a null block; 0: as many as are needed
+  std::int64_t blocks = 0;     ///< without a null block; 0: unlimited
   bool operator==(const CacheShape&) const = default;
 };
 
-/// A block that is found further back than it is wanted.
+/// A block that is found at a later place than wanted.
 struct MovedBlock {
   BlockId block = kNullBlock;
   std::int32_t from = 0;  ///< its place in the sequence in which it was kept, in blocks
 };
 
-/// What was found of a prompt, from its first block on.
+/// The result of a prompt's lookup, from its first block.
 struct PromptLookup {
   std::span<const TokenId> prompt;
-  std::span<const trace::BlockKey> keys;  ///< of its full blocks, each of the beginning up to its end
-  trace::BlockKey root;                   ///< of the empty beginning
-  std::vector<BlockId> found;             ///< at their places
-  std::vector<MovedBlock> moved;          ///< behind them
-  std::size_t kept = 0;                   ///< blocks that are there as wanted, those that are found included
-  bool usesCache = true;                  ///< false: nothing was looked for
+  std::span<const trace::BlockKey> keys;  ///< of its full blocks; each is the key of the prefix up to the
+                                          ///< block's end
+  trace::BlockKey root;                   ///< of the empty prefix
+  std::vector<BlockId> found;             ///< blocks of hits, at their places
+  std::vector<MovedBlock> moved;          ///< blocks after them
+  std::size_t kept = 0;                   ///< number of blocks that are kept as wanted, including hits
+  bool usesCache = true;                  ///< false: there was no lookup
 };
 
-/// Blocks are numbered from 1. All calls are made in the order in which things happen; what names a request
-/// is said of one that was looked up and has not ended.
+/// Blocks have numbers from 1. Calls come in the order of the events. A request's name means a request that
+/// was looked up and has not ended.
 class CacheObserver {
  public:
   virtual ~CacheObserver() = default;
 
-  /// A request is taken in. What is found of it follows as shared(), what is not as taken().
+  /// A request is admitted. Its hits follow as shared(), its misses as taken().
   virtual void lookedUp(const std::string& request, const PromptLookup& lookup) = 0;
   virtual void admitted(const std::string& request) = 0;
-  /// It is not: nothing else is said of it.
+  /// The request is refused. No other event of it follows.
   virtual void refused(const std::string& request) = 0;
-  /// A token of the reply was sampled. Blocks for it follow when it is computed.
+  /// A token of the answer was sampled. Its blocks follow when it is computed.
   virtual void sampled(const std::string& request, TokenId token) = 0;
-  /// One more user of a block that was found, for block `index` of the request.
+  /// A block that is a hit gets one more user, as block `index` of the request.
   virtual void shared(const std::string& request, BlockId block, std::size_t index) = 0;
-  /// A block that nobody uses, and that cannot be found, is taken.
+  /// A block without users and without a findable content is allocated.
   virtual void taken(const std::string& request, BlockId block, std::size_t index) = 0;
   /// A block can be found from now on, or at another place than before.
   virtual void stored(const std::string& request, BlockId block, std::size_t index,
                       const trace::BlockKey& key, const trace::BlockKey& parent,
                       std::span<const TokenId> tokens) = 0;
-  /// A block cannot be found any more; the request may be empty.
+  /// A block cannot be found any more. The name of the request may be empty.
   virtual void removed(const std::string& request, BlockId block, trace::RemovalReason reason) = 0;
-  /// One user fewer.
+  /// A block has one user fewer.
   virtual void released(const std::string& request, BlockId block) = 0;
-  /// What stands in a block was copied to host memory.
+  /// The content of a block was copied to host memory.
   virtual void savedToHost(const std::string& request, BlockId block) = 0;
-  /// A block that has just been taken got what was kept in host memory.
+  /// A newly allocated block got a content from host memory.
   virtual void loadedFromHost(const std::string& request, BlockId block, std::size_t index,
                               const trace::BlockKey& key) = 0;
 };
 
-/// Keys of the full blocks of a sequence of tokens whose beginning is `root`.
+/// Returns keys of the full blocks of a token sequence that begins at `root`.
 std::vector<trace::BlockKey> chainKeys(const trace::BlockKey& root, std::span<const TokenId> tokens,
                                        std::size_t blockSize);
-/// The root of what has this name: of a salt or the like.
+/// Returns the root of a salt or another name.
 trace::BlockKey rootKey(std::string_view name);
 
-/// Gives numbers to blocks where a server has none of its own: first those that were given back last, then
-/// such as nobody has had.
+/// Numbers the blocks of a server without block numbers. Freed numbers come first, the last freed one before
+/// others. Then new numbers follow.
 class BlockNumbers {
  public:
   BlockId take();
@@ -88,7 +89,7 @@ class BlockNumbers {
   BlockId m_next = 1;
 };
 
-/// Has a cache watched as long as it lives.
+/// Observes a cache during its lifetime.
 template <class Cache>
 class Watching {
  public:

@@ -16,7 +16,7 @@ namespace spanscope::twin {
 
 namespace {
 
-/// Larger pools are told only as far as they are used.
+/// Larger pools are reported only as far as they are used.
 constexpr std::int64_t kMostBlocksTold = std::int64_t{1} << 17U;
 
 }  // namespace
@@ -190,7 +190,7 @@ void CacheTeller::refused(const std::string& request) {
 }
 
 void CacheTeller::sampled(const std::string& request, TokenId token) {
-  // One that is not known takes room, and is no token of a reply.
+  // An unknown token takes space, and is no token of an answer.
   if (token < 0) return;
   trace::TokenGenerated event;
   event.index = m_sampled[of(request).request]++;

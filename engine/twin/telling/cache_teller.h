@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tells what a twin does as a trace: a session of its own, which the same views draw as those of the engine.
-// A twin computes nothing, so the trace has no times (all events stand at 0), no passes and no attention.
+// Writes the work of a cache simulator as a trace. The trace is a session of its own, and the same views draw
+// it. A simulator computes nothing. The trace therefore has no times (all events are at 0), no passes and no
+// attention. Open this file to change such traces.
 #pragma once
 
 #include "engine/twin/telling/cache_observer.h"
@@ -20,7 +21,7 @@ namespace spanscope::twin {
 
 struct Server;
 
-/// A session that is foretold.
+/// A simulated session.
 struct ToldSession {
   std::string program;  ///< toldProgram()
   std::string setup;    ///< "blocks of 16 tokens"
@@ -28,12 +29,12 @@ struct ToldSession {
   CacheShape shape;
 };
 
-/// "vLLM 0.33.0 (twin)": what a trace of a twin names as the program.
+/// Returns the name of the program in a trace of a simulator.
 std::string toldProgram(const Server& server);
-/// "vLLM, foretold": what its runs have in place of a policy.
+/// Returns the text that replaces the policy of its runs.
 std::string toldPolicy(const std::string& title);
 
-/// Whose events those of a request are.
+/// The run, request and node of a request's events.
 struct ToldRequest {
   RunId run = 0;
   RequestId request = 0;
@@ -43,17 +44,17 @@ struct ToldRequest {
 
 class CacheTeller final : public CacheObserver {
  public:
-  /// `show` makes the text by which a token is shown.
+  /// `show` makes the displayed text of a token.
   CacheTeller(ToldSession session, std::function<std::string(TokenId)> show);
 
-  /// Tells an event beside those of the cache. Gives its sequence number.
+  /// Adds an event that is not of the cache. Returns its sequence number.
   std::uint64_t tell(const ToldRequest& about, trace::Payload payload);
-  /// The events of the request with this name are from now on those of `request`.
+  /// From now on, the events of the request with this name belong to `request`.
   void follow(const std::string& name, ToldRequest request) { m_requests[name] = std::move(request); }
-  /// Changes the payload of an event that was told.
+  /// Changes the payload of an earlier event.
   void amend(std::uint64_t sequence, trace::Payload payload);
   std::string shown(TokenId token) const { return m_show(token); }
-  /// All events so far, with the session's start before them.
+  /// Returns all events so far. The session's start comes first.
   std::vector<trace::Event> events() const;
 
   void lookedUp(const std::string& request, const PromptLookup& lookup) override;
@@ -74,10 +75,10 @@ class CacheTeller final : public CacheObserver {
   struct KeyHash {
     std::size_t operator()(const trace::BlockKey& key) const noexcept { return key.low ^ key.high; }
   };
-  /// What was once stored under a key.
+  /// A content that was once stored under a key.
   struct Content {
     std::vector<TokenId> tokens;
-    std::vector<BlockId> blocks;  ///< that it stands in
+    std::vector<BlockId> blocks;  ///< the blocks that contain it
     std::uint64_t removedBy = 0;  ///< sequence number of the last BlockRemoved
   };
   struct Block {
@@ -90,7 +91,7 @@ class CacheTeller final : public CacheObserver {
   struct Nearest {
     BlockId block = kNullBlock;
     std::int32_t common = 0;
-    TokenId token = -1;  ///< the first that differs; −1: it ends there
+    TokenId token = -1;  ///< the first different token; −1: it ends there
   };
 
   const ToldRequest& of(const std::string& name) const;
@@ -112,25 +113,25 @@ class CacheTeller final : public CacheObserver {
   std::unordered_map<trace::BlockKey, std::vector<trace::BlockKey>, KeyHash> m_children;
 };
 
-/// Gives the runs and requests of a trace numbers behind these.
+/// Gives the runs and requests of a trace numbers after these.
 void countFrom(std::vector<trace::Event>& events, RunId lastRun, RequestId lastRequest);
 
-/// Tells a scenario as one run: each of its requests is a step of it, in the order in which they come. Its
-/// query names the requests; what their tokens say is not known.
+/// Writes a scenario as one run. Each of its requests is a step, in the order of arrival. Its query names the
+/// requests. The text of their tokens is unknown.
 class ScenarioStory {
  public:
   explicit ScenarioStory(const Server& server) : m_server(server) {}
 
-  /// The scenario begins. Gives whom its cache is to tell.
+  /// The scenario begins. Returns the observer for its cache.
   CacheObserver& begin(std::string setup, const CacheShape& shape);
-  /// A request comes. One of this name may have been there, and ended.
+  /// A request arrives. An earlier one with this name must have ended.
   void start(const std::string& request, std::span<const TokenId> prompt);
   void end(const std::string& request) { finish(request, trace::StepOutcome::EndToken); }
-  /// It is refused, or loses its room.
+  /// The request is refused, or loses its blocks.
   void fail(const std::string& request) { finish(request, trace::StepOutcome::Failed); }
-  /// Says something of a request that is there.
+  /// Adds a remark about a current request.
   void say(const std::string& request, std::string text);
-  /// The whole story; what has not ended by then is told as it stands. Empty if it has not begun.
+  /// Returns the whole story. Unfinished requests are included. Empty if the story has not begun.
   std::vector<trace::Event> events();
 
  private:

@@ -123,7 +123,7 @@ Admission BlockCache::admit(const std::string& request, std::vector<TokenId> pro
   Admission admission;
   admission.hitBlocks = findPrefix(running.chain);
   admission.cached = static_cast<std::int64_t>(admission.hitBlocks.size()) * m_blockSize;
-  // What is found but not in use leaves the free blocks as well.
+  // A hit that is not in use leaves the free blocks as well.
   std::int64_t needed = blocksFor(tokens) - static_cast<std::int64_t>(admission.hitBlocks.size());
   for (const BlockId block : admission.hitBlocks)
     if (at(block).users == 0) ++needed;
@@ -183,7 +183,7 @@ void BlockCache::free(const std::string& request) {
     }
   }
   m_free.giveBackFirst(nameless);
-  // The first of them is the next to be taken, so it is the last to be told.
+  // The first of them is allocated next. Its event therefore comes last.
   for (auto number = nameless.rbegin(); m_observer != nullptr && number != nameless.rend(); ++number)
     m_observer->released(request, *number);
   m_requests.erase(found);

@@ -197,7 +197,7 @@ class VllmTwin final : public Twin {
     } else {
       answer.cached = static_cast<std::int32_t>(admission.cached);
       std::vector<TokenId> computed(request.prompt.begin(), request.prompt.end());
-      // The last token of a reply is sampled, but its keys and values are not computed any more.
+      // The last token of an answer is sampled, but its keys and values are not computed.
       for (std::size_t i = 0; i + 1 < request.reply.size(); ++i) {
         if (!m_cache.decode(kName, request.reply[i])) break;
         computed.push_back(request.reply[i]);
@@ -212,7 +212,7 @@ class VllmTwin final : public Twin {
   }
 
  private:
-  /// What becomes of the prompt unless it is refused.
+  /// Returns the fates of the prompt unless it is refused.
   std::vector<FateRun> fatesOf(const Request& request, const vllm::ExtraKeys& extra) const {
     const std::vector<TokenId> prompt(request.prompt.begin(), request.prompt.end());
     const vllm::BlockChain chain(m_cache.blockSize(), vllm::standardRoot(), extra, prompt);
