@@ -97,8 +97,8 @@ class EvictionMemory {
 
   std::size_t m_capacity;
   std::unordered_map<trace::BlockKey, std::uint64_t, KeyHasher> m_sequences;
-  std::deque<Entry>
-      m_order;  ///< oldest first; an entry is stale if m_sequences has another sequence for its key
+  std::deque<Entry> m_order;  ///< oldest first; an entry is stale if m_sequences has another sequence for its
+                              ///< key
 };
 
 }  // namespace spanscope::cache

@@ -26,8 +26,8 @@ struct StoredContent {
   RunId run = 0;
   RequestId request = 0;
   NodePath path;
-  std::vector<trace::BlockKey>
-      grownFrom;  ///< keys of the shorter contents in this block that this content replaced
+  std::vector<trace::BlockKey> grownFrom;  ///< keys of the shorter contents in this block that this content
+                                           ///< replaced
 };
 
 struct RunningSegment {
@@ -36,10 +36,10 @@ struct RunningSegment {
   std::vector<TokenId> tokens;  ///< including appended tokens
   bool isPrivate = false;       ///< no lookup finds its blocks
   SegmentBlocks view;
-  std::vector<bool> own;  ///< by virtual block: whether this request writes the block
-  NodeRef root;           ///< empty while the cache is off
-  std::vector<NodeRef>
-      nodes;  ///< content by virtual block, as far as it is known; empty while the cache is off
+  std::vector<bool> own;       ///< by virtual block: whether this request writes the block
+  NodeRef root;                ///< empty while the cache is off
+  std::vector<NodeRef> nodes;  ///< content by virtual block, as far as it is known; empty while the cache is
+                               ///< off
   std::int32_t computedEnd = 0;
   std::int32_t firstUnstored = 0;  ///< all virtual blocks before this one are stored already
 };

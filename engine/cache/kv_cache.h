@@ -148,8 +148,8 @@ struct Refusal {
 /// The result of a lookup of one segment. A lookup changes nothing.
 struct SegmentLookup {
   std::int32_t cachedTokens = 0;
-  std::vector<trace::BlockLookedUp>
-      blocks;  ///< one entry per virtual block: hit, relocated hit or miss, with the reason
+  std::vector<trace::BlockLookedUp> blocks;  ///< one entry per virtual block: hit, relocated hit or miss,
+                                             ///< with the reason
   std::vector<std::optional<trace::StoreTier>> tiers;  ///< by virtual block: the tier of the hit, if any
 };
 
@@ -256,8 +256,8 @@ class KvCache {
   const BlockTiers* tiers() const;
 
   std::int64_t freeBlocks() const;  ///< blocks that are not in use, including those with cached contents
-  std::int64_t blocksPerRequest(
-      const RequestSpec& request) const;  ///< an upper bound, as if no block were shared
+  std::int64_t blocksPerRequest(const RequestSpec& request) const;  ///< an upper bound, as if no block were
+                                                                    ///< shared
 
   /// Returns the number of blocks that these requests need at the same time in an otherwise empty pool.
   /// Contents that they share count once.

@@ -170,8 +170,8 @@ enum class Need {
 struct FieldReader {
   const char* name;
   Need need;
-  const char*
-      meaning;  ///< names the value for the error if the field is missing; nullptr: the field is optional
+  const char* meaning;  ///< names the value for the error if the field is missing; nullptr: the field is
+                        ///< optional
   std::function<void()> read;
 };
 

@@ -36,8 +36,8 @@ struct Sending {
   const std::string& model;                 ///< the server's name for the model
   const ServerKindInfo& kind;
   const PromptWriter& prompt;
-  std::optional<std::int64_t>
-      context{};  ///< of the model, in tokens; nothing: the server does not report it.
+  std::optional<std::int64_t> context{};  ///< of the model, in tokens; nothing: the server does not report
+                                          ///< it.
   /// Asks the server for the number of tokens of a text. Nothing: not reported. Null: the server is not
   /// asked.
   std::function<std::optional<std::int64_t>(const std::string& text)> countTokens{};
