@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the backends of IBM/spnl 0.22 can do. The provider is the part of a model's name before the first '/'.
+// Lists what the backends of IBM/spnl 0.22 can do. The provider is the beginning of a model's name, before
+// the first '/'. Open this file to add a backend.
 #pragma once
 
 #include <cstddef>
@@ -7,27 +8,27 @@
 
 namespace spanscope::spnl {
 
-/// Whether the server behind the model reuses spans. Only then are inner prompts distributed.
+/// Whether the model's server reuses spans. Only then are inner prompts distributed.
 bool supportsSpans(std::string_view model);
 
-/// Whether `repeat` is sent unchanged; if not, it is written out as a plus of generates.
+/// Whether `repeat` is sent unchanged. If not, it is written out as a plus of generates.
 bool supportsBulkRepeat(std::string_view model);
 
-/// Whether `map` is sent unchanged; if not, it is written out as a plus of generates.
+/// Whether `map` is sent unchanged. If not, it is written out as a plus of generates.
 bool supportsBulkMap(std::string_view model);
 
 // Names of models in SPNL's form: "provider/name", e.g. "spnl/ibm-granite/granite-3.3-8b-instruct".
 
-/// The provider of span servers.
+/// The provider of servers with span support.
 inline constexpr std::string_view kSpanProvider = "spnl";
 
-/// The part before the first '/'; empty if there is none.
+/// Returns the part before the first '/', or an empty text.
 inline std::string_view providerOf(std::string_view model) {
   const std::size_t slash = model.find('/');
   return slash == std::string_view::npos ? std::string_view() : model.substr(0, slash);
 }
 
-/// The part after the first '/'; the whole name if there is none.
+/// Returns the part after the first '/', or the whole name.
 inline std::string_view nameWithoutProvider(std::string_view model) {
   const std::size_t slash = model.find('/');
   return slash == std::string_view::npos ? model : model.substr(slash + 1);

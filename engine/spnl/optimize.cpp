@@ -46,8 +46,8 @@ Generate withPlus(const Generate& generate) {
   return {generate.settings, plusOf(seq != nullptr ? seq->children : std::vector<Node>{*generate.input})};
 }
 
-/// The input of an inner generate, then the generate: what is computed for the inner prompt is what the outer
-/// one begins with.
+/// Returns the input of an inner generate, then the generate. The outer prompt then begins like the inner
+/// prompt.
 Node distributed(const Generate& generate) {
   return plusOf({*generate.input, Node{withPlus(generate)}});
 }
@@ -215,7 +215,7 @@ void addSize(const Node& node, Size& size) {
   query::forEachChild(node, [&](const Node& child, const std::string& /*step*/) { addSize(child, size); });
 }
 
-/// What is left of a node after one round; nothing if it vanishes.
+/// The rest of a node after one round, or nothing.
 using Remnant = std::optional<Node>;
 
 class Simplifier {
@@ -246,7 +246,7 @@ class Simplifier {
       const query::GenerateSettings& settings = *query::settingsOf(node);
       if (!supportsBulkMap(settings.model)) return expandMap(settings, *inputs);
     } else if (query::infoOf(node).gives != query::Gives::Resolved) {
-      // What is resolved first is left as it is.
+      // Nodes that are resolved first do not change.
       query::forEachChild(
           node, [this](Node& child, const std::string& /*step*/) { child = simplify(std::move(child)); });
     }

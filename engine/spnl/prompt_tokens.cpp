@@ -61,7 +61,7 @@ class BodyWriter {
   spnl::MarkerOptions m_markers;
 };
 
-/// Ids with commas; `perLine`: a line break and two blanks before so many each, 0: none.
+/// Appends ids with commas. With `perLine`, each line has this number of ids after two spaces; 0: one line.
 void appendIds(std::string& out, const std::vector<TokenId>& ids, std::size_t perLine) {
   out += '[';
   for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The prompt tokens that a span server gets for a query: templates, markers, padding and cropping.
+// Computes the prompt tokens that a server with span support gets for a query: templates, delimiters, padding
+// and truncation. Open this file when exported tokens differ from SPNL's.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -17,43 +18,46 @@ namespace spanscope::spnl {
 
 struct PromptTokenOptions {
   std::int32_t blockSize = 16;     ///< tokens, at least 1
-  TokenId pad = 0;                 ///< fills up blocks
+  TokenId pad = 0;                 ///< the padding
   std::optional<TokenId> plus{};   ///< begins each child of a plus
   std::optional<TokenId> cross{};  ///< begins the last child of a cross
 };
 
 /// The prompts of one bulk call.
 struct CallTokens {
-  NodePath node;       ///< the generate, repeat or map that the call was made from
+  NodePath node;       ///< the origin of the call: a generate, repeat or map
   bool isMap = false;  ///< one prompt per input; otherwise one prompt
   std::vector<std::vector<TokenId>> prompts;
 };
 
-/// The prompts of each call of the query that can be sent as it is (spnl::serverBodies), in the order in
-/// which they must be sent. After a stop, the call that was being made and later ones are missing. Throws
-/// Failure if an id is not in the vocabulary, an option is out of range or a text cannot be rendered.
+/// Returns the prompts of each call of the query that can be sent unchanged (spnl::serverBodies), in sending
+/// order. After a stop, the current call and later calls are missing. Throws Failure in these cases:
+/// - An id is not in the vocabulary.
+/// - An option is out of range.
+/// - A text cannot be rendered.
 std::vector<CallTokens> promptTokens(const query::Node& query, const text::Tokenizer& tokenizer,
                                      const text::ChatTemplate& chat, const PromptTokenOptions& options,
                                      const std::stop_token& stop = {});
 
-/// {"ids": […]} on one line, without a line break at its end. For a map, one list per input.
+/// Returns {"ids": […]} on one line, without a line break at its end. A map has one list per input.
 std::string tokensOnOneLine(const CallTokens& call);
-/// The same JSON with one block of ids per line. It ends with a line break.
+/// Returns the same JSON with one block of ids per line. It ends with a line break.
 std::string tokensByBlock(const CallTokens& call, std::int32_t blockSize);
 
-// The padded and cropped layout with marker tokens: exactly the tokens that IBM/spnl 0.22 sends to a span
-// server. It serves export, comparison and teaching. Here the tokens carry the structure; Spanscope itself
-// keeps the structure in the span table.
+// Computes the padded and cropped layout with delimiter tokens. These are exactly the tokens that IBM/spnl
+// 0.22 sends to a server with span support. The layout is for export, comparison and teaching. Here the
+// tokens carry the structure. Spanscope's own structure is in the span table.
 //
-//  - Each child of a plus begins at a block boundary: padding, then the plus marker.
-//  - The last child of a cross begins at a block boundary: padding, then the cross marker.
-//  - An assistant message loses its closing tokens. Then it is cropped so that it ends at a block boundary;
-//    if it does not reach one, all of it is lost.
-//  - The generation prompt gets padding and a plus marker of its own if both markers are set and the last
-//    marker token before it is a plus.
-//  - Nothing is padded at the end. A map is an exception: each input is a plus child of its own, is padded at
-//    the end, and has no generation prompt.
-// Without a marker there is no padding for it either. Assistant messages are still cropped.
+// - Each child of a plus begins at a block boundary: padding, then the plus delimiter.
+// - The last child of a cross begins at a block boundary: padding, then the cross delimiter.
+// - An assistant message loses its closing tokens. Then it is truncated to end at a block boundary. Without a
+//   boundary in it, all of it is lost.
+// - The generation prompt may get padding and a plus delimiter of its own. Both delimiters must be set, and
+//   the last delimiter before it must be a plus.
+// - Nothing is padded at the end. A map is an exception. Each of its inputs is a plus child, is padded at the
+//   end, and has no generation prompt.
+//
+// Without a delimiter there is no padding for it either. Assistant messages are still truncated.
 
 struct MarkerOptions {
   std::int32_t blockSize = 16;  ///< tokens, at least 1
@@ -69,12 +73,14 @@ struct BodyTokens {
   std::vector<TokenId> generationPrompt;
 };
 
-/// The messages of a body in the order of the layout. For a map: its inputs as user messages.
+/// Returns the messages of a body in the order of the layout. For a map: its inputs as user messages.
 std::vector<query::Message> messagesOf(const query::Node& body);
 
-/// The prompt of a generate or repeat; for a map, one prompt per input. Throws Failure if no server takes the
-/// query as a body (spnl::isServerBody), the numbers of token lists and messages differ, or an option is out
-/// of range.
+/// Returns the prompt of a generate or repeat, or one prompt per input of a map. Throws Failure in these
+/// cases:
+/// - No server accepts the query as a body (spnl::isServerBody).
+/// - The numbers of token lists and messages differ.
+/// - An option is out of range.
 std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, const BodyTokens& tokens,
                                                     const MarkerOptions& options);
 

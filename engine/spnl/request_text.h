@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts that send a request to the query endpoint of a span server: a shell command or a program.
+// Writes shell commands and programs that send a request to the query endpoint of a server with span support.
+// Open this file to change these texts.
 //
-// The server is vLLM with the span patch, as IBM/spnl uses it: POST /v1/query/execute?stream=…, content type
-// text/plain. Its body is one `repeat` or `map` whose prompt contains only messages and joins. Names of
-// models have no provider "spnl/".
+// The server is vLLM with the span patch, as IBM/spnl uses it. The request is POST
+// /v1/query/execute?stream=…, content type text/plain. Its body is one `repeat` or `map` whose prompt
+// contains only messages and joins. Names of models have no provider "spnl/".
 #pragma once
 
 #include "engine/query/node_parts.h"
@@ -18,25 +19,25 @@ namespace spanscope::spnl {
 inline constexpr char kDefaultEndpoint[] = "http://localhost:8000/v1/query/execute";
 
 /// Makes the request for a query: the generate, repeat or map at its root. Models lose "spnl/", and a single
-/// generate becomes a repeat of one. Another root does not change (the server refuses it).
+/// generate becomes a repeat of one. Another root does not change, and the server refuses it.
 query::Node requestFor(const query::Node& query);
 
-/// Whether the request asks for only one token. SPNL then asks for the reply in one piece.
+/// Whether the request asks for only one token. SPNL then asks for the answer in one piece.
 bool wantsOneToken(const query::Node& request);
 
-/// The text as one word of a POSIX shell, byte for byte. The text must not contain NUL (a shell cannot pass
-/// one).
+/// Returns the text as one word of a POSIX shell, byte for byte. The text must not contain NUL, which a shell
+/// cannot pass.
 std::string shellQuoted(std::string_view text);
-/// The text, which must be UTF-8, as a Python 3 string literal.
+/// Returns the text, which must be UTF-8, as a Python 3 string literal.
 std::string pythonLiteral(std::string_view text);
 
-/// The longest body that stands in the command line itself. Linux refuses words of more than 128 KiB, so a
-/// longer body stands in a here-document.
+/// The max size of a body in the command line. Linux refuses words of more than 128 KiB. A larger body is
+/// written as a here-document.
 inline constexpr std::size_t kMaxCurlWord = 100'000;
 
-/// A command for a POSIX shell. It ends with a line break.
+/// Returns a command for a POSIX shell. It ends with a line break.
 std::string curlLine(std::string_view body, std::string_view endpoint, bool stream);
-/// A program that uses the package requests. It ends with a line break.
+/// Returns a program that uses the package requests. It ends with a line break.
 std::string pythonProgram(std::string_view body, std::string_view endpoint, bool stream);
 
 /// Calls `change` with the settings of every generate, repeat and map.

@@ -24,7 +24,7 @@ bool isPrompt(const Node& node) {
   return join != nullptr && std::all_of(join->children.begin(), join->children.end(), isPrompt);
 }
 
-/// What keeps a prompt from being sent, in words; nothing if it can be.
+/// Returns the reason why a prompt cannot be sent, in words, or nothing.
 std::string obstacle(const Node& node) {
   switch (query::infoOf(node).gives) {
     case query::Gives::Reply:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the query endpoint of a span server accepts (IBM/spnl 0.22: POST /v1/query/execute): one bulk call,
-// which is a generate, a repeat or a map whose prompt contains only messages and joins.
+// Splits a query into the bulk calls that the query endpoint of a server with span support accepts (IBM/spnl
+// 0.22: POST /v1/query/execute). A call is a generate, a repeat or a map whose prompt contains only messages
+// and joins. Open this file to change what can be sent.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -15,7 +16,7 @@ namespace spanscope::spnl {
 bool isServerBody(const query::Node& query);
 
 struct ServerBody {
-  NodePath node;     ///< the generate, repeat or map that the body was made from
+  NodePath node;     ///< the origin of the body: a generate, repeat or map
   query::Node body;  ///< isServerBody() is true for it
 };
 
@@ -26,13 +27,13 @@ struct Withheld {
 };
 
 struct ServerBodies {
-  std::vector<ServerBody> bodies;  ///< in the order in which they must be sent
-  std::vector<Withheld> withheld;  ///< in the order in which they must be sent
+  std::vector<ServerBody> bodies;  ///< in sending order
+  std::vector<Withheld> withheld;  ///< in sending order
 };
 
-/// The bulk calls of a query. `bodies` are the calls that can be sent; nodes without tokens (print, monad,
-/// empty messages) are left out of their prompts. `withheld` are the others: their prompt contains another
-/// reply, or something that must be resolved before a query is sent.
+/// Returns the bulk calls of a query. `bodies` are the calls that can be sent. Their prompts leave out nodes
+/// without tokens (print, monad, empty messages). `withheld` are the other calls. Their prompt contains
+/// another answer, or something that must be resolved first.
 ServerBodies serverBodies(const query::Node& query);
 
 }  // namespace spanscope::spnl
