@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Steps whose reply somebody reads: those that are not dropped, and what they need.
+/// Returns the steps whose answer is needed: steps that are not dropped, and the steps that they need.
 std::vector<bool> keptSteps(const plan::Plan& plan) {
   std::vector<bool> kept(plan.steps.size());
   for (std::size_t i = plan.steps.size(); i-- > 0;) {
@@ -53,7 +53,7 @@ class MessageWriter {
   std::vector<ChatMessage> m_messages;
 };
 
-/// The number that a person would write for the float: 0.3 and not 0.30000001192092896.
+/// Returns the shortest number for the float: 0.3 and not 0.30000001192092896.
 double shortest(float value) {
   const std::string text = query::floatText(value);
   double number = 0;
@@ -112,7 +112,7 @@ Error generatesNothing() {
 ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t> seed) {
   plan::PlanOptions options;
   options.seed = seed.value_or(0);
-  // A closure would repeat the inner prompt, which a server without spans computes again.
+  // A subquery result would repeat the inner prompt, which a server without spans recomputes.
   options.distribute = false;
   plan::PlanResult planned = plan::makePlan(query, options);
   ChatRequests result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The forms in which a query can be written for other programs. They are rows of a table that the window, the
-// command line and clients of servers share. A new form is a new row.
+// The table of the forms in which a query can be written for other programs. The window, the command line and
+// clients of servers share it. A new form is a new row. Open this file to add a form.
 #pragma once
 
 #include "engine/base/error.h"
@@ -23,12 +23,12 @@
 
 namespace spanscope::exports {
 
-/// What a person can choose for a target; ExportSettings holds the choices.
+/// An option of a target for the user. ExportSettings has the chosen values.
 enum class ExportOption : std::uint8_t {
   Stage,     ///< `stage`, except Lowered
   Lowering,  ///< the stage Lowered
   OneLine,   ///< `oneLine`
-  Model,     ///< another model than the one that the query names
+  Model,     ///< another model than the one in the query
   Endpoint,  ///< `endpoint` and `stream`
   Seed,      ///< `seed`
   Tokens     ///< `tokens`, `tokenizer` and `chat`; the last two are required
@@ -36,55 +36,55 @@ enum class ExportOption : std::uint8_t {
 
 struct ExportSettings {
   ExportStage stage = ExportStage::Read;
-  /// As programs exchange it: JSON without white space, one call per line. Otherwise formatted for people.
+  /// For programs: JSON without white space, one call per line. Otherwise formatted for the user.
   bool oneLine = false;
   std::string endpoint = spnl::kDefaultEndpoint;
   bool stream = true;
-  std::optional<std::uint64_t> seed{};  ///< of the run; none: the server chooses
+  std::optional<std::uint64_t> seed{};  ///< of the run; nothing: the server chooses
   spnl::PromptTokenOptions tokens{};
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat = nullptr;
-  bool isSentHere = false;  ///< as TargetSettings::isSentHere, for remarks
-  std::stop_token stop{};   ///< a stop cuts the text short
+  bool isSentHere = false;  ///< like TargetSettings::isSentHere, for remarks
+  std::stop_token stop{};   ///< a stop ends the text early
 };
 
 struct ExportedText {
-  std::string text;         ///< empty if the query has no such form; the remarks say why
+  std::string text;         ///< empty if the query has no such form; the remarks have the reason
   std::size_t prompts = 0;  ///< number of prompts in tokens
   std::size_t tokens = 0;
 };
 
-/// Constants that live as long as the program.
+/// Constants with the lifetime of the program.
 struct ExportTarget {
-  const char* name;    ///< "curl": the name in options
-  const char* title;   ///< "curl line": the name in a list
-  const char* help;    ///< which programs accept it, in a sentence or two
+  const char* name;    ///< the name in options: "curl"
+  const char* title;   ///< the name in a list: "curl line"
+  const char* help;    ///< the programs that accept it, in one or two sentences
   const char* suffix;  ///< of a file name, with its dot
   const char* part;    ///< of a file name, before the suffix, e.g. "-chat"; may be empty
   bool isJson;         ///< whether the text is JSON, or lines of JSON
-  /// Whether it is sent as it is. Then a program writes nothing for a query that the server refuses.
+  /// Whether it is sent unchanged. Then a program writes nothing for a query that the server refuses.
   bool isRequest;
   Target target;     ///< the target whose remarks apply, unless the query is lowered
   unsigned options;  ///< one bit for each ExportOption that it has
-  /// Writes a query whose parameters are filled in; the Error says why the query cannot be rewritten. Throws
-  /// Failure if a text cannot be encoded.
+  /// Writes a query whose parameters are filled in. The Error has the reason why the query cannot be
+  /// rewritten. Throws Failure if a text cannot be encoded.
   std::variant<ExportedText, Error> (*write)(const query::Node& query, const ExportSettings& settings);
 
   constexpr bool has(ExportOption option) const {
     return (options >> static_cast<unsigned>(option) & 1U) != 0;
   }
-  /// Whether it is a form of the whole query, which a person may want to keep.
+  /// Whether it is a form of the whole query, which the user may want to keep.
   bool isWhole() const { return has(ExportOption::Stage); }
 };
 
-/// All targets, in the order in which they are offered.
+/// Returns all targets in the order of offers to the user.
 std::span<const ExportTarget> exportTargets();
-/// The target of this name; nullptr if there is none.
+/// Returns the target with this name, or nullptr.
 const ExportTarget* findExportTarget(std::string_view name);
-/// The names of the targets that have the option.
+/// Returns the names of the targets that have the option.
 std::vector<std::string> targetsWith(ExportOption option);
 
-/// All remarks about writing the query in this form, the most serious first.
+/// Returns all remarks about writing the query in this form, the most serious first.
 std::vector<TargetRemark> exportRemarks(const query::Node& query, const ExportTarget& target,
                                         const ExportSettings& settings);
 

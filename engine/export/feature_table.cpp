@@ -20,7 +20,7 @@ constexpr Targets kServer{Target::Calls, Target::Request};
 constexpr Targets kSent = kServer | Targets{Target::Chat};
 constexpr Targets kAll = kForms | kSent | Targets{Target::Tokens};
 
-/// What is said of an operator where it is met, by how it is like.
+/// Adds the remarks about an operator, by its properties.
 void addOperator(std::vector<FeatureRow>& rows, std::string_view key, const query::OperatorInfo& info) {
   const auto add = [&](Targets targets, Effect effect, const query::Remark& remark,
                        RowCondition condition = RowCondition::Always) {
@@ -37,7 +37,7 @@ void addOperator(std::vector<FeatureRow>& rows, std::string_view key, const quer
     add({Target::Calls, Target::Chat, Target::Tokens}, Effect::Differs, info.elsewhere);
     add({Target::Request}, Effect::Differs, info.elsewhere, RowCondition::SentHere);
   } else {
-    // A reply for each copy or input is more than what is written out before anything is sent.
+    // An answer for each copy or input is more than an operator that is written out before sending.
     add({Target::Chat}, info.gives == query::Gives::Reply ? Effect::Differs : Effect::Note, info.elsewhere);
   }
 }
@@ -257,12 +257,13 @@ namespace {
 
 using query::Node;
 
-/// What stands around a node.
+/// The surroundings of a node.
 struct Around {
-  const query::GenerateSettings* generate = nullptr;  ///< whose prompt it is part of; none outside
-  bool isFirst = true;                                ///< nothing of the prompt stands before it
+  const query::GenerateSettings* generate = nullptr;  ///< of the generate whose prompt contains the node;
+                                                      ///< null outside of generates
+  bool isFirst = true;                                ///< the prompt has nothing before it
   bool inPlus = false;                                ///< directly
-  bool isDropped = false;                             ///< in a monad: no answer holds it
+  bool isDropped = false;                             ///< in a monad: no answer contains it
 };
 
 /// The role of the messages that simplify makes the inputs of a map; the user's where it makes none.

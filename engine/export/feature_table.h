@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table of targets and features: what each target does with each thing that a query may contain.
+// The table of targets and features: how each target treats each feature of a query. Open this file to add a
+// remark about a target.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -17,8 +18,8 @@ namespace spanscope::exports {
 
 enum class Feature {
   Operator,         ///< named by key: an operator that is resolved, written out or run for its effect
-  NumberParameter,  ///< named by parameter: it has no value and stands for a number
-  TextParameter,    ///< named by parameter: it has no value and stands in a text
+  NumberParameter,  ///< named by parameter: it has no value and replaces a number
+  TextParameter,    ///< named by parameter: it has no value and is in a text
   NoModel,          ///< a generate, repeat or map without a model
   NoProvider,       ///< named by model: no provider before a '/'
   SpanProvider,     ///< named by model without provider: the provider is "spnl"
@@ -28,11 +29,10 @@ enum class Feature {
   NullTemperature,
   NullMaxTokens,
   WrongTemperature,  ///< negative or not finite
-  Plus,              ///< in a prompt, if its children have something to be independent of
+  Plus,              ///< in a prompt, if its children can be independent of something
   Cross,
-  InnerGenerate,     ///< a generate, repeat or map in the prompt of another
-  SharedPrompt,      ///< an inner generate whose prompt would stand in the outer prompt: plus distribution
-                     ///< applies
+  InnerGenerate,  ///< a generate, repeat or map in the prompt of another
+  SharedPrompt,   ///< an inner generate whose prompt would be in the outer prompt: plus distribution applies
   AssistantMessage,  ///< in a prompt
   OutsideMessage,    ///< a message that no generate reads
   NotAGenerate,      ///< named by operator: the root is no generate, repeat or map
@@ -45,8 +45,8 @@ struct FoundFeature {
   std::vector<NodePath> places;
 };
 
-/// The features of a query in the order of their first places. Each feature and name occurs once, with all
-/// its places in the order of the tree.
+/// Returns the features of a query in the order of their first places. Each feature and name occurs once,
+/// with all its places in the order of the tree.
 std::vector<FoundFeature> findFeatures(const query::Node& query);
 
 /// A set of targets.
@@ -67,14 +67,14 @@ class Targets {
   unsigned m_bits = 0;
 };
 
-/// A further condition of a row.
+/// Another condition of a row.
 enum class RowCondition {
   Always,
   Rewritten,         ///< the query is written after simplify
-  PlusIsMarked,      ///< tokens with a plus marker
-  PlusIsNotMarked,   ///< tokens without a plus marker
-  OnlyPlusIsMarked,  ///< tokens with a plus marker and no cross marker
-  NullsAreLeftOut,   ///< JSON as the reference writes it
+  PlusIsMarked,      ///< tokens with a plus delimiter
+  PlusIsNotMarked,   ///< tokens without a plus delimiter
+  OnlyPlusIsMarked,  ///< tokens with a plus delimiter and no cross delimiter
+  NullsAreLeftOut,   ///< JSON as IBM/spnl writes it
   SentElsewhere,     ///< by another program
   SentHere,
 };
@@ -91,7 +91,7 @@ struct FeatureRow {
   bool holdsFor(Target target, const TargetSettings& settings) const;
 };
 
-/// All rows. Remarks of equal weight are shown in this order.
+/// Returns all rows. Remarks of equal weight are shown in this order.
 const std::vector<FeatureRow>& featureTable();
 
 }  // namespace spanscope::exports

@@ -89,7 +89,7 @@ class CallMaker {
     return request.messages.empty() ? std::string() : request.messages.front().content;
   }
 
-  /// Copies of one node are one call: those of a map, and those of a repeat, which have the same prompt.
+  /// Copies of one node are one call. These are the copies of a map, and those of a repeat with one prompt.
   bool isSameCall(const plan::Step& before, const plan::Step& step) const {
     const QueryCall& call = m_made.calls.back();
     if (before.node != step.node || step.copy <= before.copy) return false;
@@ -106,7 +106,7 @@ class CallMaker {
 
 QueryCalls queryCalls(const query::Node& query) {
   plan::PlanOptions options;
-  // What is sent is what was written, as far as it can be.
+  // The sent query is the written query, as far as possible.
   for (const char* const rule : {"flatten", "flatten plus", "unwrap"}) options.rules[rule] = false;
   plan::PlanResult planned = plan::makePlan(query, options);
   if (!planned.plan) return {.requests = {}, .calls = {}, .problems = std::move(planned.problems)};

@@ -50,7 +50,7 @@ class Remarks {
   std::vector<TargetRemark> m_remarks;
 };
 
-/// What IBM/spnl would not read from the form as it was meant.
+/// Adds parts of the form that IBM/spnl would read differently.
 void addForm(Remarks& remarks, const query::Node& query, query::QueryForm form) {
   for (const query::Diagnostic& diagnostic : query::formRemarks(query, form)) {
     remarks.add(Effect::Refused, diagnostic.message(), {diagnostic.pointer});
@@ -73,8 +73,8 @@ void addWithheld(Remarks& remarks, const query::Node& query) {
   }
 }
 
-/// What only shows in the requests: servers render the messages with the model's own template, and many of
-/// those are strict about roles.
+/// Adds remarks about the messages of the requests. Servers render them with the model's own template. Many
+/// templates are strict about roles.
 void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
   std::vector<NodePath> empty;
   std::vector<NodePath> lateSystem;
@@ -105,7 +105,7 @@ void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
 }
 
 void addChat(Remarks& remarks, const query::Node& query) {
-  // What is refused already would only be said once more.
+  // A refused query needs no second refusal.
   if (remarks.isRefused()) return;
   const ChatRequests made = chatRequests(query);
   for (const Error& problem : made.problems) {
