@@ -22,8 +22,8 @@ Ranking rankingFor(const std::string& model, const RetrievalOptions& options, co
   return isNamed ? Ranking::Embedding : Ranking::Lexical;
 }
 
-/// The documents that could be read, and what a person calls them. Documents that are equal have the name of
-/// the first.
+/// The documents that could be read, and their names for the user. Equal documents have the name of the first
+/// one.
 struct Indexed {
   std::vector<DocumentKey> keys;
   std::map<DocumentKey, std::string> names;
@@ -50,8 +50,8 @@ std::optional<Indexed> indexDocuments(AugmentDocuments& documents, const Retriev
   return indexed;
 }
 
-/// Pinned ones first, in the order of the pins; then the best that were not dropped, up to the number that is
-/// wanted; then the others, by rank.
+/// Pinned chunks come first, in the order of the pins. Then the best chunks that were not dropped follow, up
+/// to the wanted number. Then the others follow, by rank.
 std::vector<FoundFragment> choose(std::vector<RankedFragment> ranked, const FragmentChoice& choice,
                                   std::size_t wanted, const FragmentIndex& index, const Indexed& indexed,
                                   SearchRemarks& remarks) {

@@ -15,7 +15,7 @@ constexpr double kLengthShare = 0.75;  ///< b
 /// Of a word that is in more than half of the fragments, so that it counts a little.
 constexpr double kLeastWeight = 1e-6;
 
-/// How telling each word of the question is, by its number.
+/// Returns the weight of each word of the question, by its number.
 std::vector<double> weightsOf(const WordMatches& matches, double fragments) {
   std::vector<double> weights;
   for (std::size_t row = 0; row < matches.size(); ++row) {
@@ -103,8 +103,8 @@ void addWordFunctions(Database& database, WordMatches& matches) {
 
 namespace {
 
-/// Bytes that words are made of: letters and digits of ASCII, and everything beyond it, which FTS5's own
-/// tokenizer takes apart further.
+/// Bytes of words: letters and digits of ASCII, and all bytes beyond ASCII. FTS5's own tokenizer splits them
+/// further.
 bool isWordByte(char byte) {
   return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
          static_cast<unsigned char>(byte) >= 0x80U;

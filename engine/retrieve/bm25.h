@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Computes BM25 scores from the counts of SQLite's FTS5. Open this file to change lexical ranking.
 #pragma once
 
 #include "engine/retrieve/sqlite.h"
@@ -14,25 +15,25 @@ namespace spanscope::retrieve {
 
 // Counts from SQLite's FTS5: the words of its rows, and the words that they share with a question.
 
-/// How often a row contains a word of the question (or a phrase, if FTS5 splits the word).
+/// The number of times that a row contains a word of the question. A word is a phrase if FTS5 splits it.
 struct WordCount {
   std::int32_t word = 0;  ///< number of the word in the question's expression, from 0
   std::int32_t count = 0;
 };
 
-/// The rows that match a question, in the order in which they were found.
+/// The rows that match a question, in the order of the search.
 class WordMatches {
  public:
   std::size_t size() const { return m_rows.size(); }
-  /// Number of all words in a row.
+  /// Returns the number of all words in a row.
   std::int32_t words(std::size_t row) const { return m_rows[row].words; }
-  /// Counts of the question's words that the row contains, by number.
+  /// Returns the counts of the question's words in the row, by number.
   std::span<const WordCount> counts(std::size_t row) const {
     const std::size_t begin = row == 0 ? 0 : m_rows[row - 1].end;
     return std::span(m_counts).subspan(begin, m_rows[row].end - begin);
   }
 
-  /// Adds a count to the row that is added next.
+  /// Adds a count to the next row.
   void addCount(const WordCount& count) { m_counts.push_back(count); }
   void addRow(std::int32_t words) { m_rows.push_back({.words = words, .end = m_counts.size()}); }
   void clear() {
@@ -49,27 +50,27 @@ class WordMatches {
   std::vector<WordCount> m_counts;  ///< of all rows
 };
 
-/// Adds two SQL functions for FTS5 tables to the connection. word_match(TABLE) adds the matching row to
-/// `matches`, which must outlive the connection, and returns the row's index there. all_words(TABLE) returns
-/// the number of words in all rows, whatever the current row is. Throws Failure.
+/// Adds two SQL functions for FTS5 tables to the connection. Throws Failure. The function word_match(TABLE)
+/// adds the matching row to `matches` and returns the row's index there. `matches` must outlive the
+/// connection. The function all_words(TABLE) returns the number of words in all rows, for any current row.
 void addWordFunctions(Database& database, WordMatches& matches);
 
-/// The size of all fragments that are searched, with or without a word of the question.
+/// The size of all searched chunks, with or without a word of the question.
 struct CollectionSize {
   std::int64_t fragments = 0;
-  std::int64_t words = 0;  ///< of all fragments
+  std::int64_t words = 0;  ///< of all chunks
 };
 
-/// BM25 of each match in a collection (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25
-/// and Beyond", 2009); higher is better. It uses the constants of FTS5: k1 = 1.2, b = 0.75, and at least 1e-6
-/// as the weight of a word. So scores equal FTS5's to the last bit if FTS5's table contains only this
-/// collection. `matches` are all fragments of the collection that contain a word of the question. A score
-/// that is not a number becomes 0.
+/// Returns the BM25 score of each match in a collection (Robertson and Zaragoza, "The Probabilistic Relevance
+/// Framework: BM25 and Beyond", 2009). Higher is better. The constants are those of FTS5: k1 = 1.2, b = 0.75.
+/// A word's weight is at least 1e-6. Scores equal FTS5's to the last bit if FTS5's table contains only this
+/// collection. `matches` are all chunks of the collection that contain a word of the question. A score that
+/// is not a number becomes 0.
 std::vector<double> bm25Scores(const WordMatches& matches, const CollectionSize& collection);
 
-/// An FTS5 expression that matches any row with a word of the text. It contains the first `count` different
-/// words; it is empty if there is no word. Every word is a quoted string, so nothing in the text is an
-/// operator.
+/// Returns an FTS5 expression that matches any row with a word of the text. It contains the first `count`
+/// different words. It is empty if there is no word. Every word is a quoted string. No word can therefore be
+/// an operator.
 std::string matchAnyWord(std::string_view text, std::size_t count);
 
 }  // namespace spanscope::retrieve

@@ -13,7 +13,7 @@ namespace {
 enum class Cut {
   WithinCharacter,
   WithinWord,
-  Word,     ///< white space stands beside it
+  Word,     ///< white space is beside it
   Sentence  ///< a sentence or a line ends before it
 };
 
@@ -60,12 +60,12 @@ class TokenText {
     return toValidUtf8(std::string_view(m_text).substr(m_begins[first], m_begins[end] - m_begins[first]));
   }
 
-  /// Of the place before token `index`.
+  /// Returns the kind of the place before token `index`.
   Cut cutAt(std::size_t index) const {
     const std::size_t at = m_begins[index];
     if (at == 0 || at == m_text.size()) return Cut::Sentence;
     if ((static_cast<unsigned char>(m_text[at]) & 0xC0U) == 0x80U) return Cut::WithinCharacter;
-    // A token may have its white space before or behind it; a cut goes before it where it can.
+    // A token may have white space at its beginning or end. A chunk ends before the white space if possible.
     if (!isBlank(m_text[at]) && !isBlank(m_text[at - 1])) return Cut::WithinWord;
     const std::string_view before = std::string_view(m_text).substr(0, at);
     const std::size_t last =
@@ -78,7 +78,7 @@ class TokenText {
   }
 
  private:
-  /// Most bytes of white space that are searched for the end of a sentence before them.
+  /// Max number of bytes of white space in the search for the end of a sentence.
   static constexpr std::size_t kLookBack = 256;
 
   std::string m_text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Cuts a passage into overlapping chunks with a limited number of tokens.
+// Splits a passage into overlapping chunks with a max number of tokens. Open this file to change where chunks
+// end.
 #pragma once
 
 #include "engine/base/error.h"
@@ -18,20 +19,20 @@ namespace spanscope::retrieve {
 // Limits of retrieval options.
 
 inline constexpr std::int32_t kMaxFragments = 10'000;  ///< of an augment
-/// Number of tokens in a chunk.
+/// Min number of tokens in a chunk.
 inline constexpr std::int32_t kMinChunkTokens = 8;
 inline constexpr std::int32_t kMaxChunkTokens = 1 << 20;
 
 struct ChunkOptions {
-  std::int32_t tokens = 128;  ///< most tokens in a chunk: kMinChunkTokens … kMaxChunkTokens
-  std::int32_t overlap = 16;  ///< most tokens that a chunk shares with the one before: 0 … tokens / 4
+  std::int32_t tokens = 128;  ///< max tokens in a chunk: kMinChunkTokens … kMaxChunkTokens
+  std::int32_t overlap = 16;  ///< max tokens that a chunk shares with the one before: 0 … tokens / 4
   bool operator==(const ChunkOptions&) const = default;
 };
 
-/// The error in the options; nothing if they are in their ranges.
+/// Returns the error in the options, or nothing if they are in their ranges.
 std::optional<Error> checkChunkOptions(const ChunkOptions& options);
 
-/// Tokens of the passage that follow each other.
+/// Consecutive tokens of the passage.
 struct Chunk {
   std::size_t firstToken = 0;
   std::size_t tokenCount = 0;
@@ -39,12 +40,15 @@ struct Chunk {
   bool operator==(const Chunk&) const = default;
 };
 
-/// The chunks of a passage, in order. Together they contain every token; none has more than options.tokens
-/// tokens. If there are several, the last has at least a quarter of this length, and the others at least
-/// half. A chunk (except the last) ends with a sentence if one ends in the allowed range, else with a word if
-/// one ends there. A chunk (except the first) begins within the last options.overlap tokens of the chunk
-/// before, with the first sentence that begins there, else with the first word. No character is cut in two.
-/// The options must be in their ranges. Throws Failure if the tokenizer does, and on a stop.
+/// Returns the chunks of a passage, in order. The options must be in their ranges. Throws Failure on a stop,
+/// and if the tokenizer does. Rules:
+/// - Together the chunks contain every token. No chunk has more than options.tokens tokens.
+/// - If there are several, the last has at least a quarter of this length, and the others at least half.
+/// - A chunk (except the last) ends with a sentence if one ends in the allowed range. Otherwise it ends with
+///   a word if one ends there.
+/// - A chunk (except the first) begins in the last options.overlap tokens of the chunk before. It begins with
+///   the first sentence there, or else with the first word.
+/// - No character is split.
 std::vector<Chunk> chunkPassage(std::string_view passage, const text::Tokenizer& tokenizer,
                                 const ChunkOptions& options, const std::stop_token& stop = {});
 

@@ -9,8 +9,8 @@
 namespace spanscope::retrieve {
 namespace {
 
-/// How many separators the first records have outside of quotes; the least of them, so that a character of
-/// the texts counts for nothing.
+/// Returns the min number of separators outside of quotes in the first records. A character of the texts then
+/// does not count.
 std::size_t leastSeparators(std::string_view text, char separator) {
   constexpr int kLookedAt = 5;
   std::optional<std::size_t> least;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads CSV files into records. Open this file when a CSV file is split wrongly.
 #pragma once
 
 #include "engine/base/error.h"
@@ -13,12 +14,17 @@ namespace spanscope::retrieve {
 
 using CsvRecord = std::vector<std::string>;
 
-/// Reads records of fields (RFC 4180): records between line ends (CR LF, or only LF), fields in double quotes
-/// with "" for a quote. Between fields is a comma, a semicolon or a tab: the one that divides the first
-/// records equally, else the comma. A quote within a field without quotes is a character like others. Records
-/// may have different numbers of fields. An empty line is no record. It is an error if there is text after a
-/// quoted field, if a quoted field has no end, or if there are more than `maxRecords` records. The place of
-/// the error is the line.
+/// Reads records of fields (RFC 4180). Line ends (CR LF, or only LF) separate records. Rules:
+/// - A comma, a semicolon or a tab separates fields. It is the one that splits the first records equally, or
+///   else the comma.
+/// - A field may be in double quotes, with "" for a quote. In a field without quotes, a quote is an ordinary
+///   character.
+/// - Records may have different numbers of fields. An empty line is no record.
+///
+/// Errors have the line as their place. These are errors:
+/// - text after a quoted field;
+/// - a quoted field without an end;
+/// - more than `maxRecords` records.
 std::variant<std::vector<CsvRecord>, Error> readCsv(std::string_view text, std::size_t maxRecords);
 
 }  // namespace spanscope::retrieve

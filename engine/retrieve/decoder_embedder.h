@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Embeds texts with a loaded generation model. Open this file to change how such vectors are made.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -14,17 +15,17 @@
 
 namespace spanscope::retrieve {
 
-/// Embeds with a checkpoint that was made for generation. The vector of a text is the mean of the last hidden
-/// states (after the last norm) over its tokens, scaled to length 1. A text with more than kWindow tokens (or
-/// more than the model's context) is split into windows. Each window is computed alone, and the mean is taken
-/// over the tokens of all windows. The vector of a text without tokens is zero. The direction of such a
-/// vector says much less than that of a checkpoint trained for embedding.
+/// Embeds with a checkpoint that was made for generation. The vector of a text has length 1. It is the mean
+/// of the last hidden states (after the last norm) over its tokens. A longer text than kWindow tokens or the
+/// model's context is split into windows. Each window is computed alone, and the mean is taken over the
+/// tokens of all windows. A text without tokens has a zero vector. Such directions carry much less meaning
+/// than those of a checkpoint trained for embedding.
 class DecoderEmbedder final : public Embedder {
  public:
   static constexpr std::int32_t kWindow = 512;
 
   /// Everything passed by reference must outlive the embedder. Nothing else may use the decoder at the same
-  /// time. Keys and values go into a small store of its own. `modelFingerprint` is that of configuration and
+  /// time. Keys and values are in a small store of its own. `modelFingerprint` is that of configuration and
   /// weights. Throws Failure if the store cannot be allocated.
   DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend, const text::Tokenizer& tokenizer,
                   const std::string& modelFingerprint);

@@ -152,8 +152,8 @@ bool isNoNumber(std::string_view word) {
   return error == std::errc::result_out_of_range && end == word.data() + word.size();
 }
 
-/// The line in JSON, as far as programs write lines that are not: null for each NaN, infinity and number too
-/// large, and U+FFFD for each half of a character beyond the first 65,536.
+/// Returns the line as JSON, if the line has a usual fault of programs. Each NaN, infinity and number that is
+/// too large becomes null. Each unpaired surrogate becomes U+FFFD.
 std::string asJson(std::string_view line) {
   constexpr std::size_t kEscape = 6;
   std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Extracts the texts from the bytes of a document. Documents come from anyone: whatever the bytes are, the
-// result is texts in UTF-8 or an error.
+// Extracts the texts from the bytes of a document. Documents can come from anyone. For any bytes, the result
+// is texts in UTF-8 or an error. Open this file to add a format.
 #pragma once
 
 #include "engine/base/error.h"
@@ -16,48 +16,48 @@ namespace spanscope::retrieve {
 
 enum class DocumentFormat { PlainText, Markdown, JsonLines, Csv, Pdf };
 
-/// Most bytes of a document, and most bytes of all text in it.
+/// Max number of bytes of a document, and of all text in it.
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{64} << 20U;
-/// Most passages in a document.
+/// Max number of passages in a document.
 inline constexpr std::size_t kMaxPassages = 1'000'000;
 
-/// The format by the extension of the name (.md, .markdown, .jsonl, .ndjson, .csv, .tsv, .pdf, in any case).
-/// A document that begins like a PDF is a PDF under any name. Everything else is plain text.
+/// Returns the format by the extension of the name (.md, .markdown, .jsonl, .ndjson, .csv, .tsv, .pdf, in any
+/// case). A document that begins like a PDF is a PDF under any name. Everything else is plain text.
 DocumentFormat formatOf(std::string_view name, std::string_view bytes);
 
-/// "plain text", "Markdown", …
+/// Returns "plain text", "Markdown", …
 const char* formatName(DocumentFormat format);
 
-/// A part of a document. No fragment extends beyond it.
+/// A section of a document. No chunk extends beyond it.
 struct Passage {
   std::string text;
   std::size_t number = 1;  ///< of the section, line, record or page in the document, from 1
 };
 
 struct DocumentText {
-  std::vector<Passage> passages;  ///< in order; none is blank
-  /// Numbers of the pages of a PDF that have no text, in order: a scanned page is a picture.
+  std::vector<Passage> passages;  ///< in order; each has visible text
+  /// Numbers of the pages of a PDF without text, in order. A scanned page is a picture.
   std::vector<std::size_t> pagesWithoutText;
   std::vector<std::size_t> damagedPages;  ///< of a PDF: they may have text, but it cannot be read
 };
 
-/// The passages of a document. A fragment never spans two passages:
-///  - plain text is one passage;
-///  - Markdown has one passage per section: a heading with # and everything up to the next heading;
-///  - JSON lines have one passage per line: the string at "text", else at "content" of an object, else all
-///    strings of the line except keys, in their order, joined by line ends. NaN and infinities, which Python
-///    writes, count as null;
-///  - CSV has one passage per record (csv_records.h): its non-empty fields, joined by ", ";
-///  - PDF has one passage per page. Reading one can take minutes; a stop ends it with an error.
-/// UTF-16 and UTF-32 are read as utf8OfWide() knows them. Other bytes that are not UTF-8 are replaced by
-/// U+FFFD. It is an error if a PDF has no text at all. The error has `name` as its file.
+/// Returns the passages of a document. A chunk never spans two passages. UTF-16 and UTF-32 are read as
+/// utf8OfWide() knows them. Other bytes that are not UTF-8 become U+FFFD. A PDF without any text is an error.
+/// The error has `name` as its file.
+/// - Plain text is one passage.
+/// - Markdown has one passage per section: a heading with # and everything up to the next heading.
+/// - JSON lines have one passage per line. It is the string at "text", else at "content" of an object.
+///   Otherwise it is all strings of the line except keys, in their order, joined by line ends. NaN and
+///   infinities, which Python writes, count as null.
+/// - CSV has one passage per record (csv_records.h): its non-empty fields, joined by ", ".
+/// - PDF has one passage per page. Reading a PDF can take minutes. A stop ends it with an error.
 std::variant<DocumentText, Error> readPassages(const std::string& name, DocumentFormat format,
                                                std::string_view bytes, const std::stop_token& stop = {});
 
-/// "page 3", "pages 3, 5–8": what the numbers, in ascending order, are of.
+/// Returns the pages with these numbers, in ascending order: "page 3", "pages 3, 5–8".
 std::string pagesText(const std::vector<std::size_t>& pages);
 
-/// The place of a passage: "section 2", "line 7", "record 3", "page 12"; empty for plain text.
+/// Returns the place of a passage: "section 2", "line 7", "record 3", "page 12". Empty for plain text.
 std::string passagePlace(DocumentFormat format, std::size_t number);
 
 }  // namespace spanscope::retrieve

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The interface of embedding models. Open this file to add a source of vectors.
 #pragma once
 
 #include <span>
@@ -15,15 +16,15 @@ class Embedder {
  public:
   virtual ~Embedder() = default;
 
-  /// The name in messages: "http://localhost:8000/v1/embeddings", "the model that is loaded".
+  /// Returns the name in messages: "http://localhost:8000/v1/embeddings", "the model that is loaded".
   virtual std::string name() const = 0;
 
-  /// Identifies everything besides the text that a vector depends on. It is part of the key of stored
+  /// Identifies everything that a vector depends on, except the text. It is part of the key of stored
   /// vectors.
   virtual std::string fingerprint() const = 0;
 
-  /// One vector for each text, in order, all of the same length; or nothing if it was stopped. The vector of
-  /// a text depends only on this text. Throws Failure if vectors cannot be made.
+  /// Returns one vector for each text, in order, all of the same length. Returns nothing after a stop. The
+  /// vector of a text depends only on this text. Throws Failure if vectors cannot be made.
   virtual std::vector<EmbeddingVector> embed(std::span<const std::string> texts, std::stop_token stop) = 0;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The input and the output of an index.
+// Defines the input and the output of an index: documents and chunks. Open this file to add a fact about a
+// chunk.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +12,21 @@
 namespace spanscope::retrieve {
 
 struct SourceDocument {
-  std::string name;  ///< the extension tells the format
+  std::string name;  ///< the extension determines the format
   std::string bytes;
 };
 
-/// The key of a document in the index. It is a hash of the document's format and bytes, the chunk options,
-/// the tokenizer's vocabulary and, with summaries, who wrote them and how many texts each covers. Documents
-/// with equal bytes and format are the same document.
+/// The key of a document in the index. It is a hash of these facts:
+/// - the document's format and bytes, the chunk options, and the tokenizer's vocabulary;
+/// - with summaries, their writer and the number of texts of each summary.
+///
+/// Documents with equal bytes and format are the same document.
 using DocumentKey = std::string;
 
 struct Fragment {
   DocumentKey document;
-  std::int64_t number = 0;  ///< of the fragment in its document, from 0; summaries have the last numbers
-  std::uint32_t level = 0;  ///< 0: the document's own text; n: a summary of fragments of level n − 1
+  std::int64_t number = 0;  ///< of the chunk in its document, from 0; summaries have the last numbers
+  std::uint32_t level = 0;  ///< 0: the document's own text; n: a summary of chunks of level n − 1
   std::string place;        ///< in its document, e.g. "page 3"; may be empty
   std::string hash;         ///< hash128 of the text, in hexadecimal digits
   std::string text;
@@ -35,11 +38,11 @@ enum class IndexPhase { Documents, Summaries, Vectors };
 struct IndexProgress {
   IndexPhase phase = IndexPhase::Documents;
   std::size_t done = 0;   ///< documents that were checked; summaries or vectors that were made
-  std::size_t total = 0;  ///< of these; for summaries: as many as are known to be needed so far
-  std::size_t added = 0;  ///< of those done: how many were not in the index before
+  std::size_t total = 0;  ///< number of these; for summaries: the number that is known so far
+  std::size_t added = 0;  ///< number of finished ones that were not in the index before
 };
 
-/// Watches the making of an index, and may stop it. What is done before a stop is kept.
+/// Watches the building of an index, and may stop it. Work before a stop is kept.
 struct Watch {
   std::function<void(const IndexProgress&)> progress;  ///< called after each step; may be empty
   std::stop_token stop;

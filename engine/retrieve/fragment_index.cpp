@@ -34,7 +34,7 @@ constexpr std::size_t kEmbeddedAtOnce = 32;
 
 static_assert(std::endian::native == std::endian::little, "vectors are kept as the floats in memory");
 
-/// What the fragments of a text depend on beside it.
+/// Everything that the chunks of a text depend on, except the text.
 std::string settingsText(const text::Tokenizer& tokenizer, const IndexOptions& options) {
   std::string vocabulary;
   for (std::int32_t id = 0; id < tokenizer.vocabularySize(); ++id) {
@@ -255,7 +255,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     count.run();
   }
 
-  /// Of a document that is damaged: its words are not known, those of all are made anew.
+  /// Removes a damaged document. Its words are unknown. All words are therefore rebuilt.
   void takeOut(std::int64_t id) {
     for (const char* sql :
          {"DELETE FROM fragments WHERE document = ?1", "DELETE FROM documents WHERE id = ?1"}) {
@@ -348,7 +348,7 @@ struct FragmentIndex::Parts final : SummaryStore {
       if (!statement.step()) return std::nullopt;
       text = statement.text(0);
       isNotedToday = statement.integer(1) >= day;
-      // One that is damaged is written anew.
+      // A damaged summary is written again.
       if (summaryChecksum(key, text, statement.text(2)) != statement.integer(3)) return std::nullopt;
     }
     if (!isNotedToday) {
@@ -384,7 +384,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     return statement.integer(0);
   }
 
-  /// What was written is not found again.
+  /// The index does not find vectors that were written.
   [[noreturn]] void refuseVectors() const {
     throw Failure({database.file(), "vectors", "fewer than were written",
                    "an index that is whole: delete the file, it is made anew"});
@@ -418,8 +418,8 @@ struct FragmentIndex::Parts final : SummaryStore {
     return std::nullopt;
   }
 
-  /// Of each text of the chosen documents without a vector the first fragment, in their order. A vector that
-  /// is damaged is none.
+  /// Returns the first chunk of each text of the chosen documents without a vector, in their order. A damaged
+  /// vector counts as missing.
   std::vector<std::int64_t> withoutVector(std::int64_t embedder, const std::string& fingerprint) {
     Statement list(database,
                    "SELECT fragments.id, fragments.hash, vectors.vector, vectors.checksum FROM temp.chosen "
@@ -554,14 +554,14 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
   const auto addOne = [&](const SourceDocument& document) -> std::variant<DocumentKey, Error> {
     DocumentKey key = keyOf(document, settings);
     if (isThere(key)) return key;
-    // Other programs need not wait while a PDF is read, which may take minutes.
+    // Other programs do not have to wait while a PDF is read, which may take minutes.
     if (formatOf(document.name, document.bytes) == DocumentFormat::Pdf) commit();
     auto whole = cutUp(document);
     if (!whole) return DocumentKey();
     if (auto* error = std::get_if<Error>(&*whole)) return std::move(*error);
     auto& cut = std::get<CutDocument>(*whole);
     if (options.summarizer != nullptr) {
-      // Other programs need not wait while texts are written, and what was written is kept.
+      // Other programs do not have to wait while texts are written. The written texts are kept.
       commit();
       if (!addSummaries(cut.fragments, *options.summarizer, *m_parts, watch)) return DocumentKey();
     }
@@ -572,7 +572,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     m_parts->add(key, cut, day);
     m_parts->lastChoice.reset();
     ++result.added;
-    // What is damaged may be where the rows of others are looked for.
+    // Damage may be in the place where rows of others are searched.
     if (damaged.contains(key) && !isThere(key)) checks.refuse(key);
     return key;
   };
@@ -663,9 +663,9 @@ std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t
   if (expression.empty()) return {};
   const CollectionSize size = m_parts->choose(documents);
   m_parts->checks.requireWords();
-  // FTS5 finds and counts; its own bm25 would count what is not searched too. In this order alone: it would
-  // be asked anew for each fragment in any other. Texts are fetched only for the best, since a common word is
-  // in every fragment.
+  // FTS5 finds and counts. Its own bm25 would also count chunks that are not searched. Only this order of the
+  // join is fast, because any other order would query FTS5 for each chunk. Texts are fetched only for the
+  // best chunks, since a common word is in every chunk.
   Statement& statement = m_parts->prepared(
       m_parts->findWords,
       "SELECT fragments.id, chosen.place, fragments.number, word_match(words) FROM words "

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps the fragments of documents and finds fragments that fit a question, in two ways:
-//  - by words: fragments that share telling words with the question. The score is BM25 over the counts of
-//    SQLite's FTS5 (bm25.h). How telling a word is depends on the searched documents. Words are compared
-//    without case and diacritics, by their English stems;
-//  - by vectors: the cosine between vectors of a model. Every fragment is compared, so the result is exact.
-// The found fragments, their order and their scores depend only on the question and on the searched
-// documents. They do not depend on other contents of the index, or on when something was added. Fragments
-// with equal scores are ordered by their documents, then by their texts.
+// Stores the chunks of documents and finds chunks that match a question. Open this file first when you work
+// on retrieval. There are two kinds of search:
+// - Lexical: chunks share words with the question. The score is BM25 over the counts of SQLite's FTS5
+//   (bm25.h). The weight of a word depends on the searched documents. Words are compared without case and
+//   diacritics, by their English stems.
+// - Dense: the cosine between vectors of a model. Every chunk is compared. The result is therefore exact.
+//
+// The results, their order and their scores depend only on the question and on the searched documents. Other
+// contents of the index, and the time of their addition, do not matter. Chunks with equal scores are ordered
+// by their documents, then by their texts.
 #pragma once
 
 #include "engine/base/error.h"
@@ -32,13 +34,13 @@ namespace spanscope::retrieve {
 using Day = std::int64_t;
 Day today();
 
-/// What stays in an index. Queries with different documents share the index, and nothing tells that a
-/// document is gone for good; the only sign is that no query has searched it for a long time. Whatever was
-/// searched today or yesterday always stays.
+/// The rule for keeping data in an index. Queries with different documents share the index, and no event
+/// reports that a document is obsolete. The only sign is that no query has searched it for a long time. Data
+/// that was searched today or yesterday always stays.
 struct KeepRule {
-  Day unusedDays = 30;  ///< most days that something is kept without use
+  Day unusedDays = 30;  ///< max days without use
   std::int64_t mostBytes = std::int64_t{1}
-                           << 30;  ///< of fragments' texts; beyond, what was unused longest goes
+                           << 30;  ///< of chunks' texts; beyond this, the least recently used data is removed
   std::function<Day()> today = retrieve::today;
 };
 
@@ -46,16 +48,16 @@ struct KeepRule {
 /// once, at its first place. Nothing: all documents in the index, ordered by key.
 using DocumentChoice = std::optional<std::vector<DocumentKey>>;
 
-/// Returns a document when its turn comes, or says why it cannot be read.
+/// Returns a document when it is needed, or the reason why it cannot be read.
 using DocumentReader = std::function<std::variant<SourceDocument, Error>(std::size_t)>;
 
 struct IndexedDocuments {
-  /// Key of each document, in the given order; empty for a skipped document. After a stop there are fewer
-  /// keys.
+  /// Key of each document, in the given order. A skipped document has an empty key. After a stop there are
+  /// fewer keys.
   std::vector<DocumentKey> keys;
   std::size_t added = 0;       ///< documents that were not in the index
-  std::vector<Error> skipped;  ///< why a document could not be read
-  std::vector<Error> unread;   ///< pages without text, of documents that have others
+  std::vector<Error> skipped;  ///< the reasons why documents could not be read
+  std::vector<Error> unread;   ///< pages without text, of documents that have text on others
 };
 
 struct IndexOptions {
@@ -63,11 +65,11 @@ struct IndexOptions {
   Summarizer* summarizer = nullptr;  ///< adds a tree of summaries to each document
 };
 
-/// An index, in memory or in one file. A program may end at any moment: a document is in the index as a whole
-/// or not at all, and the file can be opened again. Several programs may use a file at the same time, but
-/// only one thread at a time may use one object. Documents that have not been searched for a long time are
-/// removed (KeepRule), once a day, after documents were added. All functions throw Failure for a file that is
-/// no index or that cannot be read or written, and for options out of range.
+/// An index, in memory or in one file. A program may end at any moment. A document is in the index as a whole
+/// or not at all, and the file can be opened again. Several programs may use a file at the same time. Only
+/// one thread at a time may use an object. Documents without a search for a long time are removed (KeepRule),
+/// once a day, after documents were added. All functions throw Failure for options out of range. They throw
+/// Failure for a file that is no index, or that cannot be read or written.
 class FragmentIndex {
  public:
   /// An empty `file` means in memory.
@@ -80,25 +82,25 @@ class FragmentIndex {
   /// used.
   IndexedDocuments add(std::size_t count, const DocumentReader& read, const text::Tokenizer& tokenizer,
                        const IndexOptions& options, const Watch& watch = {});
-  /// The same for documents in memory.
+  /// Adds documents in memory.
   IndexedDocuments add(const std::vector<SourceDocument>& documents, const text::Tokenizer& tokenizer,
                        const IndexOptions& options = {}, const Watch& watch = {});
 
-  /// Adds vectors of this embedder for the fragments that have none yet. False if it was stopped before the
+  /// Adds vectors of this embedder for the chunks that have none yet. Returns false if a stop came before the
   /// end. Also throws Failure if the new vectors and those in the index differ in length.
   bool embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch = {});
 
-  /// At most `count` fragments that share a word with the question, the best first. A question is a text,
-  /// never an expression. Only its first kMaxQuestionWords different words count.
+  /// Returns at most `count` chunks that share a word with the question, the best first. A question is a
+  /// text, never an expression. Only its first kMaxQuestionWords different words count.
   std::vector<Fragment> find(std::string_view question, std::size_t count,
                              const DocumentChoice& documents = std::nullopt) const;
 
-  /// At most `count` fragments whose vectors of this embedder have the direction most similar to `question`,
-  /// the best first. Scores are cosines, −1 … 1. Fragments without a vector are not found.
+  /// Returns at most `count` chunks whose vectors of this embedder are nearest to `question`, the best first.
+  /// Scores are cosines, −1 … 1. Chunks without a vector are not found.
   std::vector<Fragment> nearest(const EmbeddingVector& question, std::size_t count, const Embedder& embedder,
                                 const DocumentChoice& documents = std::nullopt) const;
 
-  /// A fragment with this hash. If there are several, the first one.
+  /// Returns a chunk with this hash. Of several, returns the first.
   std::optional<Fragment> withHash(std::string_view hash, const DocumentChoice& documents) const;
 
   std::size_t documentCount() const;
@@ -111,8 +113,8 @@ class FragmentIndex {
 
 inline constexpr std::size_t kMaxQuestionWords = 200;
 
-/// Version of the files of an index. It is increased with every change of the tables or of the hashed facts.
-/// Files of another version are refused.
+/// Version of the files of an index. Every change of the tables or of the hashed facts increases it. Files of
+/// another version are refused.
 inline constexpr int kIndexVersion = 6;
 
 }  // namespace spanscope::retrieve

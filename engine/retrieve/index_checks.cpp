@@ -131,7 +131,7 @@ std::string IndexChecks::notedWords() {
 void IndexChecks::requireWords() {
   if (m_areWordsWhole) return;
   {
-    // What is noted and what is there are to be of one moment.
+    // The stored checksum and the rows must be of one moment.
     Transaction reading(m_database, Transaction::Kind::Deferred);
     m_areWordsWhole = wordsChecksum() == notedWords();
     reading.commit();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checks the contents of an index file, to which anything may have happened. The index compares what it reads
-// with checksums before it uses it. Documents, vectors and summaries have a checksum each. All words of all
-// fragments together have one checksum; the words can be made again from the texts.
+// Checks the contents of an index file, which other programs may have changed. The index compares everything
+// that it reads with checksums before use. Documents, vectors and summaries have a checksum each. All words
+// of all chunks together have one checksum. The words can be rebuilt from the texts. Open this file when an
+// index is reported as damaged.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -19,21 +20,20 @@
 
 namespace spanscope::retrieve {
 
-/// Checksum over everything that depends on a document: its key, its properties, and the rows of its
-/// fragments.
+/// Checksum over everything that depends on a document: its key, its properties, and the rows of its chunks.
 class DocumentChecksum {
  public:
   explicit DocumentChecksum(const DocumentKey& key);
   void add(std::int64_t row, std::int64_t number, std::int64_t level, std::string_view place,
            std::string_view hash);
-  /// `words`: the number of words in all its fragments. `unread`: its pages without text.
+  /// `words`: the number of words in all its chunks. `unread`: its pages without text.
   std::string value(std::int64_t fragments, std::int64_t words, std::string_view unread) const;
 
  private:
   Digest m_digest;
 };
 
-/// Checksum over an embedder's vector for a text.
+/// Returns the checksum over an embedder's vector for a text.
 std::int64_t vectorChecksum(std::string_view fingerprint, std::string_view textHash,
                             std::span<const std::byte> vector);
 std::int64_t summaryChecksum(std::string_view key, std::string_view text, std::string_view textHash);
@@ -43,25 +43,25 @@ class IndexChecks {
  public:
   explicit IndexChecks(Database& database) : m_database(database) {}
 
-  /// Forgets the results if another program has written since. Call this before using the index.
+  /// Drops the results if another program has written since. Call this before using the index.
   void refresh();
-  /// Forgets which documents are whole. Call this after this program has written.
+  /// Drops the results about documents. Call this after this program has written.
   void forgetDocuments() { m_whole.clear(); }
-  /// Forgets all results. Call this if something that was written may have been undone.
+  /// Drops all results. Call this if a write may have been undone.
   void forget();
 
   /// Whether the document is as it was written. Its row must exist.
   bool isWhole(std::int64_t id, const DocumentKey& key);
-  /// Throws the Failure for a document that is not whole.
+  /// Throws the Failure for a damaged document.
   [[noreturn]] void refuse(const DocumentKey& key) const;
 
-  /// Checks that the words are as they were written, and makes them again if not. Call requireWords() before
-  /// a search, and requireWordsHere() within a transaction that writes, before it changes words.
+  /// Checks that the words are as they were written, and rebuilds them if not. Call requireWords() before a
+  /// search. Call requireWordsHere() in a transaction that writes, before it changes words.
   void requireWords();
   void requireWordsHere();
-  /// Call this within such a transaction if it removes rows of fragments without their words.
+  /// Call this in such a transaction if it removes rows of chunks without their words.
   void dropWords() { m_areWordsStale = true; }
-  /// Call this at the end of such a transaction: it stores the checksum of the new words.
+  /// Call this at the end of such a transaction. It stores the checksum of the new words.
   void noteWords();
 
  private:

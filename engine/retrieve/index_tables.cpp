@@ -25,12 +25,12 @@ struct Definition {
   const char* sql;
 };
 
-/// `words` refers to the texts in `fragments`, so that they are stored once. Vectors and summaries belong to
-/// contents, not to documents: a document that changed keeps those of what it still says. `used` is the day
-/// on which something was of use last, `size` the bytes of a document's fragments. Numbers of rows that are
-/// gone are not given again (AUTOINCREMENT): another program may hold them. `fragments` and `words` of a
-/// document are how many it has: what is searched is measured without its texts. `unread` names its pages
-/// without text. What checksums are of, index_checks.h says; the one in `checks` is of the words.
+/// `words` refers to the texts in `fragments`. Texts are therefore stored once. Vectors and summaries belong
+/// to contents, not to documents. A changed document keeps those of its unchanged texts. `used` is the day of
+/// the last use, and `size` the bytes of a document's chunks. Numbers of removed rows are not used again
+/// (AUTOINCREMENT), because another program may have them. `fragments` and `words` of a document are counts,
+/// for measuring a search without its texts. `unread` names its pages without text. index_checks.h defines
+/// the checksums. The one in `checks` covers the words.
 constexpr Definition kTables[] = {
     {"documents",
      "CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,"
@@ -86,7 +86,7 @@ void checkDefinitions(Database& database, const std::string& file) {
 }  // namespace
 
 void prepareTables(Database& database, const std::string& file) {
-  // Of a new file alone, and before it has a page: room that is left in it can be given back to the disk.
+  // Only for a new file, and before it has a page. Free space in the file can then be returned to the disk.
   if (numberFrom(database, "SELECT count(*) FROM sqlite_schema") == 0)
     database.execute("PRAGMA auto_vacuum = INCREMENTAL");
   Transaction transaction(database);
@@ -148,7 +148,8 @@ class Pruner {
     return day.step() && day.integer(0) == m_today;
   }
 
-  /// What was unused too long, and then, the longest unused first, what is too much.
+  /// Returns documents that were unused for too long. Then come those beyond the max size, the least recently
+  /// used first.
   std::vector<std::int64_t> documentsToGo() {
     std::int64_t bytes = 0;
     {

@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 /// How long a stop may wait.
 constexpr int kLookMilliseconds = 50;
-/// The processor time is what counts. Time on the clock is limited as well, so that a process that was
-/// suspended ends too; on a busy machine it is many times the processor time.
+/// The processor time is limited. Time on the clock is limited as well, so that a suspended process ends too.
+/// On a busy machine it is many times the processor time.
 constexpr int kClockTimes = 20;
 
 const char* const kReadable = "a PDF that can be read";
@@ -37,8 +37,8 @@ std::string systemError(int number) {
   return std::generic_category().message(number);
 }
 
-/// Beside the folder of installed programs, as in the folder of the build; programs of tests are one folder
-/// further in. The last place if it is nowhere.
+/// Searches beside the folder of installed programs, as in the folder of the build. Programs of tests are one
+/// folder deeper. Returns the last place if it is missing.
 std::filesystem::path pdfProgram() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ranks fragments by how well they fit a question, and keeps the reasons.
+// Ranks chunks by how well they match a question, and keeps the reasons. Open this file to change hybrid
+// ranking.
 #pragma once
 
 #include "engine/retrieve/embedder.h"
@@ -20,11 +21,11 @@ enum class Ranking {
   Embedding,  ///< by the cosine of vectors
   Hybrid      ///< by both, fused
 };
-/// "lexical", "embedding", "hybrid".
+/// Returns "lexical", "embedding" or "hybrid".
 const char* rankingName(Ranking ranking);
 std::optional<Ranking> parseRanking(std::string_view name);
 
-/// The place that one ranker gives a fragment.
+/// The place that one ranker gives a chunk.
 struct Placing {
   std::size_t rank = 0;  ///< from 1
   double score = 0;
@@ -37,19 +38,18 @@ struct RankedFragment {
   std::optional<Placing> embedding;
 };
 
-/// Reciprocal rank fusion: the score of a fragment is the sum of 1 / (60 + its rank in the list), over the
-/// lists that contain it (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
-/// individual Rank Learning Methods", SIGIR 2009). The best fragment comes first. Fragments with equal scores
-/// keep the order of the lexical list, then that of the other list. Fragments with the same document and
-/// number are the same.
+/// Fuses two lists by reciprocal rank fusion (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion
+/// outperforms Condorcet …", SIGIR 2009). Each list that contains a chunk adds 1 / (60 + its rank there) to
+/// its score. The best chunk comes first. Chunks with equal scores keep the order of the lexical list, then
+/// that of the other list. Chunks with the same document and number are the same.
 std::vector<RankedFragment> fuseRanks(const std::vector<Fragment>& lexical,
                                       const std::vector<Fragment>& embedding);
 
-/// The best fragments of the chosen documents, the best first. A single ranker gives `depth` fragments.
-/// Hybrid fuses the `depth` best of each ranker, so it gives at most twice as many. The best fragment by
-/// words is always among the first `depth`: only fragments in both lists can come before it. For rankings
-/// other than Lexical, `embedder` must be given and the vectors of the documents must be in the index. Throws
-/// Failure. If it was stopped, the result is empty.
+/// Returns the best chunks of the chosen documents, the best first. A single ranker gives `depth` chunks.
+/// Hybrid fuses the `depth` best of each ranker, and gives at most twice as many. The best lexical chunk is
+/// always among the first `depth`, because only chunks in both lists can come before it. Rankings other than
+/// Lexical need `embedder`, and the vectors of the documents in the index. Throws Failure. After a stop, the
+/// result is empty.
 std::vector<RankedFragment> rankFragments(const FragmentIndex& index, std::string_view question,
                                           std::size_t depth, Ranking ranking, const DocumentChoice& documents,
                                           Embedder* embedder, std::stop_token stop = {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The small part of SQLite that the index needs. Every error throws Failure.
+// The small part of SQLite that the index needs. Every error throws Failure. Open this file to use another
+// feature of SQLite.
 #pragma once
 
 #include <sqlite3.h>
@@ -28,14 +29,14 @@ class Statement {
   Statement(const Database& database, std::string_view sql);
 
   void bind(int parameter, std::int64_t value);
-  /// `text` must live until the next reset().
+  /// `text` must stay valid until the next reset().
   void bind(int parameter, std::string_view text);
-  /// Binds bytes that are no text; they too must live until the next reset().
+  /// Binds bytes that are no text. They too must stay valid until the next reset().
   void bindBytes(int parameter, std::span<const std::byte> bytes);
-  /// Binds a pointer for SQL functions that take a pointer with this type. `pointer` and `type` must live as
-  /// long as the statement.
+  /// Binds a pointer for SQL functions that take a pointer with this type. `pointer` and `type` must be valid
+  /// as long as the statement.
   void bindPointer(int parameter, void* pointer, const char* type);
-  /// Goes to the next row; false after the last one.
+  /// Goes to the next row. Returns false after the last one.
   bool step();
   /// Runs a statement without rows to its end and makes it ready for the next use.
   void run();
@@ -56,7 +57,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, FinalizeStatement> m_statement;
 };
 
-/// Makes a statement ready for its next use when the scope ends in any way. An open statement holds a lock on
+/// Makes a statement ready for its next use when the scope ends in any way. An open statement keeps a lock on
 /// the file.
 class StatementUse {
  public:
@@ -74,7 +75,7 @@ class Database {
   /// Opens or makes a file. ":memory:" makes a separate database in memory.
   explicit Database(const std::string& file);
 
-  /// Runs one or more statements; their rows are ignored.
+  /// Runs one or more statements. Their rows are ignored.
   void execute(const char* sql);
   std::int64_t lastRow() const { return sqlite3_last_insert_rowid(m_database.get()); }
 
