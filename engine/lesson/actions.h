@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one table of what a lesson can do: the words of each action, its arguments with their kinds, and its
-// help. The reader of lessons, their check and the manual's page are made from it.
+// The one table of a lesson's actions: the words of each action, its arguments with their kinds, and its
+// help. The reader of lessons, their check and the manual's page use this table. Open this file to add an
+// action.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -35,7 +36,7 @@ enum class ActionKind : std::uint8_t {
   Experiment,
 };
 
-/// What an argument is.
+/// The kind of an argument.
 enum class ArgumentKind : std::uint8_t {
   File,        ///< a query of the lesson's head: a path in the lesson's folder, or example:NAME
   Layout,      ///< of the window
@@ -50,14 +51,14 @@ enum class ArgumentKind : std::uint8_t {
   Experiment,  ///< its name
 };
 
-/// One thing of a lesson's query or run that can be pointed at, or a dock of the window, at which only a link
-/// can point. Numbers count in view order, in the first prompt of the last run: blocks from 0, as views do,
-/// spans and tokens from 1.
+/// A target that an action or a link can show: a part of the lesson's query or run. A link can also name a
+/// dock of the window. Numbers count in prompt order, in the first prompt of the last run. Blocks count from
+/// 0, as in views. Spans and tokens count from 1.
 struct Target {
   enum class Kind : std::uint8_t { Node, Span, Block, Token, Dock };
   Kind kind = Kind::Node;
   NodePath node{};         ///< of a node
-  std::size_t number = 0;  ///< of a span (a part of the prompt), a block or a token
+  std::size_t number = 0;  ///< of a span (a section of the prompt), a block or a token
   std::string dock{};      ///< the id of a dock
   bool operator==(const Target&) const = default;
 };
@@ -77,8 +78,8 @@ struct Assignment {
   bool operator==(const Assignment&) const = default;
 };
 
-/// A text stands for all kinds that are names: File, Layout, Dock, Zoom, Text, Experiment. A number is that
-/// of a run, and the path of a node is a Target.
+/// A text is used for all kinds that are names: File, Layout, Dock, Zoom, Text, Experiment. A number is that
+/// of a run. The path of a node is a Target.
 using ArgumentValue = std::variant<std::string, Target, Moment, Assignment, std::uint32_t>;
 
 struct Argument {
@@ -89,14 +90,14 @@ struct Argument {
 struct ArgumentInfo {
   const char* name = "";  ///< in the manual: "FILE"
   ArgumentKind kind = ArgumentKind::Text;
-  bool isOptional = false;  ///< the last of an action may be
+  bool isOptional = false;  ///< the last one of an action may be optional
 };
 
-/// What an action does to a lesson's work, so that who carries it out headless knows what to leave out.
+/// The effect of an action on a lesson. A headless run leaves out actions by their effect.
 enum class ActionEffect : std::uint8_t {
-  View,      ///< only what is shown
+  View,      ///< only the shown views
   Document,  ///< the document or its settings; the window can undo it
-  Engine,    ///< something is computed, or the cache changes
+  Engine,    ///< a computation, or a change of the cache
 };
 
 struct ActionInfo {
@@ -105,8 +106,9 @@ struct ActionInfo {
   std::vector<ArgumentInfo> arguments;
   ActionEffect effect = ActionEffect::View;
   const char* help = "";     ///< a sentence without a full stop, marked by forTranslation("Lessons", …)
-  const char* example = "";  ///< as it is written in a lesson
-  const char* command = "";  ///< the window's command of the same meaning, where it has one without arguments
+  const char* example = "";  ///< as written in a lesson
+  const char* command = "";  ///< the window's command with the same meaning, if there is one without
+                             ///< arguments
 };
 
 struct Action {
@@ -115,26 +117,26 @@ struct Action {
   Offset offset = 0;
 };
 
-/// All actions, in the order of the manual.
+/// Returns all actions, in the order of the manual.
 std::span<const ActionInfo> actions();
 const ActionInfo& infoOf(ActionKind kind);
-/// What is said of a kind of argument: "node:PATH, span:N, block:N or token:N".
+/// Returns the help of a kind of argument: "node:PATH, span:N, block:N or token:N".
 const char* argumentHelp(ArgumentKind kind);
 
-/// Reads one line. Nothing after a fault, which is added.
+/// Reads one line. Returns nothing after a fault, which is added to `faults`.
 std::optional<Action> readAction(std::string_view line, Offset offset, std::vector<Fault>& faults);
-/// Reads "node:/g/input", "span:2", "block:3" or "token:17". Nothing where it is none of these.
+/// Reads "node:/g/input", "span:2", "block:3" or "token:17". Returns nothing for other texts.
 std::optional<Target> readTarget(std::string_view text);
-/// The same for a link in a text, which may also be "dock:pool".
+/// Reads the target of a link in a text, which may also be "dock:pool".
 std::optional<Target> readLinkTarget(std::string_view text);
 std::string written(const Target& target);
-/// The line that readAction() reads as this action.
+/// Returns the line that readAction() reads as this action.
 std::string written(const Action& action);
 
-/// The layouts of the window, and the ids of its docks.
+/// Returns the layouts of the window, and the ids of its docks.
 std::span<const std::string_view> layoutNames();
 std::span<const std::string_view> dockNames();
-/// Whether an event of a trace is called so.
+/// Whether an event of a trace has this name.
 bool isEventName(std::string_view name);
 
 }  // namespace spanscope::lesson

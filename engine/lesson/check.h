@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything that can be said of a lesson before it starts: actions and their arguments, nodes against the
-// queries that are open there, settings, figures against the runs that were made by then, files.
+// Checks a lesson before it starts: actions and their arguments, nodes, settings, metrics and files. Nodes
+// are checked against the open queries, and metrics against the earlier runs. Open this file to add a check.
 #pragma once
 
 #include "engine/lesson/lesson.h"
@@ -24,7 +24,7 @@ struct LessonCounts {
 
 LessonCounts countsOf(const Lesson& lesson);
 
-/// What is wrong beside what reading found. Warnings say what is probably not meant.
+/// Returns the faults beyond those of reading. Warnings are about probable mistakes.
 std::vector<Fault> checkLesson(const Lesson& lesson, const LessonFolder& folder);
 
 }  // namespace spanscope::lesson

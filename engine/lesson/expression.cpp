@@ -79,7 +79,7 @@ class ExpressionReader {
                       .offset = m_offset};
   }
 
-  /// Adds a fault if there is something behind what was read.
+  /// Adds a fault if more text follows.
   bool expectEnd(const char* expected) {
     if (atEnd() || m_isFaulty) return !m_isFaulty;
     fault(m_words[m_next], query::inQuotes(m_words[m_next].text), expected);
@@ -128,7 +128,7 @@ class ExpressionReader {
     return fault({{}, m_offset + m_text.size()}, "the end", std::move(expected));
   }
 
-  /// Whether it is a number that stands in the lesson: that fits any unit.
+  /// Whether it is a number that the lesson contains. Such a number has any unit.
   static bool isLiteral(const Expression& expression) {
     bool hasFigure = expression.kind == Expression::Kind::Text;
     visitFigures(expression, [&hasFigure](const FigureRef&) { hasFigure = true; });

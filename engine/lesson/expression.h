@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Figures by name, and what is computed of them: "run 2: cached tokens", "run 1: time to first token / run
-// 2", "run 2: computed tokens of node:/g/input/cross/1/plus/0".
+// Reads and computes expressions over metrics of runs. Open this file to change what lessons can compute.
+// Examples are "run 2: cached tokens" and "run 1: time to first token / run 2".
 //
-//     expression  =  term { ("+" | "-" | "*" | "/") term }      * and / first, from left to right
-//     term        =  figure | number | text in double quotes | "(" expression ")"
-//     figure      =  "run" number [ ":" name [ "of" node ] ]    without a name: the name and the node of the
-//                                                               figure before it
-//     comparison  =  expression ("=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "lacks") expression
+//      expression  =  term { ("+" | "-" | "*" | "/") term }
 //
-// Words, operators and numbers have blanks between them.
+//      term        =  metric | number | text in double quotes | "(" expression ")"
+//
+//      metric      =  "run" number [ ":" name [ "of" node ] ]
+//
+//      comparison  =  expression operator expression
+//
+//      operator    =  "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "lacks"
+//
+// Operators * and / come first, from left to right. A metric without a name has the name and the node of the
+// metric before it. Words, operators and numbers have spaces between them.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -28,7 +33,7 @@ namespace spanscope::lesson {
 /// A place in a lesson, in bytes from its beginning.
 using Offset = std::size_t;
 
-/// What is wrong at a place.
+/// A fault at a place.
 struct Fault {
   Offset offset = 0;
   std::string found;
@@ -37,7 +42,7 @@ struct Fault {
   bool isWarning = false;
 };
 
-/// A figure of one run. Runs are those of the lesson, counted from 1 as its `run` actions stand in it.
+/// A metric of one run. Runs are those of the lesson, counted from 1 in the order of its `run` actions.
 struct FigureRef {
   std::uint32_t run = 0;
   const metrics::Metric* metric = nullptr;
@@ -51,7 +56,7 @@ struct Expression {
   double number = 0;
   std::string text{};
   FigureRef figure{};
-  std::vector<Expression> operands{};  ///< two of an operation, else none
+  std::vector<Expression> operands{};  ///< two for an operation, else none
   metrics::Unit unit = metrics::Unit::Number;
   Offset offset = 0;
 };
@@ -63,7 +68,7 @@ struct Comparison {
   Expression left;
   Relation relation = Relation::Equal;
   Expression right;
-  std::string written{};  ///< as it stands in the lesson
+  std::string written{};  ///< as written in the lesson
   Offset offset = 0;
 };
 
@@ -72,26 +77,26 @@ struct Comparison {
 std::optional<Expression> readExpression(std::string_view text, Offset offset, std::vector<Fault>& faults);
 std::optional<Comparison> readComparison(std::string_view text, Offset offset, std::vector<Fault>& faults);
 
-/// Calls `visit` for every figure of it, from left to right.
+/// Calls `visit` for every metric of the expression, from left to right.
 void visitFigures(const Expression& expression, const std::function<void(const FigureRef&)>& visit);
 void visitFigures(const Comparison& comparison, const std::function<void(const FigureRef&)>& visit);
 
-/// Why a figure cannot be had: a few words, "run 1 was not held against a full prefill".
+/// The reason why a metric has no value, in a few words.
 struct Missing {
   std::string reason;
 };
 using Evaluated = std::variant<metrics::Value, Missing>;
 
-/// What is known of a run of the lesson; null: it has not been run.
+/// The facts of a run of the lesson. Null: it has not been run.
 using FactsOf = std::function<const metrics::RunFacts*(std::uint32_t run)>;
 
 Evaluated evaluate(const Expression& expression, const FactsOf& factsOf);
-/// Whether it holds; or why that cannot be said.
+/// Returns whether the comparison is true, or the reason why this is unknown.
 std::variant<bool, Missing> holds(const Comparison& comparison, const FactsOf& factsOf);
 
-/// The value in words: a ratio, a count, a time.
+/// Returns the value in words: a ratio, a count, a time.
 std::string textOf(const Expression& expression, const metrics::Value& value);
-/// The expression as it is written.
+/// Returns the expression as written.
 std::string written(const Expression& expression);
 
 }  // namespace spanscope::lesson

@@ -269,7 +269,7 @@ std::size_t markerLength(std::string_view line) {
   return end + 2;
 }
 
-/// Whether a line stands by itself: a heading, a row of a table, a quotation, code.
+/// Whether a line is a block alone: a heading, a row of a table, a quotation, code.
 bool standsAlone(std::string_view line) {
   return line.starts_with('#') || line.starts_with('|') || line.starts_with('>') || line.starts_with("    ");
 }

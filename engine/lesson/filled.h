@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson with the figures of its runs in their places: plain values, from which text, JSON and pages are
-// made.
+// A lesson with the metrics of its runs filled in. It consists of plain values. Text, JSON and pages are made
+// from it. Open this file to write a lesson in another form.
 #pragma once
 
 #include "engine/lesson/lesson.h"
@@ -19,17 +19,17 @@ namespace spanscope::lesson {
 struct FilledPiece {
   enum class Kind : std::uint8_t {
     Text,    ///< Markdown
-    Figure,  ///< a figure's value
-    Missing  ///< why the figure cannot be had
+    Figure,  ///< a metric's value
+    Missing  ///< the reason why the metric has no value
   };
   Kind kind = Kind::Text;
   std::string text;
-  std::string figure{};  ///< of Figure and Missing, as it is written in the lesson
+  std::string figure{};  ///< of Figure and Missing, as written in the lesson
 };
 
 struct FilledProse {
   std::vector<FilledPiece> pieces;
-  /// Markdown with the figures in it; one that cannot be had says so in brackets.
+  /// Returns Markdown with the metrics filled in. A metric without a value has its reason in brackets.
   std::string markdown() const;
 };
 
@@ -41,29 +41,29 @@ struct FilledAction {
 
 struct FilledChoice {
   std::string text;
-  std::optional<bool> isRight;  ///< nothing: that cannot be said
+  std::optional<bool> isRight;  ///< nothing: unknown
 };
 
 struct FilledQuestion {
   Question::Kind kind = Question::Kind::Number;
   FilledProse text;
-  std::string answer;   ///< of Number and Block; empty where it cannot be had
-  std::string missing;  ///< why
+  std::string answer;   ///< of Number and Block; empty if it is unknown
+  std::string missing;  ///< the reason
   std::vector<FilledChoice> choices;
-  /// Whether the run answers: a number that can be had, or exactly one right choice.
+  /// Whether the run answers: a known number, or exactly one right choice.
   bool isAnswered() const;
 };
 
 struct FilledClaim {
   std::string written;
-  std::optional<bool> holds;  ///< nothing: that cannot be said
+  std::optional<bool> holds;  ///< nothing: unknown
   std::string left;           ///< the values of its two sides
   std::string right;
   std::string missing;
 };
 
 using FilledActions = std::vector<FilledAction>;
-/// None where the block's "where" does not hold.
+/// Nothing if the block's "where" is false.
 using FilledClaims = std::vector<FilledClaim>;
 using FilledBlock = std::variant<FilledProse, FilledActions, FilledQuestion, FilledClaims>;
 
@@ -79,20 +79,20 @@ struct FilledLesson {
   std::string after;
   std::vector<FilledStep> steps;
 
-  /// What did not hold, could not be said, or was not answered: "step 3: run 2: cached tokens > 0, but 0 >
-  /// 0".
+  /// Returns the claims that are false or unknown, and questions without an answer. Example: "step 3: run 2:
+  /// cached tokens > 0, but 0 > 0".
   std::vector<std::string> failures() const;
 };
 
 FilledLesson fill(const Lesson& lesson, const LessonFacts& facts);
 
-/// As a person reads it in a terminal: Markdown with figures, actions, answers and what holds.
+/// Returns the text for a terminal: Markdown with metrics, actions, answers and true claims.
 std::string textOf(const FilledLesson& lesson);
 
-/// Markdown with lines of at most `columns` characters, where words allow it: figures that took the place of
-/// their names left lines of any length. Paragraphs and items of lists are filled anew; code, tables,
-/// headings and quotations stay as they are, and so does a line that ends in two blanks or a backslash (a
-/// forced break).
+/// Returns Markdown with lines of at most `columns` characters, if words allow this. Metrics that replaced
+/// their names left lines of any length. Paragraphs and items of lists are wrapped. Code, tables, headings
+/// and quotations do not change. A line that ends in two spaces or a backslash (a forced break) does not
+/// change either.
 std::string wrapped(std::string_view markdown, std::size_t columns);
 
 }  // namespace spanscope::lesson

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a lesson may read: files in its own folder and in the folders below it, and the bundled queries.
+// Gives a lesson its files: those in its own folder and in the folders below it, and the bundled queries.
+// Open this file to change what lessons may read.
 #pragma once
 
 #include "engine/lesson/lesson.h"
@@ -14,13 +15,13 @@
 
 namespace spanscope::lesson {
 
-/// What a name of a bundled query begins with: "example:rag.json".
+/// The beginning of the name of a bundled query: "example:rag.json".
 inline constexpr std::string_view kExample = "example:";
 
-/// Throws Failure if the file cannot be read, is larger than a lesson may be, or is no UTF-8. A byte order
+/// Throws Failure if the file cannot be read, is larger than a lesson may be, or is not UTF-8. A byte order
 /// mark is left out.
 std::string readLessonFile(const std::filesystem::path& file);
-/// The lessons that come with the program, in the order of their names.
+/// Returns the folder of the bundled lessons.
 std::filesystem::path bundledLessonDirectory();
 
 class LessonFolder {
@@ -29,28 +30,30 @@ class LessonFolder {
 
   const std::filesystem::path& path() const { return m_folder; }
 
-  /// The text of a query. The path is relative, has no "..", and leads, links followed, to a file in the
-  /// folder; or it is example:NAME.
+  /// Returns the text of a query. The path is example:NAME, or a relative path without "..". After all links,
+  /// it must lead to a file in the folder.
   std::variant<std::string, query::NotGiven> read(const std::string& path) const;
-  /// The place of a model in the folder: a directory or a file.
+  /// Returns the place of a model in the folder: a directory or a file.
   std::variant<std::filesystem::path, query::NotGiven> modelAt(const std::string& path) const;
-  /// The folder that a query of this path may read files from.
+  /// Returns the folder from which a query with this path may read files.
   std::filesystem::path folderOf(const std::string& path) const;
 
  private:
   std::filesystem::path m_folder;
 };
 
-/// Why a path cannot be one of a lesson, whatever is on the disk; nothing: it can.
+/// Returns the reason why a path is not allowed in a lesson, for any contents of the disk. Nothing: it is
+/// allowed.
 std::optional<query::NotGiven> refusedPath(const std::string& path);
 
-/// A lesson that comes with the program.
+/// A bundled lesson.
 struct BundledLesson {
   std::filesystem::path file;
   Head head;
 };
 
-/// In the order of their numbers, which their names begin with. Throws Failure if there are none.
+/// Returns the bundled lessons by number. Their names begin with the number. Throws Failure if there are
+/// none.
 std::vector<BundledLesson> bundledLessons();
 
 }  // namespace spanscope::lesson

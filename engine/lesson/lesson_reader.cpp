@@ -69,8 +69,8 @@ std::vector<Line> wordsOf(Line line) {
   return words;
 }
 
-/// The bar between what a choice says and the comparison that makes it right: the last one that is not within
-/// a text in quotes of the comparison. npos: there is none.
+/// Finds the bar between the text of a choice and its comparison. It is the last bar that is not in a quoted
+/// text of the comparison. npos: there is none.
 std::size_t barOfChoice(std::string_view text) {
   bool isWithin = false;
   for (std::size_t i = text.size(); i > 0; --i) {
@@ -276,7 +276,7 @@ class LessonReader {
     const Line end = line();
     ++m_next;
     if (kind != "do" && kind != "question" && kind != "holds") {
-      // What is shown as it stands belongs to the text around it.
+      // Other blocks belong to the text around them.
       if (step() == nullptr) return;
       m_paragraphs.push_back(begin);
       m_paragraphs.insert(m_paragraphs.end(), inside.begin(), inside.end());
@@ -450,7 +450,7 @@ class LessonReader {
     return prose;
   }
 
-  /// A figure in code is no figure: it is shown as it stands.
+  /// A metric in code is no metric. It is shown as it is.
   void warnOfCode(const Line& code) {
     for (std::size_t at = code.text.find('{'); at != std::string_view::npos;
          at = code.text.find('{', at + 1)) {
@@ -467,8 +467,9 @@ class LessonReader {
     }
   }
 
-  /// A figure at the beginning of a line, before a point: with its number there, Markdown reads an entry of a
-  /// list. `opensParagraph`: the line is the first of one, where nothing need stand behind the point.
+  /// Warns about a metric at the beginning of a line, before a point. With its number there, Markdown reads
+  /// an entry of a list. `opensParagraph`: the line is the first of a paragraph, where text after the point
+  /// is not required.
   void warnOfList(const Expression& figure, std::string_view before, std::string_view behind, Offset offset,
                   bool opensParagraph) {
     using metrics::Unit;
@@ -476,7 +477,7 @@ class LessonReader {
                          figure.unit == Unit::Blocks || figure.unit == Unit::Place;
     if (!isWhole || behind.empty() || (behind[0] != '.' && behind[0] != ')')) return;
     const bool isMarker = behind.size() == 1 ? opensParagraph : isGap(behind[1]);
-    // In a quotation or an entry of a list a line begins anew.
+    // In a quotation or an entry of a list, a new line begins.
     const std::size_t dot = before.find_last_not_of(" 0123456789");
     const bool isNumbered = dot != std::string_view::npos && before[dot] == '.' && dot > 0 &&
                             before.find_first_not_of(" 0123456789") == dot;
@@ -611,7 +612,7 @@ std::vector<query::Diagnostic> diagnosticsOf(std::vector<Fault> faults, std::str
     diagnostic.expected = std::move(fault.expected);
     diagnostic.hint = std::move(fault.hint);
   }
-  // Bytes that are no text have no columns; the place is then told by its line alone.
+  // Bytes that are not text have no columns. The place is then only the line.
   if (isValidUtf8(text)) query::locate(diagnostics, text);
   return diagnostics;
 }

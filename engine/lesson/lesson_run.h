@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a lesson without a window: it opens, sets, edits, runs and measures as the lesson says, on the
-// embedded engine. What only shows something is left out.
+// Runs a lesson without a window, on the embedded engine. It opens, sets, edits, runs and measures as the
+// lesson says. Actions that only show something are left out. Open this file to change headless runs.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -18,20 +18,20 @@ namespace spanscope::lesson {
 
 struct LessonRunOptions {
   compute::Backends backends;
-  /// What belongs to the machine: device, arithmetic, threads, and the model where one was chosen in place of
-  /// the lesson's. Other settings are the lesson's own.
+  /// Settings of the machine: device, arithmetic, threads, and the model if it replaces the lesson's. Other
+  /// settings are the lesson's own.
   workbench::RunSettings machine{};
-  bool choosesModel = false;  ///< `machine` says the model
+  bool choosesModel = false;  ///< `machine` chooses the model
   std::stop_token stop{};
-  /// Told on the calling thread what begins: "step 3: run 2".
+  /// Called on the calling thread with the next job: "step 3: run 2".
   std::function<void(const std::string& doing)> tell{};
 };
 
-/// What the lesson's runs came to: entry n − 1 is run n.
+/// The facts of the lesson's runs: entry n − 1 is run n.
 using LessonFacts = std::vector<metrics::RunFacts>;
 
-/// The lesson must have no faults. Throws Failure where a run fails, the model cannot be loaded, or it was
-/// stopped.
+/// The lesson must have no faults. Throws Failure if a run fails, if the model cannot be loaded, or on a
+/// stop.
 LessonFacts runLesson(const Lesson& lesson, const LessonFolder& folder, const LessonRunOptions& options);
 
 }  // namespace spanscope::lesson

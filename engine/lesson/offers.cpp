@@ -35,7 +35,7 @@ double twoDigits(double number, bool isAbove) {
   return isRight ? rounded : number;
 }
 
-/// The beginning of a text that can stand in double quotes in one line.
+/// Returns the beginning of a text that fits in double quotes in one line.
 std::string quotable(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n\"");
   if (begin == std::string_view::npos) return {};
@@ -54,7 +54,7 @@ std::string quotable(std::string_view text) {
   return std::string(text);
 }
 
-/// What is read of a comparison, if it can be.
+/// Returns the parsed comparison, or nothing.
 std::optional<Comparison> comparisonOf(const std::string& text) {
   std::vector<Fault> faults;
   return readComparison(text, 0, faults);
@@ -117,7 +117,7 @@ std::vector<std::string> offeredComparisons(const OfferedFigure& figure, const F
       offered.push_back(figure.expression + relation + written(before));
     }
   }
-  // What does not hold now is not offered; of what is not known yet, all.
+  // Comparisons that are false now are left out. Unknown ones are all offered.
   std::erase_if(offered, [&factsOf](const std::string& text) {
     const std::optional<Comparison> comparison = comparisonOf(text);
     if (!comparison) return true;

@@ -15,7 +15,7 @@ namespace spanscope::lesson {
 
 namespace {
 
-/// The colours of the window's blocks, light and dark; patterns stand in the picture beside them.
+/// The colours of the window's blocks, light and dark. The picture has patterns too.
 constexpr const char* kStyle = R"css(
 :root { color-scheme: light dark; --ink:#1f2430; --soft:#5b6472; --page:#ffffff; --box:#f3f5f8; --line:#d5dae1;
   --hit:#d6f0e5; --hit-ink:#12805c; --relocated:#d7e8fa; --relocated-ink:#1667b8;
@@ -53,7 +53,7 @@ svg rect { stroke-width:1; } .hit { fill:var(--hit); stroke:var(--hit-ink); }
 .ink-computed { fill:var(--computed-ink); fill-opacity:0.45; stroke:none; }
 )css";
 
-/// What the pictures of the page share.
+/// The shared parts of the page's pictures.
 constexpr const char* kPatterns =
     R"svg(<svg style="position:absolute;width:0;height:0;min-width:0" aria-hidden="true"><defs>
 <pattern id="p-relocated" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson as one web page that needs nothing beside it: text, figures, a picture of each run and, where they
-// are given, pictures of views, in light and dark as the reader's system is. It has no script, and texts from
-// outside are escaped.
+// Writes a lesson as one web page without other files. The page has text, metrics, a picture of each run and
+// optional pictures of views. It follows the reader's light or dark style. It has no script, and texts from
+// outside are escaped. Open this file to change the page.
 #pragma once
 
 #include "engine/lesson/filled.h"
@@ -16,27 +16,28 @@
 
 namespace spanscope::lesson {
 
-/// A picture of a view, as it is at the end of a step.
+/// A picture of a view at the end of a step.
 struct PagePicture {
   std::string title;
   std::string light;  ///< an SVG document
   std::string dark;
 };
 
-/// Bytes that the pictures of views take in a page at most.
+/// Max number of bytes of the pictures of views in a page.
 inline constexpr std::size_t kMostPictureBytes = 4'500'000;
 
-/// `pictures`: of views, by the number of their step. Where they take more than kMostPictureBytes, the
-/// largest are left out, and the page says so in their places.
+/// `pictures` are views, by the number of their step. If they take more than kMostPictureBytes, the largest
+/// are left out. The page then says so in their places.
 std::string pageOf(const FilledLesson& lesson, const LessonFacts& facts,
                    const std::map<std::size_t, std::vector<PagePicture>>& pictures = {});
 
-/// The prompts of a run as SVG: a line each, whose boxes are the blocks, as wide as they have tokens, by how
-/// their tokens were served. Colours are those of the page's style sheet; patterns say the same.
+/// Returns the prompts of a run as SVG, one line each. The boxes are the blocks. Their width is the number of
+/// tokens, and their style shows how these tokens were served. Colours are those of the page's style sheet.
+/// Patterns show the same.
 std::string promptPicture(const metrics::RunFacts& run, std::string_view title);
 
-/// Markdown as lessons use it (paragraphs, lists, fenced code, emphasis, code, links) as HTML. Whatever else
-/// is shown as it stands. A link to a part of the query becomes its words.
+/// Returns Markdown of lessons (paragraphs, lists, fenced code, emphasis, code, links) as HTML. Other
+/// Markdown is shown as it is. A link to a section of the query becomes its words.
 std::string htmlOf(std::string_view markdown);
 
 }  // namespace spanscope::lesson

@@ -19,8 +19,8 @@ namespace {
 constexpr double kWidth = 960;   ///< of the picture, in its own pixels
 constexpr double kBox = 34;      ///< height of a block
 constexpr double kGap = 3;       ///< between blocks
-constexpr double kPartGap = 9;   ///< between parts of the prompt
-constexpr double kLine = 106;    ///< of one prompt, with what stands above and below
+constexpr double kPartGap = 9;   ///< between sections of the prompt
+constexpr double kLine = 106;    ///< of one prompt, with its text above and below
 constexpr double kTop = 40;      ///< of the blocks below the top of their line
 constexpr double kLetter = 6.6;  ///< about the width of one
 constexpr std::size_t kMostPrompts = 6;
@@ -31,7 +31,7 @@ std::string pixels(double value) {
   return text.data();
 }
 
-/// Tokens of one block of the view, by how they were served, in the order in which they stand.
+/// Tokens of one block of the view, by how they were served, in their order.
 struct BlockBox {
   trace::BlockPlace place;
   NodePath node;  ///< of its first token
@@ -47,7 +47,7 @@ const char* classOf(const metrics::TokenAccount& account) {
   return account.again > 0 ? "again" : "computed";
 }
 
-/// What each token of a segment belongs to.
+/// Returns the run of each token of a segment.
 std::vector<const trace::TokenRunInfo*> runsOf(const trace::SegmentInfo& segment) {
   std::vector<const trace::TokenRunInfo*> runs;
   for (const trace::TokenRunInfo& run : segment.runs)
@@ -126,7 +126,7 @@ class PromptPicture {
         x += part;
       }
       m_out += "</g>\n";
-      // Numbers that would stand upon each other are left out.
+      // Overlapping numbers are left out.
       if (width >= 14) text(left + width / 2, top + kTop + kBox + 14, "number", std::to_string(i));
       left += width;
     }

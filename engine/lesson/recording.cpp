@@ -58,7 +58,7 @@ class ChangeRecorder {
       m_change.isWhole = false;
       return std::move(m_change);
     }
-    // Places are those of the document as it is left by the actions before: first all exchanges.
+    // Places are those of the document after the actions before. All swaps come first.
     for (const NodeId id : *changed) exchange(id);
     for (auto& [path, id] : document::pathsInTree(m_after, m_after.root())) m_places[id] = path;
     for (const NodeId id : *changed) edit(id);
@@ -90,7 +90,7 @@ class ChangeRecorder {
     }
     const bool isExchange = old.size() == now.size() && places.size() == 2 &&
                             old[places[0]] == now[places[1]] && old[places[1]] == now[places[0]];
-    // Where several nodes had their children exchanged, the places of one depend on the others.
+    // If several nodes had their children swapped, the places of one depend on the others.
     if (!isExchange || m_hasExchange) {
       m_change.isWhole = false;
       return;
@@ -267,7 +267,7 @@ bool pointsAtPart(std::string_view text) {
   return false;
 }
 
-/// In quotes where blanks stand in it.
+/// Returns the word in quotes if it has spaces.
 std::string headWord(const std::string& word) {
   return word.find_first_of(" \t") == std::string::npos ? word : '"' + word + '"';
 }
@@ -285,7 +285,7 @@ std::string valueText(const workbench::Setting& setting, const workbench::RunSet
 void addAction(std::vector<Action>& actions, Action action) {
   const auto isSame = [](const Action& one, const Action& other) { return written(one) == written(other); };
   if (infoOf(action.kind).effect == ActionEffect::View && action.kind != ActionKind::Layout) {
-    // What was shown before the last change or run was seen then, and stays.
+    // The user saw the views before the last change or run. They stay.
     std::size_t since = actions.size();
     while (since > 0 && infoOf(actions[since - 1].kind).effect == ActionEffect::View &&
            actions[since - 1].kind != ActionKind::Layout)
