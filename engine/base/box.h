@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines Box, a value on the heap for recursive value types. Open this file to build a recursive type.
 #pragma once
 
 #include <memory>
@@ -6,8 +7,8 @@
 
 namespace spanscope {
 
-/// A value on the heap. A Box copies and compares as the value in it does. Recursive value types are built
-/// from Boxes. A Box is empty only after it was moved from.
+/// A value on the heap. A Box copies and compares like its value. Recursive value types are built from Boxes.
+/// A Box is empty only after it was moved from.
 template <class T>
 class Box {
  public:

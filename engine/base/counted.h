@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Writes a number with its noun. Open this file before you write "1 block(s)".
 #pragma once
 
 #include <concepts>
@@ -7,13 +8,13 @@
 
 namespace spanscope {
 
-/// A number followed by the noun in the form that fits the number: "1 reply", "2 replies", "0 replies".
+/// Returns a number followed by the noun in the matching form: "1 query", "2 queries", "0 queries".
 template <std::integral Number>
 std::string counted(Number count, std::string_view one, std::string_view many) {
   return std::to_string(count).append(" ").append(count == 1 ? one : many);
 }
 
-/// The same for a noun whose plural only adds an s: "1 block", "2 blocks".
+/// Returns a number and a noun whose plural only adds an s: "1 block", "2 blocks".
 template <std::integral Number>
 std::string counted(Number count, std::string_view one) {
   return counted(count, one, std::string(one) + 's');

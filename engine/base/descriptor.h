@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Owns file descriptors and protects the standard ones. Open this file to open a file with the system's
+// calls.
 #pragma once
 
 #include <unistd.h>
@@ -30,13 +32,12 @@ class Descriptor {
 };
 
 /// Call this at the start of a program, before it opens anything. It opens each of the descriptors 0 to 2
-/// that the program was given closed. Otherwise a file could get such a number, and text meant for a person
-/// would end up in that file. Reading from such a descriptor finds the end; writing to it fails with EBADF,
-/// as with a closed one.
+/// that is closed. Otherwise a file could get such a number, and messages would be written into that file.
+/// Reading from such a descriptor reaches the end. Writing to it fails with EBADF, as with a closed one.
 void holdStandardDescriptors();
 
-/// Makes a write fail with an error, instead of ending the program, if nobody reads the pipe any more or the
-/// file would exceed the largest allowed size.
+/// Makes a write fail with an error, without ending the program. This applies to pipes without a reader, and
+/// to files beyond the largest allowed size.
 void reportWriteErrors();
 
 }  // namespace spanscope

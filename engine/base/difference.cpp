@@ -13,7 +13,7 @@ using Index = std::int64_t;
 /// Time and memory of the search grow with the square of it: 32 MB here.
 constexpr Index kMostChanges = 4000;
 
-/// What lies between the common beginning and the common end.
+/// The entries between the common beginning and the common end.
 struct Middle {
   std::size_t begin = 0;
   Index left = 0;   ///< entries on the left
@@ -25,8 +25,8 @@ struct Middle {
   }
 };
 
-/// Myers' search, from the end: for each number of changes, how near to the beginning each diagonal gets. A
-/// place is the number of entries before it on the left (x) and on the right (y), a diagonal is x − y.
+/// Myers' search, from the end. For each number of changes, it finds how near to the beginning each diagonal
+/// gets. A place is the number of earlier entries on the left (x) and on the right (y). A diagonal is x − y.
 class Reach {
  public:
   explicit Reach(const Middle& middle) : m_middle(middle), m_last(middle.left - middle.right) {}
@@ -45,7 +45,7 @@ class Reach {
     return std::nullopt;
   }
 
-  /// Whether the end can be reached from a place with so many changes; each diagonal takes odd or even
+  /// Whether the end can be reached from a place with this number of changes. Each diagonal takes odd or even
   /// numbers.
   bool isWithin(Index x, Index y, Index changes) const { return x >= at(x - y, changes); }
 

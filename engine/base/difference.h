@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What two lists have in common, in order: the lines of two files, the words of two answers, the nodes of two
-// trees.
+// Compares two lists in order: the lines of two files, the words of two answers, the nodes of two trees. Open
+// this file to show a difference.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace spanscope {
 
 enum class StandsOn : std::uint8_t { Both, Left, Right };
 
-/// One entry when two lists are laid beside each other.
+/// One entry of the aligned lists.
 struct DifferenceStep {
   StandsOn on = StandsOn::Both;
-  std::size_t left = 0;   ///< index on the left; without meaning for Right
-  std::size_t right = 0;  ///< index on the right; without meaning for Left
+  std::size_t left = 0;   ///< index on the left; undefined for Right
+  std::size_t right = 0;  ///< index on the right; undefined for Left
   bool operator==(const DifferenceStep&) const = default;
 };
 
-/// The two lists in their order, with as many entries on both sides as possible; what stands on the left
-/// alone comes before what stands on the right alone. Lists that differ by more than 4000 entries are
-/// compared from both ends only: all between is told as different.
-/// `isSame`: whether the entry of this index on the left is that on the right.
+/// Aligns the two lists in their order, with the max number of common entries. Entries only on the left come
+/// before entries only on the right. Lists that differ by more than 4000 entries are compared from both ends
+/// only. All entries between are reported as different. `isSame`: whether an entry on the left equals an
+/// entry on the right, by their indices.
 std::vector<DifferenceStep> differenceOf(std::size_t leftSize, std::size_t rightSize,
                                          const std::function<bool(std::size_t, std::size_t)>& isSame);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines an end token with the sources that name it. Open this file to add a source of end tokens.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -9,7 +10,7 @@
 
 namespace spanscope {
 
-/// A token that ends a reply, and the sources that name it as one.
+/// A token that ends an answer, and the sources that name it as one.
 struct EndToken {
   TokenId token = -1;
   std::vector<std::string> sources;  ///< each source once: "config.json", "the chat template"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines errors about input from outside, and the engine's exceptions. Open this file before you report an
+// error.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +10,26 @@
 
 namespace spanscope {
 
-/// Describes what is wrong with something from outside: a file, a setting, a prompt.
+/// Describes a fault of something from outside: a file, a setting, a prompt.
 struct Error {
   std::string file;      ///< file or other source; empty if there is none
-  std::string place;     ///< where in the file: a JSON pointer, a tensor name, "byte 128"; may be empty
-  std::string found;     ///< what stands there
-  std::string expected;  ///< what should stand there
+  std::string place;     ///< the place in the file: a JSON pointer, a tensor name, "byte 128"; may be empty
+  std::string found;     ///< the value at this place
+  std::string expected;  ///< the value that belongs there
 
-  /// One line: "file: place: found X, expected Y", without the empty parts.
+  /// Returns one line, "file: place: found X, expected Y", without the empty parts.
   std::string message() const;
 
   bool operator==(const Error&) const = default;
 };
 
-/// An error in something that is not in a file.
+/// Returns an error in something that is not in a file.
 inline Error errorAt(std::string place, std::string found, std::string expected) {
   return {.file = {}, .place = std::move(place), .found = std::move(found), .expected = std::move(expected)};
 }
 
-/// The one exception type of the engine. It is thrown where bad input or a missing resource makes a result
-/// impossible. The function that throws it leaves everything as it was.
+/// The exception type of the engine. It is thrown if bad input or a missing resource makes a result
+/// impossible. The function that throws it changes nothing.
 class Failure : public std::exception {
  public:
   explicit Failure(Error error) : m_error(std::move(error)), m_message(m_error.message()) {}
@@ -40,18 +42,18 @@ class Failure : public std::exception {
   std::string m_message;
 };
 
-/// Output could not be written, e.g. because its path is wrong or the disk is full. The input is not at
-/// fault.
+/// Output could not be written, e.g. because its path is wrong or the disk is full. The input has no fault.
 class OutputFailure final : public Failure {
  public:
   using Failure::Failure;
 };
 
-/// How much a message matters. Trace files hold the numbers.
+/// The severity of a message. Trace files contain the numbers.
 enum class Severity : std::uint8_t {
   Note,     ///< worth knowing
-  Warning,  ///< advice: the program goes on, but the input probably does not say what its author meant
-  Error,    ///< the program refuses the input, or something went wrong
+  Warning,  ///< advice: the program continues, but the input probably has another meaning than its author
+            ///< intended
+  Error,    ///< the program refuses the input, or an operation failed
 };
 
 }  // namespace spanscope

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The hashes of the program: keys of blocks, names of contents, fingerprints of files and formats. All are of
-// the xxHash family (https://github.com/Cyan4973/xxHash). They are quick and well spread, but give no
-// protection against somebody who searches for collisions. So whoever finds something by its hash also
-// compares it.
+// The hashes of the program: keys of blocks, names of contents, fingerprints of files and formats. Open this
+// file to hash something. All are of the xxHash family (https://github.com/Cyan4973/xxHash). They are fast
+// and well spread, but do not resist deliberate collisions. A lookup by hash must therefore compare the
+// values too.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@ std::uint64_t hash64(std::string_view bytes);
 std::uint64_t checksum64(std::span<const std::uint8_t> bytes, std::uint64_t seed = 0);
 std::uint64_t checksum64(std::string_view bytes, std::uint64_t seed = 0);
 
-/// A hash over a list of facts. The length of each fact is hashed too, so that no two different lists give
-/// the same bytes. Throws Failure if its memory cannot be allocated.
+/// A hash over a list of facts. The length of each fact is hashed too. Two different lists therefore never
+/// give the same bytes. Throws Failure if its memory cannot be allocated.
 class Digest {
  public:
   Digest();
@@ -55,12 +55,12 @@ class Digest {
   std::unique_ptr<State> m_state;
 };
 
-/// 2^64 divided by the golden ratio, made odd: its multiples are far from each other.
+/// 2^64 divided by the golden ratio, made odd. Its multiples are far from each other.
 inline constexpr std::uint64_t kGoldenGamma = 0x9E3779B97F4A7C15U;
 
-/// Spreads the bits of a number over all 64 bits: the increment and then the finaliser of SplitMix64 (Steele,
-/// Lea and Flood 2014). mixBits(seed), mixBits(seed + 1), … is a sequence of random numbers; each of them can
-/// be computed directly. Nested calls join several numbers to one.
+/// Spreads the bits of a number over all 64 bits. This is the increment and then the finaliser of SplitMix64
+/// (Steele, Lea and Flood 2014). The values mixBits(seed), mixBits(seed + 1), … are a sequence of random
+/// numbers. Each of them can be computed directly. Nested calls join several numbers to one.
 constexpr std::uint64_t mixBits(std::uint64_t value) {
   value += kGoldenGamma;
   value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -70,13 +70,12 @@ constexpr std::uint64_t mixBits(std::uint64_t value) {
 
 using Sha256Value = std::array<std::uint8_t, 32>;
 
-/// SHA-256 (FIPS 180-4) of the bytes, by OpenSSL: where another program's names are made that use it. Throws
+/// SHA-256 (FIPS 180-4) of the bytes, by OpenSSL, for the names of other programs that use it. Throws
 /// std::runtime_error if the library refuses, e.g. because memory is short.
 Sha256Value sha256(std::span<const std::uint8_t> bytes);
 
-// HMAC-SHA-256 (RFC 2104) by OpenSSL: the hash of the program that resists somebody who searches for
-// collisions. It makes names that stand for a whole content. Everything else uses the hashes of hash.h, which
-// are a hundred times as fast.
+// HMAC-SHA-256 (RFC 2104) by OpenSSL: the program's hash that resists deliberate collisions. It makes names
+// for whole contents. All other code uses the hashes of hash.h, which are a hundred times as fast.
 
 /// HMAC-SHA-256 of many texts with one secret. Copies share the secret. Any thread may call it. Throws
 /// std::runtime_error if the library refuses, e.g. because memory is short.
@@ -87,7 +86,7 @@ class Hmac {
 
  private:
   struct Keyed;
-  std::shared_ptr<const Keyed> m_keyed;  ///< OpenSSL's state after it has taken in the secret
+  std::shared_ptr<const Keyed> m_keyed;  ///< OpenSSL's state after the secret
 };
 
 }  // namespace spanscope

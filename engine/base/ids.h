@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers by which the folders of the engine refer to things.
+// Defines the numbers by which the folders of the engine identify tokens, blocks, runs and nodes. Open this
+// file to add such a number.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +8,25 @@
 
 namespace spanscope {
 
-/// Index of a piece in a checkpoint's vocabulary, 0 … vocabulary size − 1.
+/// Index of a token in a checkpoint's vocabulary, 0 … vocabulary size − 1.
 using TokenId = std::int32_t;
 
-/// Index of a physical block in the KV pool. Block 0 is the null block: never handed out, never cached.
+/// Index of a physical block in the KV pool. Block 0 is the null block, which is never allocated and never
+/// cached.
 using BlockId = std::int32_t;
 inline constexpr BlockId kNullBlock = 0;
 
-/// Counts the runs of a session from 1. A run is one query executed once.
+/// Counts the runs of a session from 1. A run is one execution of a query.
 using RunId = std::uint32_t;
 
-/// Counts the requests of a session from 1. A request is one prompt with the tokens generated for it.
+/// Counts the requests of a session from 1. A request is one prompt with its generated tokens.
 using RequestId = std::uint32_t;
 
-/// Index of a generate step in its plan.
+/// Index of a generation step in its plan.
 using StepIndex = std::uint32_t;
 
-/// Where a node stands in its query: the JSON pointer (RFC 6901) of its operator object in the canonical
-/// form. The root is ""; "/g/input/cross/1" is the second child of a cross under a generate.
+/// The place of a node in its query. It is the JSON pointer (RFC 6901) of its operator object in the
+/// canonical form. The root is "". The second child of a cross under a generate is "/g/input/cross/1".
 using NodePath = std::string;
 
 }  // namespace spanscope

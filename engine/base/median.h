@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Computes the median of values. Open this file to summarize measurements.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 namespace spanscope {
 
-/// The middle value, or the mean of the two middle values. Nothing if there are no values.
+/// Returns the middle value, or the mean of the two middle values. Returns nothing without values.
 inline std::optional<double> medianOf(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -55,7 +55,7 @@ FileIdentity identityOf(const struct stat& found) {
   return {.device = found.st_dev, .number = found.st_ino};
 }
 
-/// Whether the program reads or writes it as one of its standard streams.
+/// Whether the file is the program's standard input, output or error.
 bool isStandardStream(const FileIdentity& file) {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     struct stat found {};
@@ -70,7 +70,7 @@ void refuseFileInUse(const fs::path& path, const FileIdentity& file, const Outpu
     refuse(path, "a file that this command reads or writes already", "another file");
 }
 
-/// What a path leads to in the end, whether there is something or not.
+/// Returns the final target of a path, which may not exist.
 fs::path withoutLinks(const fs::path& path) {
   constexpr int kMostLinks = 40;  // as many as Linux follows
   fs::path target = path;
@@ -171,7 +171,8 @@ struct OutputFile::Impl {
     if (old != nullptr) replaced = *old;
     if (unfinished != nullptr) unfinished->add(part);
     if (old == nullptr) return;
-    // Whoever may not give a file away keeps it, and then gives no other group what the old one had.
+    // A user without permission to change the owner keeps the file. Then no other group gets the old group's
+    // permissions.
     const bool hasGroup = ::fchown(descriptor, old->st_uid, old->st_gid) == 0 ||
                           ::fchown(descriptor, ::geteuid(), old->st_gid) == 0;
     // A file system without permissions is no reason to refuse.

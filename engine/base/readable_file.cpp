@@ -85,8 +85,8 @@ std::optional<MappedBytes> ReadableFile::map() const {
   return std::nullopt;
 }
 
-/// Read by the handler without a lock: a number that is odd while the range changes, and another one
-/// afterwards, tells it that what it read belongs together.
+/// The handler reads this without a lock. `change` is odd during a change of the range, and has another value
+/// afterwards. Equal even values therefore show a consistent read.
 struct MappedRangeSlot {
   std::atomic<std::uint32_t> change = 0;
   std::atomic<std::uintptr_t> begin = 0;
@@ -106,8 +106,8 @@ struct SlotChunk {
 
 class RangeTable {
  public:
-  /// A range that holds the address is noted as cut and `end` set to where it ends; false: there is none.
-  /// For the handler.
+  /// Notes that the range with this address was cut, and sets `end` to its end. Returns false if there is no
+  /// such range. For the handler.
   bool noteCut(std::uintptr_t address, std::uintptr_t& end) {
     for (SlotChunk* chunk = &m_first; chunk != nullptr; chunk = chunk->next.load(std::memory_order_acquire)) {
       for (MappedRangeSlot& slot : chunk->slots) {
@@ -163,8 +163,8 @@ class RangeTable {
   std::vector<std::unique_ptr<SlotChunk>> m_added;
 };
 
-/// The table, and who was told of the signal before. Never destroyed: threads may read mapped files until the
-/// process has ended.
+/// The table, and the previous handlers of the signal. Never destroyed: threads may read mapped files until
+/// the process has ended.
 struct SharedState {
   RangeTable table;
   struct sigaction before {};
@@ -177,7 +177,7 @@ void answerOthers(int signal, siginfo_t* info, void* context, const struct sigac
   if ((before.sa_flags & SA_SIGINFO) != 0) {
     before.sa_sigaction(signal, info, context);
   } else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) {
-    // What was not answered before is not now: read once more, or sent once more, it does what it did.
+    // The signal had no handler before. A second read, or a second signal, has the default effect.
     ::sigaction(signal, &before, nullptr);
     if (info->si_code <= 0) ::raise(signal);
   } else {
@@ -194,7 +194,7 @@ void onBusError(int signal, siginfo_t* info, void* context) {
   // A positive code: it was the system that said so, of this address.
   if (info->si_code > 0 && state.table.noteCut(address, end)) {
     const std::uintptr_t page = address / state.pageSize * state.pageSize;
-    // What follows is gone as well. Pages of zeros take no memory.
+    // The following pages are missing as well. Pages of zeros take no memory.
     void* const zeros = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     errno = savedErrno;

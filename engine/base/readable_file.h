@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Maps files into memory. An error is no Failure here: each caller words the error itself.
+// Maps files into memory. An error is no Failure here: each caller words the error. Open this file to read a
+// large file.
 #pragma once
 
 #include "engine/base/descriptor.h"
@@ -15,13 +16,13 @@
 
 namespace spanscope {
 
-// Handles files that are mapped into memory and get shorter while they are read. When a thread reads a page
-// that is gone, the system sends the signal SIGBUS, which would end the program. The handler here answers the
-// signal where it occurs: it maps zeros there and notes that bytes read since then mean nothing.
+// Handles mapped files that get shorter during reading. When a thread reads a missing page, the system sends
+// the signal SIGBUS, which would end the program. The handler here maps zeros at the place and notes that
+// later bytes are undefined.
 //
-// A process has one handler for a signal, and the handler gets only an address. So this is the one place of
-// the engine with a table that the whole process shares. If the address is in no registered range, the signal
-// goes to the handler that was set before the first range was registered.
+// A process has one handler for a signal, and the handler gets only an address. The whole process therefore
+// shares one table here, the only one in the engine. For an address in no registered range, the previous
+// handler gets the signal.
 
 /// An entry of the table for one range.
 struct MappedRangeSlot;
@@ -31,7 +32,7 @@ struct MappedRangeSlot;
 class MappedRange {
  public:
   MappedRange() = default;
-  /// `bytes`: not empty, and they begin at the beginning of a page. Throws std::bad_alloc if the table cannot
+  /// `bytes` are not empty and begin at the beginning of a page. Throws std::bad_alloc if the table cannot
   /// grow.
   explicit MappedRange(std::span<const std::byte> bytes);
   ~MappedRange();
@@ -40,8 +41,8 @@ class MappedRange {
   MappedRange(const MappedRange&) = delete;
   MappedRange& operator=(const MappedRange&) = delete;
 
-  /// Whether a read touched a page that is gone, and so got zeros. If the file ends within the last page, the
-  /// rest of the page reads as zeros without a signal: check the size of the file to notice this.
+  /// Whether a read touched a missing page, and returned zeros. If the file ends in the last page, the rest
+  /// of the page reads as zeros without a signal. Check the size of the file to notice this.
   bool wasCut() const;
 
  private:
@@ -51,11 +52,12 @@ class MappedRange {
 };
 
 /// The bytes of a file that is mapped for reading. They are unmapped on destruction. If the file gets shorter
-/// meanwhile, the bytes that are gone read as zeros: after reading, ask isCut().
+/// meanwhile, the missing bytes read as zeros. Call isCut() after reading.
 class MappedBytes {
  public:
   MappedBytes() = default;
-  /// `bytes`: what mmap() returned for a file that `file` keeps open, and that was last changed then.
+  /// `bytes`: the result of mmap() for a file that `file` keeps open. `changed`: its last change at that
+  /// time.
   MappedBytes(std::span<const std::byte> bytes, Descriptor file, const struct timespec& changed);
   ~MappedBytes();
   MappedBytes(MappedBytes&& other) noexcept;
@@ -64,9 +66,10 @@ class MappedBytes {
   MappedBytes& operator=(const MappedBytes&) = delete;
 
   std::span<const std::byte> get() const { return m_bytes; }
-  /// Whether the file is shorter than it was, so that bytes read as zero may not stand in the file.
+  /// Whether the file got shorter. Zero bytes may then not be in the file.
   bool isCut() const;
-  /// Whether the file was written to since it was opened, as far as the system's clock tells the times apart.
+  /// Whether the file was written to since it was opened, as far as the resolution of the system's clock
+  /// shows.
   bool isChanged() const;
 
  private:
@@ -86,13 +89,13 @@ enum class LinkRule {
 /// A file that is open for reading. Opening a pipe does not wait for a writer.
 class ReadableFile {
  public:
-  /// Nothing if the file cannot be opened; errno then says why.
+  /// Returns nothing if the file cannot be opened. errno then has the reason.
   static std::optional<ReadableFile> open(const std::filesystem::path& path, LinkRule links);
 
   const struct stat& status() const { return m_status; }
   bool isRegular() const { return S_ISREG(m_status.st_mode); }
-  /// Maps the whole file; pages are read when they are first touched. An empty file gives no bytes. Nothing
-  /// if the file cannot be mapped; errno then says why.
+  /// Maps the whole file. Pages are read at their first use. An empty file gives no bytes. Returns nothing if
+  /// the file cannot be mapped. errno then has the reason.
   std::optional<MappedBytes> map() const;
 
  private:
@@ -102,7 +105,7 @@ class ReadableFile {
   struct stat m_status;
 };
 
-/// Identifies a file, whatever path led to it: symbolic and hard links of one file have the same identity.
+/// Identifies a file for any path: symbolic and hard links of one file have the same identity.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t number = 0;  ///< of the file on the device
@@ -110,7 +113,7 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// The identity of the file that the path leads to. Nothing if there is no such file, or it cannot be
+/// Returns the identity of the file at the path. Returns nothing if there is no such file, or if it cannot be
 /// reached.
 std::optional<FileIdentity> identityOf(const std::filesystem::path& path);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums and products of sizes that come from files. A result too large for the type becomes the largest value
-// of the type.
+// Adds and multiplies sizes that come from files. A result beyond the type becomes the largest value of the
+// type. Open this file to compute a size from untrusted numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline std::uint64_t saturatedSum(std::initializer_list<std::uint64_t> values) {
   return total;
 }
 
-/// Product of the factors, which must not be negative.
+/// Returns the product of the factors, which must not be negative.
 inline std::uint64_t saturatedProduct(std::initializer_list<std::int64_t> factors) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t result = 1;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Values that many copies share. Open this file to choose a container for snapshots.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +15,9 @@
 
 namespace spanscope {
 
-/// A value that never changes; all copies of a Shared share it. Copying costs one pointer, however large the
-/// value is. A Shared reads and compares as the value in it. A default Shared holds a default value and takes
-/// no memory. Several threads may read and destroy copies.
+/// A value that never changes. All copies of a Shared share it. Copying costs one pointer for a value of any
+/// size. A Shared reads and compares like its value. A default Shared has a default value and takes no
+/// memory. Several threads may read and destroy copies.
 template <class T>
 class Shared {
  public:
@@ -26,7 +27,7 @@ class Shared {
   const T& operator*() const { return m_value == nullptr ? none() : *m_value; }
   const T* operator->() const { return &**this; }
 
-  /// Whether the two are copies of one another. This check is faster than a comparison of the values.
+  /// Whether one is a copy of the other. This check is faster than a comparison of the values.
   bool isCopyOf(const Shared& other) const { return m_value == other.m_value; }
 
   friend bool operator==(const Shared& a, const Shared& b) { return a.isCopyOf(b) || *a == *b; }
@@ -40,7 +41,7 @@ class Shared {
   std::shared_ptr<const T> m_value;
 };
 
-/// A list that never changes; all copies of it share the elements. Read it like a std::vector.
+/// A list that never changes. All copies of it share the elements. Read it like a std::vector.
 template <class T>
 class SharedList : public Shared<std::vector<T>> {
  public:
@@ -62,7 +63,7 @@ class SharedList : public Shared<std::vector<T>> {
 };
 
 /// A list of fixed length. Copies share the elements, in chunks, until one copy changes an element. Copying
-/// costs one pointer a chunk. Read it like a std::vector; change an element through edit(). Several threads
+/// costs one pointer per chunk. Read it like a std::vector. Change an element through edit(). Several threads
 /// may read copies. But while one copy changes, no other thread may copy or destroy its copies.
 template <class T>
 class SharedVector {
@@ -123,7 +124,7 @@ class SharedVector {
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, m_size}; }
 
-  /// The element, for changing. The reference is valid until the list is copied.
+  /// Returns the element for changes. The reference is valid until the list is copied.
   T& edit(std::size_t index) {
     std::shared_ptr<Chunk>& chunk = m_chunks[index / kChunk];
     if (chunk.use_count() > 1) chunk = std::make_shared<Chunk>(*chunk);
@@ -147,13 +148,13 @@ class SharedVector {
 };
 
 /// An ordered map. Copies share the entries, in chunks, and the values, until one copy changes a value.
-/// Copying costs one pointer a chunk, however many and large the values are. Read it like a std::map; change
-/// a value through edit(). Several threads may read copies. But while one copy changes, no other thread may
+/// Copying costs one pointer per chunk, for any number and size of values. Read it like a std::map. Change a
+/// value through edit(). Several threads may read copies. But while one copy changes, no other thread may
 /// copy or destroy its copies.
 template <class Key, class Value>
 class SharedMap {
   static constexpr std::size_t kChunk = 64;
-  /// Small values stand in the chunk itself. Larger ones stand outside, so that copying a chunk does not copy
+  /// Small values are in the chunk itself. Larger values are outside. Copying a chunk then does not copy
   /// them.
   static constexpr bool kInline = std::is_trivially_copyable_v<Value> && sizeof(Value) <= 32;
   using Held = std::conditional_t<kInline, Value, std::shared_ptr<Value>>;
@@ -179,7 +180,7 @@ class SharedMap {
     using value_type = std::pair<Key, Value>;
     using difference_type = std::ptrdiff_t;
     using reference = Entry;
-    /// The result of `->`: it holds the entry as long as the expression lasts.
+    /// The result of `->`. It keeps the entry until the end of the expression.
     struct pointer {
       Entry entry;
       const Entry* operator->() const { return &entry; }
@@ -233,7 +234,7 @@ class SharedMap {
   std::size_t size() const { return m_size; }
   bool empty() const { return m_size == 0; }
   bool contains(const Key& key) const { return heldAt(key) != nullptr; }
-  /// The first entry whose key is not below `key`.
+  /// Returns the first entry whose key is not below `key`.
   // NOLINTNEXTLINE(readability-identifier-naming): named as in std::map.
   Iterator lower_bound(const Key& key) const {
     const std::size_t chunk = chunkOf(key);
@@ -246,8 +247,8 @@ class SharedMap {
   /// Throws std::out_of_range if the map has no such key.
   const Value& at(const Key& key) const { return valueOf(existing(key)); }
 
-  /// The value of the key, for changing. A new key gets a default value. The reference is valid until the map
-  /// is changed or copied.
+  /// Returns the value of the key for changes. A new key gets a default value. The reference is valid until
+  /// the map is changed or copied.
   Value& edit(const Key& key) {
     Held& held = slot(key);
     if constexpr (kInline) {
@@ -269,7 +270,7 @@ class SharedMap {
       held = std::make_shared<Value>(std::move(value));
     }
   }
-  /// Takes over an entry of another map and shares its value. Throws std::out_of_range if `other` has no such
+  /// Copies an entry of another map and shares its value. Throws std::out_of_range if `other` has no such
   /// key.
   void share(const SharedMap& other, const Key& key) { slot(key) = other.existing(key); }
   void clear() { *this = SharedMap(); }
@@ -285,7 +286,7 @@ class SharedMap {
       }
     }
   }
-  /// Bytes of the chunks that `before` does not share, including the small values in them.
+  /// Returns the bytes of the chunks that `before` does not share, including the small values in them.
   std::size_t bytesBeside(const SharedMap& before) const {
     std::size_t bytes = m_chunks.size() * sizeof(m_chunks[0]);
     for (const std::shared_ptr<Entries>& chunk : m_chunks) {
@@ -302,8 +303,8 @@ class SharedMap {
   }
 
  private:
-  /// Index of the chunk in which the key stands or would stand. The number of chunks if the key comes after
-  /// all of them.
+  /// Returns the index of the chunk that has the key or would have it. Returns the number of chunks if the
+  /// key comes after all of them.
   std::size_t chunkOf(const Key& key) const {
     if (m_chunks.empty() || m_chunks.back()->back().first < key) return m_chunks.size();
     const auto chunk = std::partition_point(m_chunks.begin(), m_chunks.end(), [&key](const auto& entries) {
@@ -335,8 +336,7 @@ class SharedMap {
     if (m_chunks[chunk].use_count() > 1) m_chunks[chunk] = std::make_shared<Entries>(*m_chunks[chunk]);
     return *m_chunks[chunk];
   }
-  /// Where the value of the key is kept. The chunk is then used by this map alone. A new key gets a default
-  /// value.
+  /// Returns the place of the key's value. Only this map then uses the chunk. A new key gets a default value.
   Held& slot(const Key& key) {
     std::size_t chunk = chunkOf(key);
     if (chunk == m_chunks.size()) {

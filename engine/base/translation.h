@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Marks texts for translation. Open this file before you add a text to a table.
 #pragma once
 
 namespace spanscope {
 
-/// Marks a text of a table for translation, where the text stands. `lupdate` finds it as an alias of
-/// QT_TRANSLATE_NOOP. The code that shows the text asks for its translation with the same context. The engine
-/// itself knows no languages.
+/// Marks a text of a table for translation. `lupdate` finds the text through an alias of QT_TRANSLATE_NOOP.
+/// The code that shows the text asks for its translation with the same context. The engine itself knows no
+/// languages.
 constexpr const char* forTranslation(const char* /*context*/, const char* text) {
   return text;
 }

@@ -11,8 +11,8 @@ namespace spanscope {
 
 namespace {
 
-/// The lead byte says how long a character is and which second bytes keep it shortest, no surrogate and in
-/// range.
+/// The lead byte determines the length of a character and its valid second bytes. Other second bytes give
+/// overlong forms, surrogates or numbers out of range.
 struct Lead {
   std::size_t length = 0;
   unsigned secondLow = 0x80;
@@ -151,7 +151,8 @@ bool isLowSurrogate(char32_t unit) {
 bool isCharacter(char32_t unit) {
   return unit <= 0x10FFFF && !isHighSurrogate(unit) && !isLowSurrogate(unit);
 }
-/// Of text files; U+FFFE and U+FFFF are no characters, and the first is a byte order mark read the wrong way.
+/// Whether text files contain the character. U+FFFE and U+FFFF are no characters. U+FFFE is a byte order mark
+/// in the wrong order.
 bool isOfText(char32_t character) {
   const bool isLine = character == '\t' || character == '\n' || character == '\r' || character == '\f';
   const bool isControl = character < 0x20 || (character >= 0x7F && character < 0xA0);
@@ -190,9 +191,9 @@ Decoded decode(std::string_view bytes, Encoding encoding) {
   return decoded;
 }
 
-/// Whether the bytes are a text in UTF-8 with some zero bytes in it, and not units of two bytes or more:
-/// those of letters of ASCII are half zeros, and those of most others are no UTF-8 or hold control
-/// characters.
+/// Whether the bytes are UTF-8 text with some zero bytes in it, and not units of two bytes or more. In such
+/// units, half of the bytes of ASCII letters are zeros. Most other characters are invalid UTF-8 there, or
+/// have control characters.
 bool isNarrowWithZeros(std::string_view bytes) {
   constexpr std::size_t kFewZeros = 4;  // at most one of four bytes
   const auto zeros = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0'));

@@ -45,8 +45,8 @@ void appendBytes(std::string& shown, std::string_view bytes) {
   }
 }
 
-/// Appends what is settled of the text and returns its length: all but the beginning of a character at its
-/// end.
+/// Appends the settled beginning of the text and returns its length. An incomplete character at the end is
+/// left out.
 std::size_t appendVisible(std::string& shown, std::string_view text, Blanks blanks) {
   std::size_t at = 0;
   while (at < text.size()) {
