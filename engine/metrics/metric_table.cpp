@@ -254,9 +254,9 @@ const std::vector<Metric>& table() {
        .key = "computed_again",
        .unit = Unit::Tokens,
        .better = Better::Less,
-       .meaning = forTranslation("Metrics",
-                                 "prompt tokens that the pool had and that the policy recomputed in view of "
-                                 "the whole prompt; they are not cached"),
+       .meaning = forTranslation(
+           "Metrics",
+           "prompt tokens that the pool had and the policy recomputed for this prompt; they are not cached"),
        .events = "block_looked_up, tokens_recomputed",
        .scopes = kPrompt,
        .ofTokens = tokens<&TokenAccount::again>,
@@ -357,8 +357,8 @@ const std::vector<Metric>& table() {
        .key = "beside",
        .unit = Unit::Tokens,
        .meaning = forTranslation("Metrics",
-                                 "tokens that only the policy needs: hidden beginnings, and tokens that were "
-                                 "computed a second time in view of the whole prompt"),
+                                 "tokens that only the policy needs: hidden beginnings, and missing tokens "
+                                 "before they are recomputed"),
        .events = "request_admitted, tokens_recomputed",
        .scopes = scopes(Scope::Run, Scope::Request, Scope::Prediction, Scope::Comparison),
        .isRare = true,
@@ -461,8 +461,8 @@ const std::vector<Metric>& table() {
        .unit = Unit::Share,
        .better = Better::More,
        .meaning = forTranslation("Metrics",
-                                 "cached tokens / prompt tokens of the newest 1000 requests up to this one, "
-                                 "since the cache was cleared; recomputed tokens count as cached"),
+                                 "cached tokens / prompt tokens of the newest 1000 requests; a cleared cache "
+                                 "starts again, and recomputed tokens count as cached"),
        .events = "request_admitted, cache_cleared",
        .scopes = kStep,
        .meter = recentHitRate,
@@ -482,7 +482,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "longest prompt"),
        .shortName = forTranslation("Metrics", "longest prompt"),
        .unit = Unit::Tokens,
-       .meaning = forTranslation("Metrics", "most tokens that one prompt of the run has"),
+       .meaning = forTranslation("Metrics", "tokens of the longest prompt of the run"),
        .events = kAccountEvents,
        .scopes = kRun,
        .ofRun = longestPrompt},
@@ -581,7 +581,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "partial hits"),
        .shortName = forTranslation("Metrics", "partial"),
        .unit = Unit::Blocks,
-       .meaning = forTranslation("Metrics", "virtual blocks of which only the first tokens were found"),
+       .meaning = forTranslation("Metrics", "virtual blocks whose first tokens only were found"),
        .events = "block_looked_up",
        .scopes = kRun,
        .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.partial); }},
@@ -734,7 +734,8 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "first miss"),
        .unit = Unit::Place,
        .meaning = forTranslation(
-           "Metrics", "the first block of the first prompt that was not wholly found, from 0 in view order"),
+           "Metrics",
+           "the first block of the first prompt that was not a full hit, counted from 0 as in the views"),
        .events = "block_looked_up",
        .scopes = kRun,
        .ofRun =
@@ -747,9 +748,9 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "first relocated block"),
        .shortName = forTranslation("Metrics", "first relocated"),
        .unit = Unit::Place,
-       .meaning = forTranslation(
-           "Metrics",
-           "the first block of the first prompt that was found at another position, from 0 in view order"),
+       .meaning = forTranslation("Metrics",
+                                 "the first block of the first prompt that was found at another position, "
+                                 "counted from 0 as in the views"),
        .events = "block_looked_up",
        .scopes = kRun,
        .ofRun =
@@ -778,7 +779,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "largest pass"),
        .shortName = forTranslation("Metrics", "largest pass"),
        .unit = Unit::Tokens,
-       .meaning = forTranslation("Metrics", "most tokens of the run that one forward pass computed"),
+       .meaning = forTranslation("Metrics", "max tokens of the run in one forward pass"),
        .events = "batch_computed",
        .scopes = kRun,
        .ofRun = [](const RunFacts& run) { return ofEngine(run, run.mostRows); }},

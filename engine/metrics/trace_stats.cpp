@@ -242,7 +242,7 @@ std::string statsTable(const TraceStats& s) {
   if (s.preemptions > 0) {
     add("preemptions", s.preemptions);
     add("  tokens to resume with", s.resumedTokens);
-    add("  found again", s.resumedCachedTokens);
+    add("  resumed from cache", s.resumedCachedTokens);
     add("  computed again", s.recomputedTokens);
   }
   if (s.attentionLeftOut > 0) add("attention left out", counted(s.attentionLeftOut, "record"));
