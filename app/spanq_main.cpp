@@ -80,9 +80,8 @@ int main(int argc, char** argv) {
   try {
     watcher = std::jthread([&](const std::stop_token& ended) { watchInterrupts(ended, work, signals); });
   } catch (const std::system_error& error) {
-    std::cerr << spanscope::errorAt("spanq",
-                                    "no thread to watch for interrupts (" + error.code().message() + ")",
-                                    "a system that lets it start a few")
+    std::cerr << spanscope::errorAt("spanq", "no thread for interrupts (" + error.code().message() + ")",
+                                    "a system with free threads")
                      .message()
               << '\n';
     return static_cast<int>(spanscope::cli::ExitCode::RunFailed);

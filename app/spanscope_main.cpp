@@ -124,17 +124,17 @@ QString problemOf(const QCommandLineParser& arguments) {
   const QString theme = arguments.value(QStringLiteral("theme"));
   if (arguments.isSet(QStringLiteral("theme")) && theme != QLatin1String("light") &&
       theme != QLatin1String("dark"))
-    return QStringLiteral("--theme wants light or dark, not %1").arg(theme);
+    return QStringLiteral("--theme must be light or dark, not %1").arg(theme);
   const bool isPages = arguments.isSet(QStringLiteral("lesson-pages"));
   if (isPages && arguments.isSet(QStringLiteral("screenshot")))
-    return QStringLiteral("--lesson-pages and --screenshot do not go together");
+    return QStringLiteral("--lesson-pages and --screenshot exclude each other");
   if (isPages && arguments.positionalArguments().isEmpty())
-    return QStringLiteral("--lesson-pages wants lessons: name their files");
+    return QStringLiteral("--lesson-pages needs the files of lessons");
   if (arguments.isSet(QStringLiteral("screenshot"))) return {};
   for (const char* option : {"size", "output"}) {
     const QString name = QString::fromLatin1(option);
     if (isPages && name == QLatin1String("output")) continue;
-    if (arguments.isSet(name)) return QStringLiteral("--%1 is for pictures: add --screenshot VIEW").arg(name);
+    if (arguments.isSet(name)) return QStringLiteral("--%1 needs --screenshot VIEW").arg(name);
   }
   return {};
 }
@@ -152,12 +152,12 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
   // The window would ask what to do, and there is nobody to answer.
   for (const QString& file : options.files) {
     if (!QFileInfo(file).isReadable())
-      return fail(QStringLiteral("%1 is not there, or cannot be read").arg(file));
+      return fail(QStringLiteral("%1 does not exist or cannot be read").arg(file));
   }
   options.size = parseSize(arguments.value(QStringLiteral("size")));
   if (options.size.width() < 320 || options.size.height() < 240 || options.size.width() > 16384 ||
       options.size.height() > 16384) {
-    return fail(QStringLiteral("--size wants WIDTHxHEIGHT, from 320x240 to 16384x16384"));
+    return fail(QStringLiteral("--size must be WIDTHxHEIGHT, from 320x240 to 16384x16384"));
   }
 
   // Pictures depend on nothing that was left by a person.
@@ -213,13 +213,13 @@ void keepIndex(MainWindow& window) {
 /// Memory and threads can run out anywhere, also within Qt: what nothing catches says why the window ends.
 /// Changes that were not saved are in the files of the automatic saving.
 [[noreturn]] void endWithReason() {
-  const char* reason = "an error that nothing expected";
+  const char* reason = "an unexpected error";
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
   } catch (const std::bad_alloc&) {
     reason = "there is not enough memory";
   } catch (const std::system_error&) {
-    reason = "the system starts no further thread, or gives no other resource";
+    reason = "the system refused a thread or another resource";
   } catch (...) {
   }
   std::fputs("spanscope: ", stderr);
@@ -237,8 +237,7 @@ int main(int argc, char** argv) {
   if (needsNoDisplay(argc, argv)) {
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   } else if (!hasDisplay()) {
-    return fail(
-        QStringLiteral("there is no display to open a window on; spanq does the same on the command line"));
+    return fail(QStringLiteral("there is no display for a window; spanq does the same on the command line"));
   }
   spanscope::ui::installMessageHandler();
   QApplication::setOrganizationName(QStringLiteral("Spanscope"));

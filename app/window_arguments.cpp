@@ -18,8 +18,7 @@ QList<QCommandLineOption> ownOptions() {
       {QStringLiteral("screenshot"),
        QStringLiteral("Run the files and save pictures: a view, a layout, or all"), QStringLiteral("VIEW")},
       {QStringLiteral("lesson-pages"),
-       QStringLiteral(
-           "The files are lessons: run them and save each as a web page with pictures of its steps")},
+       QStringLiteral("Run the given lessons and save each as a web page with pictures of its steps")},
       {QStringLiteral("theme"), QStringLiteral("light or dark"), QStringLiteral("NAME")},
       {QStringLiteral("size"), QStringLiteral("Size of the window in pictures"), QStringLiteral("WxH"),
        QStringLiteral("1280x800")},
@@ -27,7 +26,7 @@ QList<QCommandLineOption> ownOptions() {
        QStringLiteral("Folder for pictures and pages"),
        QStringLiteral("DIR"),
        QStringLiteral(".")},
-      {QStringLiteral("exit-after-startup"), QStringLiteral("Close once the window is up")}};
+      {QStringLiteral("exit-after-startup"), QStringLiteral("Close as soon as the window is shown")}};
 }
 
 ManOption shown(const QCommandLineOption& option) {
@@ -65,12 +64,10 @@ std::string WindowArguments::manPage() const {
   page.usage("spanscope", "[OPTIONS] [FILE...]");
   page.heading("DESCRIPTION");
   page.paragraph(
-      "A span query is a prompt written as a tree, in which some parts are declared independent of each "
-      "other. "
-      "The window of Spanscope is where such a query is assembled, run by an inference engine of its own, "
-      "and "
-      "looked at: what was found in the KV cache, what was computed, and where the answer looked.");
-  page.paragraph("The manual is in the window, under F1. spanq does the same on the command line.");
+      "A span query is a prompt as a tree. The tree says which parts are independent of each other. In the "
+      "window of Spanscope you build such a query and run it on the built-in inference engine. The window "
+      "shows what the KV cache (key-value cache) reused, what was computed, and what the answer attends to.");
+  page.paragraph("The window shows the manual with F1. spanq does the same on the command line.");
   page.heading("OPTIONS");
   page.option({.names = {"FILE"}, .value = {}, .help = kFiles.toStdString() + "."});
   for (const QCommandLineOption& option : m_options) page.option(shown(option));

@@ -59,7 +59,7 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
   if (options.keyVariable.empty()) return asked;
   const char* const key = std::getenv(options.keyVariable.c_str());
   if (key == nullptr || *key == '\0')
-    refuseOption("--key-from", options.keyVariable, "a variable of the environment that holds the key");
+    refuseOption("--key-from", options.keyVariable, "an environment variable with the key");
   if (const std::optional<Error> problem = remote::problemOfKey(key))
     refuseOption("--key-from", options.keyVariable + ", " + problem->found, problem->expected);
   access.key = key;
@@ -77,16 +77,15 @@ void addServerOptions(CLI::App& command, ServerOptions& server) {
       .add_option("URL", server.url,
                   "Address of the server, e.g. http://gpu-3:8000, or its name in the list of servers")
       ->required();
-  command.add_option("--key-from", server.keyVariable,
-                     "Variable of the environment that holds the server's key");
+  command.add_option("--key-from", server.keyVariable, "Environment variable with the server's key");
   command.add_option("--certificates", server.certificates,
-                     "File (PEM) of the authorities to trust, in place of the system's");
+                     "PEM file with the authorities to trust, in place of the system's");
   const auto seconds = [&](const char* name, double& value, const char* help) {
     command.add_option(name, value, help)->check(CLI::Range(0.001, kMostSeconds))->capture_default_str();
   };
-  seconds("--connect-timeout", server.connectSeconds, "Seconds until there is a connection");
-  seconds("--first-timeout", server.firstSeconds, "Seconds until the first byte of an answer");
-  seconds("--silence-timeout", server.silenceSeconds, "Seconds between two pieces of an answer");
+  seconds("--connect-timeout", server.connectSeconds, "Max seconds until the connection is open");
+  seconds("--first-timeout", server.firstSeconds, "Max seconds until the first byte of an answer");
+  seconds("--silence-timeout", server.silenceSeconds, "Max seconds between two pieces of an answer");
 }
 
 CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const std::string& help) {

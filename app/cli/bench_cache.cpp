@@ -45,7 +45,7 @@ fs::path scratchPlace(const std::string& given) {
   std::error_code error;
   if (given.empty()) return workbench::standardStoreFolder().parent_path();
   if (!fs::is_directory(given, error))
-    throw Failure({given, {}, "no folder", "one in which blocks may be stored for a while"});
+    throw Failure({given, {}, "no folder", "a folder in which blocks can be stored temporarily"});
   return given;
 }
 
@@ -120,17 +120,16 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
     context.streams.out << jsonText(json) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
-    context.streams.out
-        << "  until the logits behind a document are there: all of it computed, or loaded but "
-           "for its last token; medians of "
-        << options.load.repeats << "\n\n"
-        << table.text()
-        << "\n  host: another document of the same size gives way and is kept; disk: the "
-           "system has the file in memory;\n  cold disk: it was asked to forget it; store: "
-           "writing it, the wait for the disk included\n";
+    context.streams.out << "  time to the logits after a document: all of it computed, or all but its last "
+                           "token loaded; medians of "
+                        << options.load.repeats << "\n\n"
+                        << table.text()
+                        << "\n  host: another document of the same size is evicted to host memory. disk: the "
+                           "system has the file in memory.\n  cold disk: the system was asked to drop the "
+                           "file. store: time to write it, with the wait for the disk\n";
     if (isWorse)
-      context.streams.out << "  where a factor is below 1, computing is faster here: that tier is not worth "
-                             "it for such documents\n";
+      context.streams.out << "  A factor below 1 means that computing is faster: this tier does not help for "
+                             "such documents.\n";
   }
   return ExitCode::Fine;
 }
@@ -139,22 +138,23 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
 
 void addCacheBenchCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
-      "cache", "Time loading a document's blocks from memory and disk beside computing them");
+      "cache",
+      "Compare the time to load a document's blocks from memory and disk with the time to compute them");
   command->footer("Example:\n  spanq bench cache --sizes 128,512,2048\n");
   const auto options = std::make_shared<BenchCacheOptions>();
   addSettings(*command, options->session.settings, {"model"});
   command
       ->add_option("--shape", options->shape,
-                   "Random weights of a shape instead of a model: " + model::shapeNames())
+                   "Use random weights of this shape in place of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
-  addNumbers(*command, "--sizes", options->sizes, "Tokens of a document, e.g. 128,512", {2, kMostTokens});
-  addNumber(*command, "-r,--repeats", options->load.repeats, "Timed runs of each case", {1, kMostRepeats});
+  addNumbers(*command, "--sizes", options->sizes, "Tokens per document, e.g. 128,512", {2, kMostTokens});
+  addNumber(*command, "-r,--repeats", options->load.repeats, "Timed runs per case", {1, kMostRepeats});
   addSeedOption(*command, options->load.seed, "Seed of the token ids");
   command
       ->add_option("--folder", options->folder,
-                   "Folder on the disk that is measured; without, the folder for caches. A store is made in "
-                   "it and removed afterwards")
+                   "Folder on the disk to measure (default: your cache folder). A store is created in it and "
+                   "deleted afterwards")
       ->type_name("DIR");
   addSettings(*command, options->session.settings,
               {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "kv_type"});

@@ -82,7 +82,7 @@ std::string rangeText(const experiment::ExperimentField& field) {
     case experiment::FieldKind::Number:
       return fmt::format(" ({} to {})", field.least, field.most) + standard;
     case experiment::FieldKind::Policies:
-      return *field.standard == '\0' ? "; separated by commas, all there are unless some are given"
+      return *field.standard == '\0' ? "; separated by commas (default: all)"
                                      : "; separated by commas" + standard;
     case experiment::FieldKind::Words:
       return fmt::format("; of {}", field.words) + standard;
@@ -120,16 +120,15 @@ void writeText(std::ostream& out, const ExperimentResult& result) {
   TextTable table(std::move(columns));
   for (const std::vector<std::string>& row : found.rows) table.addRow(row);
   out << "  " << experiment::findExperiment(result.wish.experiment)->title << "\n\n" << table.text();
-  out << "\n  figures are medians, shares the mean; spreads are quartiles (fewer than five samples: least … "
-         "most), "
-         "of shares the 95 % interval\n";
+  out << "\n  Values are medians, and shares are means. Ranges are quartiles (min … max for fewer than five "
+         "samples).\n  Ranges of shares are 95 % intervals.\n";
   for (const std::string& remark : result.remarks) out << "  " << remark << '\n';
 }
 
 /// How long it takes, in a sentence.
 std::string estimateText(const workbench::ExperimentWork::Estimate& estimate) {
   if (estimate.seconds) return "This takes " + experiment::durationText(*estimate.seconds) + ".";
-  return "How long this takes is not known before a first answer of this model on this device.";
+  return "The duration is unknown until this model has answered once on this device.";
 }
 
 nlohmann::ordered_json estimateJson(const workbench::ExperimentWork::Estimate& estimate) {
@@ -275,43 +274,41 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
     const std::string made = experiment.own.made;
     command
         ->add_option("--query", options->queryFile,
-                     fmt::format("Query whose documents, what stands under its plus, and whose question are "
-                                 "measured in place of made-up ones{}; - is standard input",
+                     fmt::format("Use the documents (the children of plus) and the question of this query in "
+                                 "place of generated ones{}; - is standard input",
                                  made.empty() ? "" : ", without --" + made))
         ->type_name("FILE");
     if (experiment.own.judges) {
       command
-          ->add_option(
-              "--expect", options->wish.expected,
-              "Right answer to the question of --query; without one, nothing is said of right and wrong")
+          ->add_option("--expect", options->wish.expected,
+                       "Right answer to the question of --query. Without it, answers are not graded")
           ->type_name("TEXT");
     }
     addSettingOption(*command, options->query);
     addRetrievalOptions(*command, options->query);
   }
-  addNumber(*command, "--repeats", options->wish.repeats, "Runs of each place", {1, kMostRepeats});
-  addSeedOption(*command, options->wish.seed, "Seed of what is made up");
+  addNumber(*command, "--repeats", options->wish.repeats, "Runs per point", {1, kMostRepeats});
+  addSeedOption(*command, options->wish.seed, "Seed of the generated texts");
   std::vector<std::string> measures;
   for (const experiment::Measure& measure : experiment.measures) measures.emplace_back(measure.key);
   options->measure = measures.front();
   command
       ->add_option("--measure", options->measure,
-                   fmt::format("What the picture shows: {}", fmt::join(measures, ", ")))
+                   fmt::format("Metric of the picture: {}", fmt::join(measures, ", ")))
       ->check(CLI::IsMember(measures))
       ->capture_default_str();
   std::vector<std::string> charts;
   for (const experiment::ChartKind kind : experiment::chartKindsOf(experiment))
     charts.emplace_back(experiment::chartKindName(kind));
   options->chart = charts.front();
-  command->add_option("--chart", options->chart, "How the picture shows it")
+  command->add_option("--chart", options->chart, "Form of the picture")
       ->check(CLI::IsMember(charts))
       ->capture_default_str();
   addNumber(*command, "--at", options->place,
-            fmt::format("Place ({}) that a histogram is of; all of them together unless one is given",
-                        experiment.xName),
+            fmt::format("Point ({}) of the histogram (default: all points together)", experiment.xName),
             Range<double>{0, kMostPlace});
   command->add_option("--picture", options->picture, "Draw it in this SVG file")->type_name("FILE");
-  command->add_option("--csv", options->csv, "Write every place and measure in this file")->type_name("FILE");
+  command->add_option("--csv", options->csv, "Write every point and measure to this file")->type_name("FILE");
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   addSettings(
       *command, settings,

@@ -126,18 +126,16 @@ std::string missesText(const Report& report) {
 void writeText(std::ostream& out, const Report& report) {
   const experiment::NeedleOptions& needle = report.options.needle;
   out << fmt::format(
-             "  {} documents that name a cat each, among hay; {} a row, seed {}, policy {}{}, "
-             "temperature 0\n"
-             "  good runs: at least {} of {} names found, and at least {:.0f} % of the names given are "
-             "right\n"
-             "  times are of whole runs from an empty cache; medians\n\n",
+             "  {} documents, each with the name of a cat among hay. {} per row, seed {}, policy {}{}, "
+             "temperature 0\n  A run is good if it finds at least {} of {} names, and at least {:.0f} % of "
+             "its names are right.\n  Times are medians of whole runs with an empty cache.\n\n",
              needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy.name(),
              layoutWords(needle.layout), report.goodCount(), needle.documents, needle.goodShare * 100)
       << tableText(report);
   std::int64_t longest = 0;
   for (const NeedleRow& row : report.rows) longest = std::max(longest, row.longestPrompt);
-  out << fmt::format("\n  No prompt was truncated: the longest has {} tokens, the model has room for {}.\n",
-                     longest, report.context);
+  out << fmt::format("\n  No prompt was truncated: the longest has {} tokens, and the context {}.\n", longest,
+                     report.context);
   for (const NeedleRow& row : report.rows) {
     if (!row.firstFailure) continue;
     out << "  not run, with hay of " << counted(row.hayWords, "word") << ", " << portionName(row.portion)
@@ -301,22 +299,21 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
 
 void addNeedleCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
-      "needle", "Find names among hay, from all documents at once and in portions (attention locality)");
+      "needle", "Find names among hay, from all documents at once and in groups (attention locality)");
   command->footer("Example:\n  spanq bench needle --hay 0,40,80 --trials 10 --picture pictures\n");
   const auto options = std::make_shared<BenchNeedleOptions>();
   experiment::NeedleOptions& needle = options->needle;
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model", "chat_template"});
-  addNumber(*command, "--documents", needle.documents, "Documents, each with one name",
+  addNumber(*command, "--documents", needle.documents, "Number of documents, each with one name",
             {2, experiment::kMostNeedles});
-  addNumbers(*command, "--hay", needle.hayWords, "Words of hay in each document, to whole sentences",
+  addNumbers(*command, "--hay", needle.hayWords, "Words of hay per document, in whole sentences",
              {0, 100'000});
   addNumbers(*command, "-k,--portions", needle.portions,
-             "Documents that are read at once, before their lists are combined; 0: all of them",
+             "Documents per group; the lists of the groups are combined. 0: all documents at once",
              {.least = 2, .most = experiment::kMostNeedles, .orZero = true});
-  addNumber(*command, "--trials", needle.trials, "Runs a row, each with other names and hay", {1, 100'000});
-  addNumber(*command, "--good", needle.goodShare, "Recall and precision from which a run is good",
-            {0.0, 1.0});
+  addNumber(*command, "--trials", needle.trials, "Runs per row, each with other names and hay", {1, 100'000});
+  addNumber(*command, "--good", needle.goodShare, "Min recall and precision of a good run", {0.0, 1.0});
   addSettings(*command, settings, {"policy", "prompt_layout"});
   addSeedOption(*command, needle.seed, "Seed of names and hay");
   command
@@ -324,7 +321,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
           "--picture", options->pictures,
           "Folder for needle-locality.svg (good runs over hay) and needle-depth.svg (depth over hay)")
       ->type_name("DIR");
-  command->add_flag("--misses", options->misses, "List every miss with its cause");
+  command->add_flag("--misses", options->misses, "List every miss and its cause");
   command->add_flag("--json", options->json, "Write JSON, with every miss and all samples");
   addSettings(
       *command, settings,

@@ -102,8 +102,8 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
         << name << ", keys and values in " << compute::nameOf(operations.kvType) << ", "
         << backend->info().name << "\n\n"
         << table.text()
-        << "\n  beside what bounds it, arithmetic or memory, measured between the repeats; more "
-           "than all of the\n  memory's means that what is read stays in a cache\n";
+        << "\n  compared with its limit, arithmetic or memory, which is measured between the repeats. More "
+           "than 100 %\n  of the memory limit means that the data stays in a cache.\n";
   }
   return ExitCode::Fine;
 }
@@ -112,22 +112,23 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
 
 void addOpsCommand(CLI::App& group, Context& context) {
   CLI::App* command =
-      group.add_subcommand("ops", "Time each operation of a device beside what the device can do");
+      group.add_subcommand("ops", "Compare the time of each operation with the limit of the device");
   command->footer("Example:\n  spanq bench ops --shape 21m --rows 1,64\n");
   const auto options = std::make_shared<BenchOpsOptions>();
   addSettings(*command, options->session.settings, {"model"});
   command
       ->add_option("--shape", options->shape,
-                   "The sizes of a shape instead of a model's: " + model::shapeNames())
+                   "Use the sizes of this shape in place of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
-  addNumbers(*command, "--rows", options->operations.rows, "Rows of a pass, e.g. 1,512", {1, kMostRows});
+  addNumbers(*command, "--rows", options->operations.rows, "Query rows per forward pass, e.g. 1,512",
+             {1, kMostRows});
   addNumbers(*command, "-d,--depth", options->operations.depths,
-             "Tokens that attention reads before the rows, e.g. 0,512", {0, kMostTokens});
+             "Tokens of context before the rows, e.g. 0,512", {0, kMostTokens});
   addNumber(*command, "--segment-tokens", options->operations.segmentTokens,
-            "Attend to those tokens also in segments of so many, each turned by itself (0: as one only)",
+            "Also attend to the context in segments of N tokens, each rotated separately (0: only as one)",
             {0, kMostTokens});
-  addNumber(*command, "-r,--repeats", options->operations.repeats, "Timed samples of each operation",
+  addNumber(*command, "-r,--repeats", options->operations.repeats, "Timed samples per operation",
             {1, kMostRepeats});
   addSettings(*command, options->session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});
   command->add_flag("--json", options->json, "Write JSON, with all samples");

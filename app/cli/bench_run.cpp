@@ -66,11 +66,11 @@ std::string reasonOf(CaseGap gap) {
     case CaseGap::None:
       break;
     case CaseGap::NoPlus:
-      return "no plus stands in the query";
+      return "the query has no plus";
     case CaseGap::NothingToSwap:
       return "no plus has two children";
     case CaseGap::NothingLeft:
-      return "nothing that could run is left without what stands under plus";
+      return "without the children of plus there is nothing to run";
   }
   return {};
 }
@@ -157,8 +157,8 @@ void writeAnswers(std::ostream& out, const std::vector<CaseSummary>& summaries) 
   }
   if (!isSame) return;
   const bool hasFloor = find(summaries, RunCase::Floor) != nullptr;
-  out << (hasFloor ? "  every run but those of the floor gave the same answer\n"
-                   : "  every run gave the same answer\n");
+  out << (hasFloor ? "  all runs except those of the floor gave the same answer\n"
+                   : "  all runs gave the same answer\n");
 }
 
 void writeText(std::ostream& out, const BenchRunOptions& options, const Report& report) {
@@ -271,8 +271,7 @@ ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {
 
 void addRepeatCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
-      "run",
-      "Run a query again and again: with an empty cache, in the same order, swapped, and without plus");
+      "run", "Run a query repeatedly: with an empty cache, in the same order, swapped, and without plus");
   command->footer("Example:\n  spanq bench run --repeats 7 resources/queries/rag.json\n");
   const auto options = std::make_shared<BenchRunOptions>();
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
@@ -281,7 +280,7 @@ void addRepeatCommand(CLI::App& group, Context& context) {
   addSettings(*command, settings, {"policy", "prompt_layout"});
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});
-  addNumber(*command, "--repeats", options->repeats, "Measured runs of each case", {1, kMostRepeats});
+  addNumber(*command, "--repeats", options->repeats, "Measured runs per case", {1, kMostRepeats});
   addSettings(
       *command, settings,
       {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});

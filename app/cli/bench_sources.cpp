@@ -105,8 +105,8 @@ std::string rightText(const std::vector<AskedQuestion>& asked) {
 
 void writeText(std::ostream& out, const BenchSourcesOptions& options, const Report& report) {
   out << fmt::format(
-      "  {} over each number of documents, every second of which needs two of them; {}\n"
-      "  measures are ranked on seed {} and reported on seed {}; temperature 0\n\n",
+      "  {} over each number of documents. Every second question needs two documents. {}\n  measures are "
+      "ranked with seed {} and reported with seed {}. Temperature 0\n\n",
       counted(options.questions, "question"), counted(options.rivals, "rival"), options.seed,
       options.reportSeed);
   for (const Asked& part : report.asked) {
@@ -140,7 +140,7 @@ void writeText(std::ostream& out, const BenchSourcesOptions& options, const Repo
     }
     table.addRow(std::move(cells));
   }
-  out << "\n  right answers whose needed documents rank above all others\n\n" << table.text() << '\n';
+  out << "\n  Right answers whose needed documents rank above all others:\n\n" << table.text() << '\n';
   for (const Found& found : report.found)
     out << fmt::format("  {}: {}\n", found.measure.name, found.measure.formula);
 }
@@ -256,22 +256,22 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
 }  // namespace
 
 void addSourcesCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand(
-      "sources", "Find which measure of attention names the documents that an answer used");
+  CLI::App* command =
+      group.add_subcommand("sources", "Find the measure of attention that ranks the used documents best");
   command->footer("Example:\n  spanq bench sources --documents 8,20 --picture pictures\n");
   const auto options = std::make_shared<BenchSourcesOptions>();
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model", "chat_template"});
-  addNumbers(*command, "--documents", options->documents, "Documents of a question",
+  addNumbers(*command, "--documents", options->documents, "Documents per question",
              {experiment::kFewestSources, experiment::kMostSources});
   addNumber(*command, "--rivals", options->rivals,
-            "Documents among them that could be taken for one that two-document questions need",
+            "Documents among them that are similar to a needed one, in two-document questions",
             {0, experiment::kMostSources - experiment::kFewestSources});
   addNumber(*command, "--questions", options->questions,
-            "Questions over each number of documents; every second needs two documents", {2, 100'000});
-  addSeedOption(*command, options->seed, "Seed of the questions that measures are ranked on");
-  addNumber(*command, "--report-seed", options->reportSeed, "Seed of those that are reported", kAnySeed);
-  command->add_option("--picture", options->pictures, "Folder for sources.svg (what is reported, by measure)")
+            "Questions per number of documents; every second question needs two", {2, 100'000});
+  addSeedOption(*command, options->seed, "Seed of the questions for ranking measures");
+  addNumber(*command, "--report-seed", options->reportSeed, "Seed of the reported questions", kAnySeed);
+  command->add_option("--picture", options->pictures, "Folder for sources.svg (results by measure)")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Write JSON");
   addSettings(

@@ -121,7 +121,7 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
     return ExitCode::Fine;
   }
   writeBenchHeader(context.streams.out, *bundle, options.session);
-  context.streams.out << "  from opening the files, which the system has in memory, to the logits of "
+  context.streams.out << "  from opening the files (cached by the system) to the logits of "
                       << counted(options.tokens, "token") << "; medians of " << options.repeats << "\n\n"
                       << table.text() << "\n  the machine reads all weights once in "
                       << fixed(read * kMilliseconds, 1) << " ms and multiplies "
@@ -133,11 +133,11 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
 }  // namespace
 
 void addStartBenchCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("start", "Time loading a model and its first pass");
+  CLI::App* command = group.add_subcommand("start", "Time the loading of a model and its first forward pass");
   command->footer("Example:\n  spanq bench start --model models/SmolLM2-135M.gguf\n");
   const auto options = std::make_shared<BenchStartOptions>();
   addSettings(*command, options->session.settings, {"model"});
-  addNumber(*command, "--tokens", options->tokens, "Tokens of the first pass", {1, kMostFirstTokens});
+  addNumber(*command, "--tokens", options->tokens, "Tokens of the first forward pass", {1, kMostFirstTokens});
   addNumber(*command, "-r,--repeats", options->repeats, "Timed rounds", {1, kMostRounds});
   addSettings(*command, options->session.settings,
               {"adapter", "context", "device", "exact", "arithmetic", "threads"});

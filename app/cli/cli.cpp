@@ -130,8 +130,8 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     streams.err << "out of memory\n";
     return ExitCode::RunFailed;
   } catch (const std::system_error& error) {
-    streams.err << errorAt("spanq", "no further resource of the system (" + error.code().message() + ")",
-                           "room for more threads, memory and files")
+    streams.err << errorAt("spanq", "the system refused a resource (" + error.code().message() + ")",
+                           "free threads, memory and files")
                        .message()
                 << '\n';
     return ExitCode::RunFailed;

@@ -166,8 +166,8 @@ ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
         << "  time to the first token of " << options.abba.documents << " documents and a new question of "
         << counted(options.abba.questionTokens, "token") << "; medians\n\n"
         << table.text() << limitsLine(machine)
-        << "\n  floor: the question alone, and the keys and values that it finds read once; "
-           "bound: those also multiplied in f32,\n  where that takes longer than reading them\n";
+        << "\n  floor: time for the question alone plus one read of its cached keys and values.\n  bound: as "
+           "floor, but with the f32 products if they take longer than the read.\n";
   }
   return ExitCode::Fine;
 }
@@ -241,12 +241,10 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
     context.streams.out << jsonText(json) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
-    context.streams.out
-        << table.text() << limitsLine(machine)
-        << "\n  pp is held against arithmetic, tg against memory; the machine's own figures were "
-           "measured between the repeats;\n  more than all of the memory's means that the weights stay in "
-           "the "
-           "processor's cache\n";
+    context.streams.out << table.text() << limitsLine(machine)
+                        << "\n  pp is compared with arithmetic, tg with memory. The limits of the machine "
+                           "were measured between the repeats.\n  More than 100 % of the memory limit means "
+                           "that the weights stay in the processor's cache.\n";
   }
   return ExitCode::Fine;
 }
@@ -255,12 +253,12 @@ void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
   addSettings(command, options.session.settings, {"model"});
   command
       .add_option("--shape", options.shape,
-                  "Random weights of a shape instead of a model: " + model::shapeNames())
+                  "Use random weights of this shape in place of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
   command
       .add_option("--format", options.format,
-                  "Format of a shape's weights: " + formatList() + " (BF16 without it)")
+                  "Format of a shape's weights: " + formatList() + " (default: BF16)")
       ->check(CLI::IsMember(formatNames(), CLI::ignore_case))
       ->needs("--shape");
   addSettings(command, options.session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});
@@ -269,16 +267,16 @@ void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
 
 void addAbbaCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
-      "abba", "Time the same documents in the same and in the swapped order, each with a new question");
+      "abba", "Time the same documents in the same order and swapped, each with a new question");
   command->footer("Example:\n  spanq bench abba --shape 21m --sizes 64,512,4096\n");
   const auto options = std::make_shared<BenchCommandOptions>();
   addSourceOptions(*command, *options);
   experiment::AbbaOptions& abba = options->abba;
-  addNumbers(*command, "--sizes", abba.documentTokens, "Tokens a document, e.g. 64,512", {1, kMostTokens});
+  addNumbers(*command, "--sizes", abba.documentTokens, "Tokens per document, e.g. 64,512", {1, kMostTokens});
   addNumber(*command, "--documents", abba.documents, "Documents", {2, 1000});
   addNumber(*command, "--question", abba.questionTokens, "Tokens of the question", {1, kMostTokens});
-  addNumber(*command, "--repeats", abba.repeats, "Fewest warm runs of each order", {1, kMostRepeats});
-  addNumber(*command, "--seconds", abba.seconds, "Warm runs go on for so many seconds", {0.0, 86400.0});
+  addNumber(*command, "--repeats", abba.repeats, "Min warm runs per order", {1, kMostRepeats});
+  addNumber(*command, "--seconds", abba.seconds, "Min seconds of warm runs", {0.0, 86400.0});
   addNumber(*command, "--cold-repeats", abba.coldRepeats, "Cold runs", {1, kMostRepeats});
   addSeedOption(*command, abba.seed, "Seed of the token ids");
   addSettings(*command, options->session.settings, {"block_size", "blocks"});
@@ -290,20 +288,20 @@ void addAbbaCommand(CLI::App& group, Context& context) {
 }
 
 void addSpeedCommand(CLI::App& group, Context& context) {
-  CLI::App* command =
-      group.add_subcommand("speed", "Time prompts (pp) and generation (tg) beside what the machine can do");
+  CLI::App* command = group.add_subcommand(
+      "speed", "Compare the speed of prompts (pp) and generation (tg) with the limits of the machine");
   command->footer("Example:\n  spanq bench speed --shape llama-1b --threads 2\n");
   const auto options = std::make_shared<BenchCommandOptions>();
   addSourceOptions(*command, *options);
   addSettings(*command, options->session.settings, {"adapter"});
   command->get_option("--adapter")->excludes("--shape");
-  addNumber(*command, "-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: leave it out",
+  addNumber(*command, "-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: off",
             {0, kMostTokens});
-  addNumber(*command, "-n,--generate", options->generatedTokens,
-            "Tokens of the generation test; 0: leave it out", {0, kMostTokens});
+  addNumber(*command, "-n,--generate", options->generatedTokens, "Tokens of the generation test; 0: off",
+            {0, kMostTokens});
   addNumbers(*command, "-d,--depth", options->depths, "Tokens of context before the test, e.g. 0,512",
              {0, kMostTokens});
-  addNumber(*command, "-r,--repeats", options->repeats, "Timed runs of each test", {1, kMostRepeats});
+  addNumber(*command, "-r,--repeats", options->repeats, "Timed runs per test", {1, kMostRepeats});
   command->callback(
       [&context, options] { context.action = [&context, options] { return runSpeed(context, *options); }; });
 }

@@ -60,7 +60,7 @@ cache::DiskStore openStore(const CacheCommandOptions& options) {
   const std::filesystem::path folder =
       options.folder.empty() ? workbench::standardStoreFolder() : std::filesystem::path(options.folder);
   if (!cache::StoreFolder::isThere(folder))
-    throw Failure({folder.string(), {}, "no span store", "one, as spanq run --cache-dir makes it"});
+    throw Failure({folder.string(), {}, "no span store", "a store, as spanq run --cache-dir creates it"});
   return cache::DiskStore({.folder = folder, .limit = std::numeric_limits<std::uint64_t>::max()});
 }
 
@@ -207,7 +207,7 @@ CLI::App* addSubcommand(CLI::App& group, Context& context,
   CLI::App* command = group.add_subcommand(name, what);
   command->footer(std::string("Example:\n  spanq cache ") + name + " --cache-dir spans\n");
   addStoreFolderOption(*command, options->folder,
-                       "Folder of the store; without, the user's own in the folder for caches");
+                       "Folder of the store. Default: spanscope/spans in your cache folder");
   command->callback([&context, options, run] {
     context.action = [&context, options, run] { return run(context, *options); };
   });
@@ -217,23 +217,22 @@ CLI::App* addSubcommand(CLI::App& group, Context& context,
 }  // namespace
 
 void addCache(CLI::App& app, Context& context) {
-  CLI::App* group =
-      app.add_subcommand("cache", "Look after the folder in which keys and values outlive the program");
+  CLI::App* group = app.add_subcommand("cache", "Manage the folder that keeps keys and values on the disk");
   group->footer("Example:\n  spanq cache list --cache-dir spans\n");
   group->require_subcommand(1);
   const auto options = std::make_shared<CacheCommandOptions>();
-  addSubcommand(*group, context, options, "list", "List what is stored, the last used first", list)
+  addSubcommand(*group, context, options, "list", "List the stored files, most recently used first", list)
       ->add_flag("--json", options->json, "Write JSON");
   addWarmCommand(*group, context);
-  addSubcommand(*group, context, options, "verify", "Read every byte, and remove what is damaged", verify)
+  addSubcommand(*group, context, options, "verify", "Read every byte, and delete damaged files", verify)
       ->add_flag("--json", options->json, "Write JSON");
-  CLI::App* exported = addSubcommand(
-      *group, context, options, "export",
-      "Copy the store, with the secret that its names are made with, into a new folder", exportStore);
+  CLI::App* exported =
+      addSubcommand(*group, context, options, "export",
+                    "Copy the store and the secret of its block keys into a new folder", exportStore);
   exported->add_option("DIR", options->target, "The new folder")->required();
   exported->footer("Example:\n  spanq cache export --cache-dir spans /media/stick/spans\n");
-  addSubcommand(*group, context, options, "clear", "Remove what is stored", clear)
-      ->add_option("--of", options->model, "Only what was stored for this model")
+  addSubcommand(*group, context, options, "clear", "Delete stored blocks", clear)
+      ->add_option("--of", options->model, "Only blocks of this model")
       ->type_name("MODEL");
 }
 
@@ -280,7 +279,7 @@ std::string textOf(const fs::path& path) {
     }
     return std::move(narrow->text);
   }
-  if (!isValidUtf8(text)) throw Failure({path.string(), {}, "bytes that are no text", "UTF-8"});
+  if (!isValidUtf8(text)) throw Failure({path.string(), {}, "bytes that are not text", "UTF-8"});
   text.erase(0, text.size() - withoutByteOrderMark(text).size());
   return text;
 }
@@ -394,15 +393,14 @@ class WarmCommand {
 }  // namespace
 
 void addWarmCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand(
-      "warm",
-      "Compute documents ahead of any question and store them: queries that have one of them as a "
-      "user's message under plus find it then");
+  CLI::App* command = group.add_subcommand("warm",
+                                           "Compute documents before any question, and store them. Queries "
+                                           "with such a document as a user message under plus then find it");
   command->footer(
       "Example:\n  spanq cache warm --cache-dir spans docs/*.txt\n"
       "  spanq run --cache-dir spans question.json\n");
   const auto options = std::make_shared<CacheWarmOptions>();
-  command->add_option("FILE", options->files, "Documents in UTF-8, or folders of them")->required();
+  command->add_option("FILE", options->files, "Documents in UTF-8, or folders")->required();
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model", "chat_template"});
   addSettings(*command, settings, {"prompt_layout"});
@@ -410,7 +408,7 @@ void addWarmCommand(CLI::App& group, Context& context) {
       *command, settings,
       {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   addStoreFolderOption(*command, options->session.cacheFolder,
-                       "Folder of the store; without, the user's own in the folder for caches");
+                       "Folder of the store. Default: spanscope/spans in your cache folder");
   addSettings(*command, settings, {"cache_disk_mib"});
   command->add_flag("--json", options->json, "Write JSON");
   command->callback([&context, options] {

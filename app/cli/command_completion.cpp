@@ -307,14 +307,14 @@ std::string completeWords(const CLI::App& app, const std::vector<std::string>& w
 
 void addCompletion(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "completion", "Write the script with which a shell completes commands, options and values");
+      "completion", "Write the script for a shell to complete commands, options and values");
   command->footer(
       "Examples:\n"
       "  source <(spanq completion bash)\n"
       "  spanq completion zsh >~/.zfunc/_spanq\n"
       "  spanq completion fish >~/.config/fish/completions/spanq.fish\n");
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "Which shell it is for")
+  command->add_option("SHELL", *shell, "The shell")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([&context, shell] {

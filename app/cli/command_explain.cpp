@@ -178,7 +178,7 @@ class ExplainCommand {
 
 void addExplain(CLI::App& app, Context& context) {
   CLI::App* command =
-      app.add_subcommand("explain", "Show how queries are rewritten and in which steps they run");
+      app.add_subcommand("explain", "Show the rewritten queries and the steps in which they run");
   command->footer(
       "Example:\n  spanq explain resources/queries/judge-2.json\n"
       "  spanq explain --no-distribute resources/queries/judge-2.json\n"
@@ -188,7 +188,7 @@ void addExplain(CLI::App& app, Context& context) {
       "  spanq explain --predict --as vllm resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq explain --layouts resources/queries/rag.json\n"
       "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n\n"
-      "A document is planned with its own settings; an option that is given comes first.\n");
+      "A document is planned with its own settings. Options win over them.\n");
   const auto options = std::make_shared<ExplainCommandOptions>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();

@@ -108,8 +108,8 @@ void check(const CLI::App& command, const ExportCommandOptions& options) {
   if (isTokens && (options.tokens.tokenizer.empty() || !options.tokens.pad))
     throw CLI::ValidationError("--to tokens", "--tokenizer and --pad are needed");
   if (!target.isWhole() && options.stage != "read") {
-    throw CLI::ValidationError("--stage", isTokens ? "tokens are those of the query as it was read"
-                                                   : "requests are made of the query as it was read");
+    throw CLI::ValidationError("--stage", isTokens ? "tokens need the query as it was read"
+                                                   : "requests need the query as it was read");
   }
 }
 
@@ -126,7 +126,7 @@ ExitCode write(Outgoing outgoing, const ExportCommandOptions& options, const Str
   const std::string& text = std::get<exports::ExportedText>(written).text;
   if (text.empty() && !target.isRequest) {
     streams.err << outgoing.name
-                << ": found no generate that can be sent as it is, expected one without replies in it\n";
+                << ": found no generate node that can be sent, expected one without answers in its input\n";
     return ExitCode::WrongInput;
   }
   streams.out << text;
@@ -166,7 +166,7 @@ ExitCode exportFile(const ExportCommandOptions& options, const Context& context)
 void addExport(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("export", "Write a query in a form that a server accepts");
   command->footer(
-      "What the target refuses or does otherwise than the query says goes to standard error.\n\n"
+      "Standard error names the parts of the query that the target cannot express.\n\n"
       "Examples:\n  spanq export --to spnl resources/queries/rag.json\n"
       "  spanq export --to yaml resources/queries/rag.json\n"
       "  spanq export --to spnl --stage optimized resources/queries/judge-4.json\n"
@@ -183,9 +183,9 @@ void addExport(CLI::App& app, Context& context) {
   addStageOption(*command, options->stage);
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);
-  command->add_flag("--retrieve", options->retrieve,
-                    "Write the fragments that each augment finds instead of it; requests and tokens always "
-                    "have them");
+  command->add_flag(
+      "--retrieve", options->retrieve,
+      "Write the fragments of each augment in place of the augment; requests and tokens always have them");
   addRetrievalOptions(*command, options->query);
   addRequestOptions(*command, options->request);
   addTokenOptions(*command, options->tokens);

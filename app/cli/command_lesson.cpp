@@ -269,29 +269,29 @@ void addLesson(CLI::App& app, Context& context) {
   does(listCommand, listLessons);
 
   CLI::App* checkCommand =
-      group->add_subcommand("check", "Check a lesson: actions, nodes, settings, figures and files");
+      group->add_subcommand("check", "Check a lesson: actions, nodes, settings, metrics and files");
   checkCommand->footer("Example:\n  spanq lesson check resources/lessons/3-prefix-caching.md\n");
   addLessonFile(*checkCommand, *options);
-  checkCommand->add_flag("--json", options->json, "Write one JSON document instead of text");
+  checkCommand->add_flag("--json", options->json, "Write one JSON document in place of text");
   does(checkCommand, checkLessonFile);
 
   CLI::App* runCommand = group->add_subcommand(
-      "run", "Run a lesson without a window, and write its text with the figures of these runs");
+      "run", "Run a lesson without a window, and write its text with the numbers of its runs");
   runCommand->footer(
       "Example:\n  spanq lesson run resources/lessons/3-prefix-caching.md\n\n"
-      "What only shows something in the window is left out. Where a statement of the lesson does not hold, a "
-      "figure cannot be had, or a question has no answer, that is said and the command fails.\n");
+      "Actions that only show something are skipped. The command fails if a statement is false, a number is "
+      "missing, or a question has no right answer.\n");
   addLessonFile(*runCommand, *options);
   addMachine(*runCommand, *options);
-  runCommand->add_flag("--json", options->json, "Write one JSON document instead of text");
+  runCommand->add_flag("--json", options->json, "Write one JSON document in place of text");
   does(runCommand, runLessonFile);
 
   CLI::App* exportCommand = group->add_subcommand(
-      "export", "Run a lesson and write it as one web page with figures and pictures of these runs");
+      "export", "Run a lesson and write one web page with the numbers and pictures of its runs");
   exportCommand->footer(
       "Example:\n  spanq lesson export resources/lessons/3-prefix-caching.md -o page.html\n");
   addLessonFile(*exportCommand, *options);
-  exportCommand->add_option("-o,--output", options->output, "The page; without it, standard output")
+  exportCommand->add_option("-o,--output", options->output, "File for the page (default: standard output)")
       ->type_name("FILE");
   addMachine(*exportCommand, *options);
   does(exportCommand, exportLesson);

@@ -157,8 +157,8 @@ void addExamples(ManPage& page, const std::string& examples) {
   page.heading("EXAMPLES");
   page.lines(examples);
   page.paragraph(
-      "Files under resources lie in the sources. Where Spanscope is installed, they are in share/spanscope "
-      "beside the folder of the program.");
+      "Files in resources are in the sources. In an installation they are in share/spanscope, next to the "
+      "folder of the program.");
 }
 
 void addExitStatus(ManPage& page) {
@@ -166,7 +166,7 @@ void addExitStatus(ManPage& page) {
   page.entry("0", "Fine.");
   page.entry("1", "The input is wrong; standard error has one line for each error.");
   page.entry("2", "The command line is wrong.");
-  page.entry("3", "The run failed, or what came out could not be written.");
+  page.entry("3", "The run failed, or the result could not be written.");
   page.entry("130", "Stopped by an interrupt, SIGTERM or SIGHUP.");
 }
 
@@ -182,11 +182,9 @@ std::string programPage(const CLI::App& app) {
   page.usage(kProgram, usageOf(app));
   page.heading("DESCRIPTION");
   page.paragraph(
-      "A span query is a prompt written as a tree, in which some parts are declared independent of each "
-      "other. "
-      "spanq does on the command line what the window of Spanscope does. Each of its commands has a page of "
-      "its "
-      "own. The whole manual is in the window, under F1.");
+      "A span query is a prompt as a tree. The tree says which parts are independent of each other. spanq "
+      "does on the command line what the window of Spanscope does. Each command has its own page. The window "
+      "shows the whole manual with F1.");
   page.heading("OPTIONS");
   addOptions(page, app);
   page.heading("COMMANDS");
@@ -273,15 +271,14 @@ ExitCode writePages(const std::vector<CommandPage>& pages, const ManOptions& opt
 }  // namespace
 
 void addMan(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("man", "Write the page of a command, or of spanq itself, for man");
+  CLI::App* command = app.add_subcommand("man", "Write the manual page of a command, or of spanq");
   command->footer(
       "Examples:\n"
       "  spanq man run | man -l -\n"
       "  spanq man --into ~/.local/share/man/man1\n");
   const auto options = std::make_shared<ManOptions>();
-  CLI::Option* name =
-      command->add_option("COMMAND", options->command, "Which command it is about; without, all of spanq");
-  command->add_option("--into", options->folder, "Write the pages of all commands, as files of this folder")
+  CLI::Option* name = command->add_option("COMMAND", options->command, "The command (default: spanq itself)");
+  command->add_option("--into", options->folder, "Write the pages of all commands into this folder")
       ->type_name("DIR")
       ->excludes(name);
   command->callback([&app, &context, options] {

@@ -92,7 +92,7 @@ std::string modelTable(const std::vector<FoundModel>& models) {
                    {"file"},
                    {"memory"},
                    {"moves spans", TextTable::Align::Left},
-                   {"path, or why it cannot run", TextTable::Align::Left}});
+                   {"path, or why the model cannot run", TextTable::Align::Left}});
   for (const FoundModel& model : models) {
     const workbench::ModelHeader& header = model.header;
     const std::optional<bool> moves = model.movesSpans();

@@ -302,7 +302,7 @@ void addRemoteRun(CLI::App& group, Context& context) {
                     "Ask for the chosen model also where the server does not list it");
   addProtocolOption(*command, options->protocol,
                     "How the server is asked: " + remote::protocolList() +
-                        "; without it the first of these that it takes and that can carry the query");
+                        " (default: the first of these that the server has and the query allows)");
   command
       ->add_option("--tokenizer", options->tokenizer,
                    "Model directory or GGUF file: completions are sent as its tokens, under its template")

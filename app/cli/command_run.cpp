@@ -406,8 +406,8 @@ void addRun(CLI::App& app, Context& context) {
       "  spanq run resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq run --policy prefix --json --trace run.trace resources/queries/judge-4.json\n"
       "  spanq run --policy prefix resources/queries/parameters.span\n\n"
-      "A document is run with its own settings, as in the window; an option that is given comes first. What "
-      "is recorded, and a server for vectors, is for options alone to say.\n");
+      "A document runs with its own settings, as in the window. Options win over them. Only options record a "
+      "run or use a server for vectors.\n");
   const auto options = std::make_shared<Options>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
@@ -417,23 +417,23 @@ void addRun(CLI::App& app, Context& context) {
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
-  addNumber(*command, "--top-k", options->topK, "Draw from the k likeliest tokens; 0: off", {0, kMost});
-  addNumber(*command, "--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off",
-            {0.0F, 1.0F});
+  addNumber(*command, "--top-k", options->topK, "Sample from the k most likely tokens; 0: off", {0, kMost});
+  addNumber(*command, "--top-p", options->topP,
+            "Sample from the most likely tokens with total probability p; 1: off", {0.0F, 1.0F});
   addSettings(*command, settings,
               {"device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
   addStoreOptions(*command, options->session);
   using workbench::SettingEffect;
   addOtherSettings(*command, settings, {SettingEffect::Model, SettingEffect::Session, SettingEffect::Run});
   CLI::Option* trace =
-      command->add_option("--trace", options->trace, "Record the events of all runs in this file")
+      command->add_option("--trace", options->trace, "Record the events of all runs to this file")
           ->type_name("FILE");
   addSettings(*command, settings, {"layers", "attention_mib"});
   command->get_option("--observe")->needs(trace);
   addOtherSettings(*command, settings, {SettingEffect::Record, SettingEffect::Window});
   command->add_flag("--fidelity", options->fidelity,
-                    "Measure how close each answer is to a full prefill of the same tokens");
-  command->add_flag("--json", options->json, "Write one JSON document instead of text");
+                    "Compare each answer with a full prefill of the same tokens");
+  command->add_flag("--json", options->json, "Write one JSON document in place of text");
 
   command->callback([&context, options] {
     options->session.check();

@@ -56,7 +56,8 @@ std::vector<std::string> clientKeys(const ServeOptions& options, const Streams& 
   if (!options.keyFile.empty()) {
     keys = server::keysIn(readInput(options.keyFile, streams, kMostBytes));
     if (keys.empty())
-      throw Failure({.file = options.keyFile, .place = {}, .found = "no key", .expected = "a key a line"});
+      throw Failure(
+          {.file = options.keyFile, .place = {}, .found = "no key", .expected = "one key per line"});
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
   if (const char* const key = std::getenv(kKeyVariable); key != nullptr) {
@@ -142,91 +143,87 @@ ExitCode serve(const Context& context, ServeOptions options, const CLI::App& com
 
 void addServe(CLI::App& app, Context& context) {
   CLI::App* command =
-      app.add_subcommand("serve", "Answer SPNL's and OpenAI's clients, over one model and its cache");
+      app.add_subcommand("serve", "Serve SPNL's and OpenAI's protocols with one model and its cache");
   command->footer(
       "Examples:\n"
       "  spanq serve\n"
       "  spanq serve ~/models/smollm2 --served-name '*' --blocks 4096\n"
       "  spanq serve --host 0.0.0.0 --api-key-file keys --tls-cert cert.pem --tls-key key.pem\n\n"
-      "It answers at /v1/chat/completions, /v1/completions, /v1/query/execute (SPNL), /v1/models, /tokenize, "
-      "/detokenize, /metrics and /health until it is interrupted; requests that run are then answered, and "
-      "new ones refused. Keys of clients come from a file or from SPANQ_API_KEY; each client has a part of "
-      "the cache of its own. Beyond the loopback, keys and TLS are needed.\n");
+      "Endpoints: /v1/chat/completions, /v1/completions, /v1/query/execute (SPNL), /v1/models, /tokenize, "
+      "/detokenize, /metrics and /health. An interrupt ends the server after its running requests; new "
+      "requests are refused. Keys of clients come from a file or from SPANQ_API_KEY. Each key has its own "
+      "part of the cache. Other addresses than the loopback need keys and TLS.\n");
   const auto options = std::make_shared<ServeOptions>();
   workbench::RunSettings& settings = options->session.settings;
   command->add_option("MODEL", options->model,
-                      "Directory or file of the model; without it, that of --model, or the bundled one");
+                      "Folder or file of the model (default: the model of --model, or the bundled one)");
   addSettings(*command, settings, {"model", "chat_template"});
   command->add_option("--host", options->server.host, "Name or address to listen on")->capture_default_str();
   constexpr int kMostPort = 65535;
-  addNumber(*command, "--port", options->server.port, "Port to listen on; 0: any that is free",
-            {0, kMostPort});
+  addNumber(*command, "--port", options->server.port, "Port to listen on; 0: any free port", {0, kMostPort});
   command
       ->add_option("--served-name", options->server.names,
-                   "Another name by which clients may call the model; '*': any name. May be repeated")
+                   "Another model name for clients; '*': any name. Can be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
   const std::string kAccess = "Access";
   command
       ->add_option("--api-key-file", options->keyFile,
-                   "Keys of clients, one a line; lines that begin with # do not count")
+                   "File with client keys, one per line; lines that begin with # are comments")
       ->type_name("FILE")
       ->group(kAccess);
   CLI::Option* certificate =
-      command->add_option("--tls-cert", options->certificate, "Certificate for TLS, with its chain, as PEM")
+      command->add_option("--tls-cert", options->certificate, "TLS certificate with its chain, as PEM")
           ->type_name("FILE")
           ->group(kAccess);
-  CLI::Option* key = command->add_option("--tls-key", options->privateKey, "Private key of it, as PEM")
-                         ->type_name("FILE")
-                         ->group(kAccess);
+  CLI::Option* key =
+      command->add_option("--tls-key", options->privateKey, "Private key of the certificate, as PEM")
+          ->type_name("FILE")
+          ->group(kAccess);
   certificate->needs(key);
   key->needs(certificate);
   command
       ->add_option("--allow-host", options->server.hosts,
-                   "Another name under which clients may call this machine. May be repeated")
+                   "Another host name of this machine for clients. Can be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME")
       ->group(kAccess);
   command
       ->add_option("--allow-origin", options->server.origins,
-                   "Origin of pages in a browser that may use the server. May be repeated")
+                   "Origin of web pages that may use the server. Can be repeated")
       ->allow_extra_args(false)
       ->type_name("ORIGIN")
       ->group(kAccess);
-  command
-      ->add_flag("--no-texts", options->noTexts, "Keep no texts of requests and replies, only their figures")
+  command->add_flag("--no-texts", options->noTexts, "Keep only metrics of requests and answers, no texts")
       ->group(kAccess);
   CLI::Option* events = command
                             ->add_option("--kv-events", options->server.kvEvents.endpoint,
-                                         "Publish what happens to blocks here over ZeroMQ, as vLLM does: "
+                                         "Publish events of blocks at this ZeroMQ endpoint, as vLLM does: "
                                          "tcp://127.0.0.1:5557 or ipc://FILE")
                             ->type_name("ENDPOINT")
                             ->excludes("--no-texts");
   command
       ->add_option("--kv-events-replay", options->server.kvEvents.replayEndpoint,
-                   "Send it again here to those who missed some: tcp://127.0.0.1:5558")
+                   "Send missed events again at this endpoint: tcp://127.0.0.1:5558")
       ->type_name("ENDPOINT")
       ->needs(events);
   const std::string kLimits = "Limits";
   constexpr std::uint32_t kMany = 100'000;
-  addNumber(*command, "--max-body-mib", options->bodyMebibytes, "Largest body of a request, in MiB",
-            {1U, 1024U})
+  addNumber(*command, "--max-body-mib", options->bodyMebibytes, "Max MiB of a request body", {1U, 1024U})
       ->group(kLimits);
-  addNumber(*command, "--max-clients", options->clients,
-            "Most connections that are served at once; others wait", {1U, 4096U})
+  addNumber(*command, "--max-clients", options->clients, "Max connections at the same time; others wait",
+            {1U, 4096U})
       ->group(kLimits);
-  addNumber(*command, "--max-requests", options->requests, "Most requests at work at once; others wait",
-            {1U, kMany})
+  addNumber(*command, "--max-requests", options->requests, "Max running requests; others wait", {1U, kMany})
       ->group(kLimits);
   addNumber(*command, "--max-reply", options->replyTokens,
-            "Most tokens of a reply; 0: what the model's context leaves",
+            "Max tokens of an answer; 0: the rest of the context",
             {0, std::numeric_limits<std::int32_t>::max()})
       ->group(kLimits);
-  addNumber(*command, "--max-seconds", options->answerSeconds, "Longest time for an answer, in seconds",
-            {1U, kMany})
+  addNumber(*command, "--max-seconds", options->answerSeconds, "Max seconds for an answer", {1U, kMany})
       ->group(kLimits);
   addNumber(*command, "--end-seconds", options->finishSeconds,
-            "Time for answers that run when the server is to end, in seconds", {0U, kMany})
+            "Max seconds for running answers when the server ends", {0U, kMany})
       ->group(kLimits);
   addSettings(*command, settings, {"policy", "prompt_layout", "max_tokens"});
   addSettings(*command, settings,

@@ -351,12 +351,12 @@ ExitCode showSources(const Context& context, const TraceCommandOptions& options)
 }  // namespace
 
 void addTrace(CLI::App& app, Context& context) {
-  CLI::App* group = app.add_subcommand("trace", "Look at a recording made with run --trace");
+  CLI::App* group = app.add_subcommand("trace", "Show a recording of run --trace");
   group->footer("Example:\n  spanq trace stats run.trace\n");
   group->require_subcommand(1);
   const auto options = std::make_shared<TraceCommandOptions>();
 
-  CLI::App* showCommand = group->add_subcommand("show", "Write the events, one a line");
+  CLI::App* showCommand = group->add_subcommand("show", "Write the events, one per line");
   showCommand->footer(
       "Examples:\n  spanq trace show run.trace --only block_looked_up,request_admitted\n"
       "  spanq trace show run.trace --json --from 100 --count 20\n");
@@ -364,18 +364,18 @@ void addTrace(CLI::App& app, Context& context) {
   showCommand->add_flag("--json", options->json, "Write each event as JSON");
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   addNumber(*showCommand, "--from", options->from, "Sequence number of the first event", {1, kMost});
-  addNumber(*showCommand, "--count", options->count, "Most events to write; without, all",
+  addNumber(*showCommand, "--count", options->count, "Max events to write (default: all)",
             Range<std::uint64_t>{0, kMost});
   showCommand
       ->add_option_function<std::vector<std::string>>(
           "--only", [options](const auto& lists) { options->only = eventNamesIn(lists); },
-          "Names of the events to write, e.g. step_started,step_finished; may be repeated")
+          "Names of the events to write, e.g. step_started,step_finished; can be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   showCommand->callback(
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });
 
-  CLI::App* statsCommand = group->add_subcommand("stats", "Sum a recording up");
+  CLI::App* statsCommand = group->add_subcommand("stats", "Summarize a recording");
   statsCommand->footer("Example:\n  spanq trace stats run.trace\n");
   statsCommand->add_option("FILE", options->file, "Trace file")->required();
   statsCommand->add_flag("--json", options->json, "Write JSON");
@@ -383,7 +383,7 @@ void addTrace(CLI::App& app, Context& context) {
       [&context, options] { context.action = [&context, options] { return showStats(context, *options); }; });
 
   CLI::App* sourcesCommand =
-      group->add_subcommand("sources", "Say which documents each answer used, from its recorded attention");
+      group->add_subcommand("sources", "Show which documents each answer used, from its recorded attention");
   sourcesCommand->footer("Example:\n  spanq trace sources run.trace\n");
   sourcesCommand->add_option("FILE", options->file, "Trace file")->required();
   sourcesCommand->add_flag("--json", options->json, "Write JSON");

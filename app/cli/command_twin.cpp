@@ -115,14 +115,14 @@ void addTwin(CLI::App& app, Context& context) {
                     "  spanq simulate {} scenarios.jsonl --line 3 --trace third.trace\n",
                     server->scenarios, server->name, server->name, server->name));
     command
-        ->add_option("FILE", options->file,
-                     "Scenarios, one JSON object a line, perhaps packed by gzip; - for standard input")
+        ->add_option(
+            "FILE", options->file,
+            "Scenarios, one JSON object per line, optionally compressed with gzip; - is standard input")
         ->required();
-    CLI::Option* trace = command->add_option(
-        "--trace", options->trace,
-        "Tell what happens in the cache as a trace in this file, which the window and spanq trace show");
+    CLI::Option* trace = command->add_option("--trace", options->trace,
+                                             "Record the events of the simulated cache to this trace file");
     addNumber(*command, "--line", options->line,
-              "The line of FILE, from 1, whose scenario is traced; without, it has one scenario",
+              "Line of FILE, from 1, with the scenario to trace. Without it, FILE must have one scenario",
               Range<std::uint64_t>{1, std::uint64_t{1} << 40U})
         ->needs(trace);
     command->callback([&context, server, options] {

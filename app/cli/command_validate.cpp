@@ -291,7 +291,7 @@ ExitCode validate(const Context& context, const ValidateCommandOptions& options)
       checked = checkFile(file, settings, hasSettings, devices, options, context);
     } catch (const std::bad_alloc&) {
       context.streams.err
-          << Error{inputName(name), {}, "more than fits into memory", "a smaller query or pool"}.message()
+          << Error{inputName(name), {}, "more than the memory holds", "a smaller query or pool"}.message()
           << '\n';
       return ExitCode::RunFailed;
     }
@@ -312,13 +312,13 @@ ExitCode validate(const Context& context, const ValidateCommandOptions& options)
 }  // namespace
 
 void addValidate(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("validate", "Say what is wrong with queries, and give advice");
+  CLI::App* command = app.add_subcommand("validate", "Report errors of queries, and give advice");
   command->footer(
       "Examples:\n"
       "  spanq validate resources/queries/*.json\n"
       "  spanq validate --model resources/models/spanlet resources/queries/rag.json\n\n"
-      "A document is checked with its own settings, unless an option is given. A query alone is checked for "
-      "the model, the device and the pool of a run if one of their options is given.\n");
+      "A document is checked with its own settings. Options win over them. A plain query is checked against "
+      "model, device and pool if one of their options is given.\n");
   const auto options = std::make_shared<ValidateCommandOptions>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
@@ -327,7 +327,7 @@ void addValidate(CLI::App& app, Context& context) {
                                         {"model", "chat_template", "adapter", "context", "policy",
                                          "prompt_layout", "max_tokens", "device", "block_size", "blocks"});
   command->add_flag("--parameters", options->parameters,
-                    "List the parameters of each query: what their values must be, and their places");
+                    "List the parameters of each query with types, defaults and places");
 
   command->callback([&context, options] {
     options->session.check();

@@ -23,9 +23,10 @@ void addRequestOptions(CLI::App& command, RequestExportOptions& options) {
       ->type_name("URL")
       ->capture_default_str()
       ->group(kRequestGroup);
-  command.add_flag("--no-stream", options.inOnePiece, "Ask for the reply in one piece")->group(kRequestGroup);
+  command.add_flag("--no-stream", options.inOnePiece, "Request the whole answer without a stream")
+      ->group(kRequestGroup);
   addNumber(command, "--seed", options.seed,
-            "Seed of the run: each request has its own number made from it; without, the server chooses",
+            "Seed of the run, from which each request gets its own seed (default: the server chooses)",
             kAnySeed)
       ->group(kChatGroup);
 }
@@ -34,9 +35,8 @@ void addStageOption(CLI::App& command, std::string& stage) {
   command
       .add_option(
           "--stage", stage,
-          "The query as it was read, after one round of the reference's simplify (simplified), after "
-          "its whole optimizer (optimized), or one line for each bulk call that the server's endpoint "
-          "takes (lowered)")
+          "Form of the query: as it was read (read), after one round of IBM/spnl's simplify (simplified), or "
+          "after its optimizer (optimized). lowered: one line per bulk call of the server's endpoint")
       ->check(CLI::IsMember({"read", "simplified", "optimized", "lowered"}))
       ->capture_default_str();
 }
@@ -76,19 +76,18 @@ CLI::Option* addTemplateOption(CLI::App& command, std::string& name, const char*
 
 void addTokenOptions(CLI::App& command, TokenExportOptions& options) {
   const char* const group = kTokenGroup;
-  command.add_option("--tokenizer", options.tokenizer, "Model directory or GGUF file that has the tokenizer")
+  command.add_option("--tokenizer", options.tokenizer, "Model folder or GGUF file with the tokenizer")
       ->type_name("DIR")
       ->group(group);
-  addTemplateOption(
-      command, options.chatTemplate,
-      "Chat template by its name, e.g. granite-3, or spnl-granite, spnl-llama-3, spnl-chatml for "
-      "the turns as SPNL writes them; without it the directory's own")
+  addTemplateOption(command, options.chatTemplate,
+                    "Name of the chat template, e.g. granite-3. spnl-granite, spnl-llama-3 and spnl-chatml "
+                    "write turns as SPNL does (default: the template of the model)")
       ->group(group);
-  addNumber(command, "--block", options.blockSize, "Tokens of a block", {1, 1 << 20})->group(group);
+  addNumber(command, "--block", options.blockSize, "Tokens per block", {1, 1 << 20})->group(group);
   constexpr Range<TokenId> kIds{.least = 0, .most = std::numeric_limits<TokenId>::max()};
-  addNumber(command, "--pad", options.pad, "Id that fills up blocks", kIds)->group(group);
-  addNumber(command, "--plus", options.plus, "Id that begins a child of plus", kIds)->group(group);
-  addNumber(command, "--cross", options.cross, "Id that begins the last child of cross", kIds)->group(group);
+  addNumber(command, "--pad", options.pad, "Token id for padding", kIds)->group(group);
+  addNumber(command, "--plus", options.plus, "Token id before each child of plus", kIds)->group(group);
+  addNumber(command, "--cross", options.cross, "Token id before the last child of cross", kIds)->group(group);
 }
 
 TokenMaker::TokenMaker(const TokenExportOptions& options)

@@ -61,7 +61,7 @@ std::string answerText(const trace::FidelityMetrics& fidelity) {
   if (fidelity.steps == fidelity.sampledSteps) return "drawn at random";
   if (fidelity.sameAnswers == 1) return "the same";
   const std::string where = fidelity.agreedTokens == 0
-                                ? "another from the first token on"
+                                ? "different from the first token on"
                                 : "another after " + counted(fidelity.agreedTokens, "token");
   return where + (fidelity.sameTexts == 1 ? ", same text" : "");
 }

@@ -62,13 +62,13 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
     table.addRow(std::move(cells));
   }
   std::string text = table.text() + problems;
-  text += "  computed: tokens, with a cache that is empty at first";
+  text += "  computed: tokens, starting with an empty cache";
   if (comparison.hasOrder)
     text +=
-        "; swapped: and then with the children of every plus in\n  reversed order, where only full blocks "
-        "are kept, as servers do, and where what does not fill one is kept too";
+        "; swapped: then with the children of each plus in\n  reversed order, with a cache of full blocks "
+        "only (as in servers), and with one that also keeps partial blocks";
   text += '\n';
-  if (comparison.hasReplies) text += "  Replies are taken to be as long as they may be.\n";
+  if (comparison.hasReplies) text += "  Every answer is assumed to have its max length.\n";
   return text;
 }
 

@@ -56,7 +56,7 @@ class Teller {
                      {"blocks"},
                      {"computed"},
                      {"why", TextTable::Align::Left},
-                     {"what would make hits of them", TextTable::Align::Left}});
+                     {"change that makes hits", TextTable::Align::Left}});
     bool isEmpty = true;
     for (std::size_t i = 0; i < m_step.blocks.size();) {
       const trace::BlockLookedUp& first = m_step.blocks[i];
@@ -146,7 +146,7 @@ class Teller {
       case Change::AlwaysComputed:
         return "nothing: the last token is always computed";
       case Change::CacheOn:
-        return "blocks that are not full kept in the cache too";
+        return "a cache that also keeps partial blocks";
       case Change::OtherTokens: {
         const std::span<const TokenId> own =
             tokensOf(block.segment).subspan(static_cast<std::size_t>(change.begin), change.stored.size());
@@ -160,13 +160,13 @@ class Teller {
                storedAs(change);
       }
       case Change::SameContext:
-        return "seeing the same, in the same order, as when it was cached " + storedAs(change);
+        return "the same messages in the same order as when it was cached " + storedAs(change);
       case Change::FindEarlier:
         return "block " + std::to_string(change.earlier) + " found: this one is cached " + storedAs(change);
       case Change::LargerPool:
         return "--blocks " + std::to_string(change.blockCount);
       case Change::Again:
-        return "asking for the same again";
+        return "the same request again";
     }
     return {};
   }
@@ -206,7 +206,7 @@ namespace {
 
 constexpr const char* kPredictionOptions[] = {"--policy",     "--layout", "--max-tokens",
                                               "--block-size", "--blocks", "--template"};
-constexpr const char* kNotRun = "a query before it will fail, so that it will not run";
+constexpr const char* kNotRun = "an earlier query will fail, so this one will not run";
 
 /// The engine's own counts of a step, which hold what lies beside the prompt too.
 struct Count {
@@ -255,9 +255,8 @@ run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
 
 /// Whether the prediction says what went wrong where replies get long or short.
 std::string errorText(const run::Prediction& prediction) {
-  return std::string(prediction.errorIsCertain
-                         ? "the run will fail: "
-                         : "the run fails if replies get long, or if they are short: ") +
+  return std::string(prediction.errorIsCertain ? "the run will fail: "
+                                               : "the run fails for some answer lengths: ") +
          prediction.error->message();
 }
 
@@ -424,23 +423,21 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
   const char* const group = "Predicted reuse";
   command
       .add_flag("--predict", options.isWanted,
-                "Say what running the queries, one after the other with one cache, will find in it")
+                "Predict what each query finds in the cache if the queries run one after the other")
       ->group(group);
-  command
-      .add_flag("--why", options.why,
-                "Say of each block that will not be found why, and what would make a hit of it")
+  command.add_flag("--why", options.why, "Give the reason for each miss, and a change that makes it a hit")
       ->group(group);
   command
       .add_flag("--layouts", options.layouts,
-                "Compare the layouts at block sizes 2, 4 and 16: tokens, pads, markers, what is cropped, and "
-                "what is computed")
+                "Compare the layouts at block sizes 2, 4 and 16: tokens, padding, delimiters, truncated and "
+                "computed tokens")
       ->group(group);
   workbench::RunSettings& settings = options.session.settings;
   addSettings(command, settings, {"model", "chat_template"});
   addSettings(command, settings, {"policy", "prompt_layout", "max_tokens", "block_size", "blocks"});
   for (const char* name : kPredictionOptions) command.get_option(name)->group(group);
   command.get_option("--model")->description(
-      "Hugging Face model directory or GGUF file, whose tokens are counted; default: the bundled model");
+      "Hugging Face model folder or GGUF file for counting tokens (default: the bundled model)");
 }
 
 void checkPredictionOptions(const CLI::App& command, PredictionOptions& options) {
@@ -489,12 +486,12 @@ std::string predictionText(const plan::Plan& plan, const std::optional<run::Pred
   if (!prediction) return std::string("  not predicted: ") + kNotRun + "\n";
   std::string text;
   if (prediction->error) text += "  " + errorText(*prediction) + "\n";
-  if (plan.steps.empty()) text += "  nothing is generated, so that no prompt is looked up\n";
+  if (plan.steps.empty()) text += "  The query generates nothing, so there is no prompt.\n";
   if (prediction->steps.empty()) return text;
   text += stepTable(plan, *prediction, blockSize);
   for (const run::StepPrediction& step : prediction->steps) {
     text += "  Span table of step " + std::to_string(step.step) + ": " + stepName(plan, step.step);
-    if (step.doubt != run::Doubt::None) text += ", with replies as long as they may be";
+    if (step.doubt != run::Doubt::None) text += ", for answers of max length";
     text += "\n" + spanTable(step);
     if (tokenizer == nullptr) continue;
     const std::string why = whyTable(step, *tokenizer);

@@ -98,10 +98,9 @@ std::variant<std::string, query::NotGiven> QueryInputs::ask(const std::string& p
     }
     const bool isText = findInvalidUtf8(answer) == std::string::npos;
     if (!isAnswered || !isText) {
-      return query::NotGiven{
-          "the question " + query::inQuotes(prompt) + (isText ? " without an answer" : ""),
-          isText ? "one" : "an answer in UTF-8",
-          m_streams.canAsk ? "" : "standard input is no terminal: give it by --answer TEXT"};
+      return query::NotGiven{"the question " + query::inQuotes(prompt) + (isText ? " without an answer" : ""),
+                             isText ? "one" : "an answer in UTF-8",
+                             m_streams.canAsk ? "" : "standard input is not a terminal: use --answer TEXT"};
     }
   }
   m_book.answers[prompt] = answer;
@@ -160,8 +159,8 @@ std::optional<DocumentInput> readDocumentInput(std::string_view text) {
   for (auto& [path, id] : document::pathsInTree(document, document.root())) written[id] = path;
   for (const auto& [path, id] : taken.paths.byPath) input.places.written[path] = written[id];
   for (const document::NodeId id : taken.incomplete) {
-    input.diagnostics.push_back(problem(written[id], "a node that lacks an input",
-                                        "one that is neither empty nor muted", input.places, text));
+    input.diagnostics.push_back(problem(written[id], "a node without an input",
+                                        "an input that is not empty and not muted", input.places, text));
   }
   if (!taken.query && taken.incomplete.empty()) {
     input.diagnostics.push_back(problem({}, "no query", "a document with a node", input.places, text));

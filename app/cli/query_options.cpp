@@ -90,17 +90,17 @@ std::vector<query::ParameterInfo> keepParameters(
 }  // namespace
 
 const char* const kQueryFileHelp =
-    "Query file (.json, .yaml, .yml, .lisp or .spnl, else told by its text) or document (.span); - is "
+    "Query file (.json, .yaml, .yml, .lisp or .spnl; other names: by content) or document (.span); - is "
     "standard input";
 const char* const kQueryFilesHelp =
-    "Query files (.json, .yaml, .yml, .lisp or .spnl, else told by their text) or documents (.span); - is "
+    "Query files (.json, .yaml, .yml, .lisp or .spnl; other names: by content) or documents (.span); - is "
     "standard input";
 
 void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
   command
       .add_option("--read-from", texts.folders,
-                  "Folder that a query may read files from (file), beside the one it lies in; may be "
-                  "repeated. A file has at most 16 MiB")
+                  "Another folder for the files of a query, besides its own; can be repeated. A file has at "
+                  "most 16 MiB")
       ->check(CLI::ExistingDirectory.description(""))
       ->type_name("DIR")
       ->allow_extra_args(false);
@@ -112,15 +112,14 @@ void addSettingOption(CLI::App& command, QueryOptionTexts& texts) {
     return equals == std::string::npos || equals == 0 ? "\"" + text + "\" is not name=value" : std::string();
   };
   command
-      .add_option("--set", texts.values, "Value of a parameter of the query, as name=value; may be repeated")
+      .add_option("--set", texts.values, "Value of a parameter of the query, as name=value; can be repeated")
       ->check(CLI::Validator(isAssignment, ""))
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command
-      .add_option(
-          "--answer", texts.book->given,
-          "Answer to a question that a query asks (ask), in their order; may be repeated. Others are asked "
-          "on the terminal")
+      .add_option("--answer", texts.book->given,
+                  "Answer to a question of the query (ask), in their order; can be repeated. spanq asks for "
+                  "missing answers on the terminal")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   addReadFromOption(command, texts);
@@ -165,9 +164,9 @@ std::string ruleProblem(const std::string& setting) {
 
 void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
   command
-      .add_option("--rule", texts.rules,
-                  "Switch a rewrite rule on or off, as name=on or name=off, with - for each blank in its "
-                  "name; may be repeated")
+      .add_option(
+          "--rule", texts.rules,
+          "Switch a rewrite rule on or off, as name=on or name=off, with - for each space; can be repeated")
       ->check(CLI::Validator([](const std::string& text) { return ruleProblem(text); }, ""))
       ->type_name("NAME=on|off")
       ->allow_extra_args(false);
@@ -184,7 +183,7 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
   options.push_back(
       command
           .add_option("--index", texts.retrieval.indexFile,
-                      "Index that documents are kept in, made if there is none; without, one in memory")
+                      "Index file for documents, created if missing (default: an index in memory)")
           ->type_name("FILE"));
   for (CLI::Option* option : options) option->group(kRetrievalGroup);
   texts.retrievalOptions = {options.begin(), options.end()};
@@ -347,7 +346,7 @@ void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
 void warnOfUnusedAnswers(const AnswerBook& book, std::ostream& err) {
   if (book.used == book.given.size()) return;
   warn(err, "--answer", std::to_string(book.given.size()),
-       book.used == 0 ? "none: no question is asked"
+       book.used == 0 ? "none: the query asks no question"
                       : std::to_string(book.used) + ": no more questions are asked");
 }
 
@@ -368,7 +367,7 @@ void warnOfTextsWithoutValues(const std::string& file, const std::vector<query::
 void warnOfUnusedFolders(const std::vector<std::string>& folders, const AnswerBook& book, std::ostream& err) {
   for (const std::string& folder : folders) {
     if (!book.readFolders.contains(folder))
-      warn(err, "--read-from", onOneLine(folder), "a folder that something is read from");
+      warn(err, "--read-from", onOneLine(folder), "a folder from which something is read");
   }
 }
 

@@ -86,7 +86,7 @@ ExitCode removeFromList(const Context& context, const std::string& name) {
   warnOfDamage(context, list);
   const std::optional<workbench::NamedServer> server = list.find(name);
   if (!server) {
-    context.streams.err << "list of servers: found none of the name \"" << name << "\", expected one of it\n";
+    context.streams.err << "list of servers: found no server named \"" << name << "\", expected one of it\n";
     return ExitCode::WrongInput;
   }
   try {
@@ -135,7 +135,7 @@ ExitCode writeList(const Context& context, bool asJson) {
     return ExitCode::Fine;
   }
   if (servers.empty()) {
-    context.streams.out << "  no server has a name yet: spanq remote add NAME URL\n";
+    context.streams.out << "  The list is empty. Add a server: spanq remote add NAME URL\n";
     return ExitCode::Fine;
   }
   TextTable table({{"name", TextTable::Align::Left},
@@ -151,7 +151,7 @@ ExitCode writeList(const Context& context, bool asJson) {
 }
 
 void addRemoteList(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("list", "List the servers that have names");
+  CLI::App* command = group.add_subcommand("list", "List the servers with names");
   command->footer("Example:\n  spanq remote list\n");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Write JSON");
@@ -160,39 +160,40 @@ void addRemoteList(CLI::App& group, Context& context) {
 }
 
 void addRemoteAdd(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("add", "Give a server a name, or change the one that has it");
+  CLI::App* command = group.add_subcommand("add", "Add a server under a name, or change it");
   command->footer(
       "Examples:\n  spanq remote add gpu-3 http://gpu-3:8000\n"
       "  spanq remote add there https://api.example/v1 --key-from OPENAI_API_KEY --model gpt-x\n");
   const auto options = std::make_shared<ListedServerOptions>();
   command->add_option("NAME", options->server.name, "Its name, e.g. gpu-3")->required();
   command->add_option("URL", options->server.url, "Its address, e.g. http://gpu-3:8000")->required();
-  command->add_option("--model", options->server.model, "The server's model, in place of a query's");
+  command->add_option("--model", options->server.model,
+                      "Model of the server, in place of the model of the query");
   command->add_flag("--unlisted-model", options->server.isUnlisted,
-                    "Ask for this model also where the server does not list it");
+                    "Request this model even if the server does not list it");
   addProtocolOption(*command, options->server.protocol,
-                    "How it is asked: " + remote::protocolList() +
-                        "; without it the first of these that it takes and that can carry the query");
+                    "Protocol: " + remote::protocolList() +
+                        " (default: the first of these that the server has and the query allows)");
   command->add_option("--certificates", options->server.certificateFile,
-                      "File (PEM) of the authorities to trust, in place of the system's");
+                      "PEM file with the authorities to trust, in place of the system's");
   command
-      ->add_option("--at-once", options->server.atOnce,
-                   "Most requests of a run that it gets at the same time. Default: " +
-                       std::to_string(remote::kStandardAtOnce))
+      ->add_option(
+          "--at-once", options->server.atOnce,
+          "Max requests of a run at the same time. Default: " + std::to_string(remote::kStandardAtOnce))
       ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
       ->type_name("N");
-  CLI::Option* from = command->add_option("--key-from", options->keyVariable,
-                                          "Variable of the environment that holds the server's key");
+  CLI::Option* from =
+      command->add_option("--key-from", options->keyVariable, "Environment variable with the server's key");
   command
       ->add_flag("--keep-key", options->keepsKey,
-                 "Keep its key in the desktop's secret store; the first line of standard input is the key")
+                 "Store its key in the desktop's secret store; the key is the first line of standard input")
       ->excludes(from);
   command->callback(
       [&context, options] { context.action = [&context, options] { return addToList(context, *options); }; });
 }
 
 void addRemoteRemove(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("remove", "Take a server out of the list, and its key away");
+  CLI::App* command = group.add_subcommand("remove", "Remove a server from the list, and delete its key");
   command->footer("Example:\n  spanq remote remove gpu-3\n");
   const auto name = std::make_shared<std::string>();
   command->add_option("NAME", *name, "Its name")->required();

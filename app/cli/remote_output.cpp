@@ -134,7 +134,7 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
   std::string text = "\n" + table.text();
   text += "  sent by " + remote::protocolText(target) + "\n";
   if (isMissing && target.protocol->reporting(kind) == remote::CacheReporting::IfAsked) {
-    text += std::string("  ") + kind.title + " does not say how many tokens it found" +
+    text += std::string("  ") + kind.title + " does not report cached tokens" +
             (kind.zeroIsSilent ? ", or found none" : "") + ": " + kind.advice + "\n";
   }
   return text;
@@ -180,7 +180,7 @@ std::string factsText(const remote::ServerFacts& facts) {
       table.addRow({model.name, model.context ? std::to_string(*model.context) : "not said"});
     text += table.text();
   } else {
-    text += "  models: not said\n";
+    text += "  models: not reported\n";
   }
   std::string cached;
   switch (kind.cached) {
@@ -188,7 +188,7 @@ std::string factsText(const remote::ServerFacts& facts) {
       cached = "reported";
       break;
     case remote::CacheReporting::IfAsked:
-      cached = std::string("reported if it is set up so: ") + kind.advice;
+      cached = std::string("reported with an option: ") + kind.advice;
       break;
     case remote::CacheReporting::Never:
       cached = "cannot be reported";
@@ -211,8 +211,7 @@ std::string factsText(const remote::ServerFacts& facts) {
   if (facts.cache.blockSize) text += "  blocks: of " + counted(*facts.cache.blockSize, "token") + "\n";
   if (facts.cache.cacheTokens)
     text += "  cache: room for " + counted(*facts.cache.cacheTokens, "token") + "\n";
-  if (!facts.cache.findsPrefixes.value_or(true))
-    text += "  cache: beginnings of prompts are not looked for\n";
+  if (!facts.cache.findsPrefixes.value_or(true)) text += "  cache: no prefix caching\n";
   return text;
 }
 

@@ -56,9 +56,9 @@ void addStoreFolderOption(CLI::App& command, std::string& folder, const std::str
 }
 
 void addStoreOptions(CLI::App& command, SessionOptions& options) {
-  addStoreFolderOption(command, options.cacheFolder,
-                       "Store blocks in this folder and find them there in later runs; without "
-                       "--cache-disk-mib at most 4096 MiB");
+  addStoreFolderOption(
+      command, options.cacheFolder,
+      "Keep blocks in this folder for later runs; at most 4096 MiB without --cache-disk-mib");
   addSettings(command, options.settings, {"cache_disk_mib", "cache_host_mib"});
 }
 

@@ -16,10 +16,10 @@
 namespace spanscope::cli {
 namespace {
 
-constexpr const char* kReplyNote = "  a prompt holds a reply, which counts with the longest that it may be\n";
+constexpr const char* kReplyNote = "  A prompt contains an answer. It counts with its max length.\n";
 constexpr const char* kDoubtNote =
-    "  ≈ not exact: the count depends on the lengths of answers, or on the order in which the server gets "
-    "requests that are sent at the same time\n";
+    "  ≈ not exact: the count depends on answer lengths, or on the order of requests that are sent at the "
+    "same time\n";
 
 /// A stock server gets a prompt as one text.
 /// Servers get the prompt as the chat template writes it.
@@ -77,22 +77,22 @@ std::string fateTable(const TwinStep& step) {
 
 void addTwinOptions(CLI::App& command, TwinOptions& options) {
   const char* const group = "Predicted reuse";
-  CLI::Option* as = command.add_option("--as", options.server,
-                                       "Say instead what that server's cache would find of the prompts");
+  CLI::Option* as =
+      command.add_option("--as", options.server, "Predict what the cache of this server would reuse");
   as->check(CLI::IsMember(twin::serverNames()))->group(group);
   addNumber(command, "--slots", options.slots,
-            "Slots of llama-server (-np); without, the four that share their room",
+            "Slots of llama-server (-np). Default: four slots with a shared cache",
             Range<std::int32_t>{1, 4096})
       ->needs(as)
       ->group(group);
   addNumber(command, "--cache-reuse", options.chunk,
-            "Least tokens of a run that llama-server moves; without, it moves none",
+            "Min length of a run of tokens that llama-server relocates (default: off)",
             Range<std::int32_t>{0, 1 << 20})
       ->needs(as)
       ->group(group);
   command
       .add_option("--trace", options.trace,
-                  "Tell what that server's cache does as a trace in this file, a run for each query")
+                  "Record the events of the simulated cache to this trace file, one run per query")
       ->needs(as)
       ->group(group);
 }
@@ -165,12 +165,12 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
 
 std::string TwinForecast::setting() const {
   return std::string(m_server->title) + " " + m_server->version +
-         ", empty at first, with as much room as is needed; steps as remote run sends them";
+         ", starting empty, without a size limit; steps as remote run sends them";
 }
 
 std::string twinText(const plan::Plan& plan, const std::optional<std::vector<TwinStep>>& steps) {
-  if (!steps) return "  not foretold: the query cannot be run\n";
-  if (steps->empty()) return "  nothing is generated, so that no prompt is looked up\n";
+  if (!steps) return "  not predicted: the query cannot run\n";
+  if (steps->empty()) return "  The query generates nothing, so there is no prompt.\n";
   TextTable table(
       {{"step"}, {"node", TextTable::Align::Left}, {"prompt"}, {"found"}, {"moved"}, {"computed"}});
   TwinSums all;

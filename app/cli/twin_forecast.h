@@ -57,7 +57,7 @@ class TwinForecast {
   /// What has been told so far, where a trace is wanted; each query is a run.
   std::vector<trace::Event> events() const { return m_story->events(); }
 
-  /// "vLLM 0.33.0, empty at first, with as much room as is needed; steps as remote run sends them"
+  /// "vLLM 0.33.0, starting empty, without a size limit; steps as remote run sends them"
   std::string setting() const;
   /// The steps with the server as JSON; its steps are null if there are none.
   nlohmann::ordered_json json(const plan::Plan& plan,

@@ -154,7 +154,7 @@ class TestSpanqCache : public QObject {
     there.write("docs/b.bin", "\xff\xfa\xfe");
     const SpanqResult warm = spanq({"cache", "warm", "--cache-dir", there.store(), there.path("docs")});
     QCOMPARE(warm.code, 1);
-    QVERIFY(warm.err.find("b.bin: found bytes that are no text") != std::string::npos);
+    QVERIFY(warm.err.find("b.bin: found bytes that are not text") != std::string::npos);
     QVERIFY(warm.out.find("a.txt") != std::string::npos);
     QVERIFY(!there.packs().empty());
   }

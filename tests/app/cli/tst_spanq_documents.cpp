@@ -205,7 +205,7 @@ void TestSpanqDocuments::missingInputIsAnError() {
   for (const char* command : {"explain", "run"}) {
     const SpanqResult result = spanq({command, path});
     QCOMPARE(result.code, 1);
-    QVERIFY2(result.err.find("a node that lacks an input") != std::string::npos, result.err.c_str());
+    QVERIFY2(result.err.find("a node without an input") != std::string::npos, result.err.c_str());
   }
 }
 
@@ -346,10 +346,10 @@ void TestSpanqDocuments::mistakesHaveTheirPlace_data() {
       "/query/g/input/user: found the default \"many\" for the parameter \"n\"");
   row("missing input", R"({"cross": [§{"g": {"model": "m", "input": {"seq": []}}}]})", "{}",
       R"({"nodes": {"/cross/0/g/input": {"missing": true}}})",
-      "/query/cross/0: found a node that lacks an input");
+      "/query/cross/0: found a node without an input");
   row("muted input", R"({"cross": [{"user": "muted"}, §{"g": {"model": "m", "input": {"user": "a"}}}]})",
       "{}", R"({"nodes": {"/cross/0": {"muted": true}, "/cross/1/g/input": {"muted": true}}})",
-      "/query/cross/1: found a node that lacks an input");
+      "/query/cross/1: found a node without an input");
   row("file that is not there", R"({"g": {"model": "m", "input": §{"file": "none.txt"}}})", "{}", "{}",
       "/query/g/input");
   row("document that is not there", R"({"g": {"model": "m", "input":

@@ -405,7 +405,7 @@ void TestSpanqOptions::unusedIsSaid_data() {
   const QString texts = R"({"g":{"model":"m","max_tokens":1,"input":{"user":"Tell {who} of {what}."}}})";
   QTest::newRow("answer without a question")
       << QStringList{"run", "--answer", "Mira"} << plain
-      << "--answer: warning: found 1, expected none: no question is asked";
+      << "--answer: warning: found 1, expected none: the query asks no question";
   QTest::newRow("surplus answer") << QStringList{"explain", "--answer", "Mira", "--answer", "Sam"} << asks
                                   << "--answer: warning: found 2, expected 1: no more questions are asked";
   QTest::newRow("surplus answer of an export")
@@ -414,7 +414,7 @@ void TestSpanqOptions::unusedIsSaid_data() {
   for (const char* command : {"explain", "validate"}) {
     QTest::newRow(qPrintable(QString("folder that nothing reads, ") + command))
         << QStringList{command, "--read-from", "/"} << plain
-        << "--read-from: warning: found /, expected a folder that something is read from";
+        << "--read-from: warning: found /, expected a folder from which something is read";
   }
   QTest::newRow("index without an augment") << QStringList{"explain", "--index", "/nowhere/index"} << plain
                                             << "--index: warning: found an option of augment, expected none";

@@ -339,7 +339,7 @@ void TestSpanqPredict::failuresAreForetold() {
   const SpanqResult failing = spanq(words);
   QCOMPARE(failing.code, 0);
   QVERIFY2(holds(failing.out, "  the run will fail: "), failing.out.c_str());
-  QVERIFY(holds(failing.out, "  not predicted: a query before it will fail, so that it will not run\n"));
+  QVERIFY(holds(failing.out, "  not predicted: an earlier query will fail, so this one will not run\n"));
   const SpanqResult json =
       spanq(joined({"explain", "--json", "--predict"}, {"--blocks", "4"}, {"rag.json", "rag-swapped.json"}));
   const std::vector<Json> predictions = predictionsIn(json.out);
@@ -443,7 +443,7 @@ void TestSpanqPredict::otherServersSayWhy() {
   QVERIFY2(!holds(judge.out, "distribute plus"), judge.out.c_str());
   QVERIFY2(holds(judge.out, "  a prompt holds a reply, "), judge.out.c_str());
   const SpanqResult small = spanq(joined({"explain", "--as", "vllm", "--blocks", "4"}, {}, {"rag.json"}));
-  QVERIFY2(holds(small.out, "  not foretold: the query cannot be run\n"), small.out.c_str());
+  QVERIFY2(holds(small.out, "  not predicted: the query cannot run\n"), small.out.c_str());
 }
 
 /// What llama-server keeps of a slot depends on the length of the reply in it, which is not known: such

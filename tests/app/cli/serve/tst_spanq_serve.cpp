@@ -127,7 +127,7 @@ void TestSpanqServe::refusals_data() {
   QTest::newRow("beyond the loopback") << QStringList{"--host", "0.0.0.0"} << 1 << "no keys of clients";
   QTest::newRow("no model") << QStringList{"/nowhere"} << 1 << "/nowhere";
   QTest::newRow("no key file") << QStringList{"--api-key-file", "/nowhere"} << 1 << "/nowhere";
-  QTest::newRow("an empty key file") << QStringList{"--api-key-file", "/dev/null"} << 1 << "a key a line";
+  QTest::newRow("an empty key file") << QStringList{"--api-key-file", "/dev/null"} << 1 << "one key per line";
   QTest::newRow("a certificate alone") << QStringList{"--tls-cert", "a"} << 2 << "--tls-key";
   QTest::newRow("no certificate") << QStringList{"--tls-cert", "/nowhere", "--tls-key", "/nowhere"} << 1
                                   << "a certificate in PEM form";
