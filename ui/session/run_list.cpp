@@ -215,7 +215,7 @@ metrics::PromptAccount accountOf(const ListedRun& run, RequestId request) {
   }
   if (run.trace) return RequestAccount(*run.trace, run.position, request).done();
   const auto found = run.progress->requests.find(request);
-  return found == run.progress->requests.end() ? metrics::PromptAccount() : toldAccount(found->second);
+  return found == run.progress->requests.end() ? metrics::PromptAccount() : reportedAccount(found->second);
 }
 
 metrics::PromptAccount accountOf(const ListedRun& run) {

@@ -10,12 +10,8 @@
 namespace spanscope::ui {
 
 QStringList accountWords(const TokenAccount& account) {
-  QStringList words;
-  for (const char* const id : {"tokens-computed-again", "padded-tokens", "cropped-tokens"}) {
-    const std::int64_t tokens = metrics::get(id).ofTokens(account);
-    if (tokens > 0) words << metricPhrase(id, static_cast<double>(tokens));
-  }
-  return words;
+  return metricPhrases({"tokens-computed-again", "padded-tokens", "cropped-tokens"},
+                       metrics::Totals{.account = PromptAccount{.prompt = account}});
 }
 
 RequestAccount::RequestAccount(const ViewInput& input, RequestId request)
@@ -73,7 +69,7 @@ TokenAccount RequestAccount::of(std::uint32_t segment, std::int64_t begin, std::
 
 TokenAccount RequestAccount::prompt() const {
   if (m_request == nullptr || (m_request->admittedAt < 0 && !m_request->metrics)) return {};
-  if (m_request->segments.empty()) return toldAccount(*m_request).prompt;
+  if (m_request->segments.empty()) return reportedAccount(*m_request).prompt;
   return m_request->admittedAt < 0 ? TokenAccount() : m_tokens.prompt(m_request->segments);
 }
 
@@ -94,7 +90,7 @@ std::int64_t RequestAccount::unread(std::uint32_t segment, std::int64_t begin, s
   return m_tokens.unread(segment, begin, end);
 }
 
-PromptAccount toldAccount(const trace::RequestState& request) {
+PromptAccount reportedAccount(const trace::RequestState& request) {
   // What a server does not say of its cache has no account.
   if (request.reported && !request.reported->isCachedKnown()) return {};
   return accountOf(request.metrics ? metrics::admittedBy(*request.metrics)

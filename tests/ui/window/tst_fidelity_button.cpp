@@ -113,8 +113,8 @@ class TestFidelityButton : public QObject {
         QStringLiteral("Arithmetic"), [](document::Document& value) { value.settings.arithmetic = "fast"; });
     run();
     measure();
-    QTRY_VERIFY_WITH_TIMEOUT(answer().arithmeticFigures.has_value(), test::kPatience);
-    QCOMPARE(answer().arithmeticFigures->tokens, answer().fidelity->tokens);
+    QTRY_VERIFY_WITH_TIMEOUT(answer().arithmeticMetrics.has_value(), test::kPatience);
+    QCOMPARE(answer().arithmeticMetrics->tokens, answer().fidelity->tokens);
     // The headline tells of the work until its end has come too, behind its figures.
     QTRY_VERIFY_WITH_TIMEOUT(fidelityHeadline(answer()).contains(QStringLiteral(" · fast against f32: KL ")),
                              test::kPatience);

@@ -215,7 +215,6 @@ QVariant ForecastModel::data(const QModelIndex& index, int role) const {
   }
 }
 
-/// The metric of a column; empty: it has none.
 std::string_view ForecastModel::metricOf(int column) {
   switch (column) {
     case Tokens:

@@ -38,6 +38,9 @@ class ForecastModel : public QAbstractItemModel {
   /// without a count.
   bool hasCounts(Column column) const;
 
+  /// The metric of a column; empty: it has none.
+  static std::string_view metricOf(int column);
+
   /// The step of a row, and the segment of a row; nullptr if the row is none.
   const ForecastStep* step(const QModelIndex& index) const;
   const ForecastSegment* segment(const QModelIndex& index) const;
@@ -56,7 +59,6 @@ class ForecastModel : public QAbstractItemModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
  private:
-  static std::string_view metricOf(int column);
   static QString titleOf(int column);
   static QString tipOf(int column);
   QString text(const QModelIndex& index) const;

@@ -426,10 +426,10 @@ class RangeSum {
     } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload)) {
       // Of some requests no more is known than their sums.
       if (request->state->segments.empty() && !admitted->resumed)
-        m_totals.tokens += toldAccount(*request->state).prompt;
+        m_totals.tokens += reportedAccount(*request->state).prompt;
     } else if (std::holds_alternative<trace::StepMetrics>(event.payload)) {
       if (request->state->segments.empty() && request->state->admittedAt < 0)
-        m_totals.tokens += toldAccount(*request->state).prompt;
+        m_totals.tokens += reportedAccount(*request->state).prompt;
     }
   }
 

@@ -60,7 +60,7 @@ class TestFidelityHeadline : public QObject {
         << measured(0, 4) << QStringLiteral("A full prefill answers otherwise after 4 tokens · KL 0.13");
     Answer fast = measured(1, 11);
     fast.arithmetic = QStringLiteral("fast");
-    fast.arithmeticFigures = trace::DivergenceMetrics{.tokens = 11,
+    fast.arithmeticMetrics = trace::DivergenceMetrics{.tokens = 11,
                                                       .agreeing = 11,
                                                       .meanDivergence = 3e-4,
                                                       .medianDivergence = 1e-4,
