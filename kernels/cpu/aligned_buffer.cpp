@@ -16,7 +16,7 @@ namespace spanscope::cpu {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// What no machine has: a system that promises memory freely, or a checking allocator, is not even asked.
+// No machine has more. Systems that promise memory freely, and checking allocators, are therefore not asked.
 constexpr std::size_t kLargestBuffer = std::size_t{1} << 46;
 constexpr std::size_t kLargestProduct = std::numeric_limits<std::size_t>::max() / 4;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Allocates aligned memory for kernels. Open this file to allocate memory that vectors read.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +9,9 @@
 
 namespace spanscope::cpu {
 
-/// Uninitialised memory for vectors: aligned to 64 bytes, large buffers on huge pages if the system has them.
-/// After the last byte there are kTail more bytes that may be read but not used, so that kernels can load
-/// whole vectors at the end.
+/// Uninitialised memory for vectors, aligned to 64 bytes. Large buffers are on huge pages if the system has
+/// them. After the last byte, kTail more bytes may be loaded but not used. Kernels can therefore load whole
+/// vectors at the end.
 class AlignedBuffer {
  public:
   static constexpr std::size_t kAlignment = 64;
@@ -40,7 +41,7 @@ class AlignedBuffer {
     return reinterpret_cast<const T*>(m_data.get());
   }
 
-  /// Makes sure that there are at least `bytes` bytes. If the memory grows, its contents are lost.
+  /// Reserves at least `bytes` bytes. If the memory grows, its contents are lost.
   void reserve(std::size_t bytes, const char* what) {
     if (bytes > m_size) *this = AlignedBuffer(bytes, what);
   }
@@ -48,25 +49,24 @@ class AlignedBuffer {
  private:
   friend class BufferArena;
 
-  std::shared_ptr<std::byte> m_data;  ///< of its own, or part of a larger piece
+  std::shared_ptr<std::byte> m_data;  ///< its own memory, or part of a larger piece
   std::size_t m_size = 0;
 };
 
-/// a · b · c · d as a size in bytes. Throws Failure that names `what`, if a factor is negative or the product
-/// overflows.
+/// Returns a · b · c · d as a size in bytes. Throws Failure that names `what`, if a factor is negative or the
+/// product overflows.
 std::size_t checkedBytes(const char* what, std::int64_t a, std::int64_t b, std::int64_t c = 1,
                          std::int64_t d = 1);
 
-/// Cuts buffers that stay, as weights do, out of large pieces of memory on huge pages. Each by itself, those
-/// of a small model would lie on small pages, and what the translation of addresses costs then is a tenth of
-/// the rate at which they are read. A piece is given back once all buffers of it are gone. Not thread-safe;
-/// buffers may outlive the arena.
+/// Allocates permanent buffers, such as weights, from large pieces of memory on huge pages. Separate buffers
+/// of a small model would be on small pages. Their address translation would cost a tenth of the read rate. A
+/// piece is freed when all its buffers are destroyed. Not thread-safe. Buffers may outlive the arena.
 class BufferArena {
  public:
-  /// Bytes of a piece; at most a quarter is left unused, and memory that is not written takes no room.
+  /// Bytes of a piece. At most a quarter stays unused, and unwritten memory takes no space.
   static constexpr std::size_t kPiece = std::size_t{16} << 20;
 
-  /// As the constructor of AlignedBuffer. A buffer larger than a quarter of a piece has memory of its own.
+  /// Like the constructor of AlignedBuffer. A buffer larger than a quarter of a piece has its own memory.
   AlignedBuffer take(std::size_t bytes, const char* what);
 
  private:

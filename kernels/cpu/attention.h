@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of query rows to key ranges.
+// Computes attention of query rows to key ranges. Open this file to change the attention operation of the
+// CPU.
 //
-// For each row and head, the query is rotated once per range, by its distance from the range's base. The keys
-// of a range are processed in stretches, and within them in tiles, that are counted from local index 0 of
-// their segment, with a running maximum and sum. The finished result of a stretch is merged into the results
-// of those before it, whether one thread goes through all of them or several through some. Each score is one
-// chain of multiply-adds over the head. Each sum of values is one chain over the keys that the row may see.
-// If a row reads only some blocks, the pieces of other blocks are left out of the tiles. The arithmetic of a
-// row does not depend on the rows that are computed beside it, on where its blocks lie, or on the number of
-// rows in a pass.
+// For each row and head, the query is rotated once per range, by its distance from the range's start
+// position. The keys of a range are processed in stretches, and a stretch in tiles. Both are counted from
+// position 0 of their segment. A tile updates a running maximum and sum. The result of a stretch is merged
+// into the results of earlier stretches. One thread may process all stretches, or several threads may share
+// them.
+//
+// Each score is one chain of multiply-adds over the head. Each sum of values is one chain over the keys that
+// the row can attend to. If a row reads only some blocks, the tiles leave out the other blocks. The
+// arithmetic of a row does not depend on other rows or on their number. It does not depend on the places of
+// the row's blocks.
 #pragma once
 
 #include "kernels/cpu/aligned_buffer.h"
@@ -32,13 +35,13 @@ struct AttentionJob {
   const std::stop_token* stop = nullptr;
   std::int32_t layer = 0;
   const float* queries = nullptr;  ///< [rows][queryHeads · headSize]
-  float* out = nullptr;            ///< the same
-  float* weightScale = nullptr;    ///< [rows][queryHeads][2]: maximum score and 1 / sum, for the mass; null:
-                                   ///< not needed
-  /// Of stretches, as a join's tasks leave them: [results][resultFloats].
+  float* out = nullptr;            ///< [rows][queryHeads · headSize]
+  float* weightScale = nullptr;  ///< maximum score and 1 / sum, for the mass, as [rows][queryHeads][2]; null:
+                                 ///< not needed.
+  /// Results of stretches, as a join's tasks write them: [results][resultFloats].
   float* results = nullptr;
   std::int64_t resultFloats = 0;
-  std::int64_t* remaining = nullptr;  ///< tasks of each join that have not ended; atomic
+  std::int64_t* remaining = nullptr;  ///< unfinished tasks of each join; atomic
 };
 
 /// Attention mass of one run and one key head.
@@ -48,21 +51,21 @@ struct MassTask {
   std::int64_t keySpan = 0;    ///< number of keys in a stretch
   std::int64_t keyBlocks = 0;  ///< number of stretches in all ranges together
   std::int64_t ranges = 0;
-  double* sums = nullptr;       ///< [heads of the group][keyBlocks], zeros at first
-  double* firstSums = nullptr;  ///< [heads of the group][ranges], zeros at first
+  double* sums = nullptr;       ///< [heads of the group][keyBlocks], initially zeros
+  double* firstSums = nullptr;  ///< [heads of the group][ranges], initially zeros
 };
 
 /// The functions for one instruction set.
 struct AttentionKernels {
-  /// Number of floats of scratch memory that a task needs.
+  /// Returns the number of floats of scratch memory for a task.
   std::int64_t (*scratchFloats)(std::int64_t queries, std::int64_t headSize) = nullptr;
-  /// Number of floats of the result of a stretch.
+  /// Returns the number of floats of a stretch's result.
   std::int64_t (*resultFloats)(std::int64_t queries, std::int64_t headSize) = nullptr;
   void (*attend)(const AttentionJob& job, const AttentionTask& task, float* scratch) = nullptr;
   void (*mass)(const AttentionJob& job, const MassTask& task, float* scratch) = nullptr;
 };
 
-/// The kernels for the best instruction set of this machine.
+/// Returns the kernels for the best instruction set of this machine.
 AttentionKernels attentionKernels();
 
 /// The attention operation, with its scratch memory.

@@ -123,7 +123,7 @@ class HeadWorker {
     writeOut(rows.firstRow, rows.rowCount);
   }
 
-  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys], and those of the first
+  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys]. Adds those of the first
   /// keys to firstSums[head of the group][range].
   void addMass(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
     if (m_run.mostBlocks == 0) {
@@ -200,8 +200,8 @@ class HeadWorker {
     }
   }
 
-  /// What the row's queries, as they are rotated for the block's range, score at most with slots begin … end
-  /// − 1 of a block.
+  /// Returns the max score of the row's queries with slots begin … end − 1 of a block. The queries are
+  /// rotated for the block's range.
   float boundOf(BlockId block, std::int64_t begin, std::int64_t end) {
     const std::int64_t headSize = m_shape.headSize;
     const KeyBounds& known = m_job.store->keyBounds();
@@ -305,9 +305,9 @@ class HeadWorker {
     }
   }
 
-  /// Calls visit(tile, first, last) for each tile of the range's local tokens begin … end − 1, with m_pieces
-  /// laid out. Rows first … last − 1 are those that see any of the tile: later rows see more behind it, and
-  /// less before it.
+  /// Calls visit(tile, first, last) for each tile of the range's positions begin … end − 1, with m_pieces
+  /// set. Rows first … last − 1 attend to some of the tile. Later rows attend to more keys after it, and to
+  /// fewer keys before it.
   template <class Visit>
   void forTiles(const PlannedRange& range, std::int64_t begin, std::int64_t end, std::int64_t firstRow,
                 std::int64_t rowCount, const Visit& visit) {
@@ -407,8 +407,8 @@ class HeadWorker {
     return at;
   }
 
-  /// Keys of the tile of ranges first … end − 1 that lie before the row's window give its queries, from
-  /// `query` on, no weight. Returns whether there are others.
+  /// Gives no weight to keys of the tile that are before the row's window, for its queries from `query` on.
+  /// The keys are those of ranges first … end − 1. Returns whether there are others.
   bool blankBefore(std::size_t first, std::size_t end, std::int64_t row, std::int64_t query) {
     bool sees = false;
     std::int64_t at = 0;
@@ -424,8 +424,8 @@ class HeadWorker {
     return sees;
   }
 
-  /// Takes scores and values of a tile's m_pieces into the results of queries first … end − 1. m_seen says
-  /// what their rows read of it.
+  /// Adds scores and values of a tile's m_pieces to the results of queries first … end − 1. Member m_seen
+  /// describes what their rows read of it.
   void takeTile(std::int64_t first, std::int64_t end) {
     const auto forRows = [&](const auto& visit) {
       std::int64_t query = first;
@@ -438,7 +438,8 @@ class HeadWorker {
     forRows([&](std::int64_t query, const Seen& seen) { raiseMaximum(query, seen); });
     decays(first, end);
     forRows([&](std::int64_t query, const Seen& seen) { weigh(query, seen); });
-    // Queries that see the same keys go together; in a tile on the diagonal these are the heads of one row.
+    // Queries with the same keys are computed together. In a tile on the diagonal these are the heads of one
+    // row.
     for (std::size_t row = 0; row < m_seen.size();) {
       std::size_t last = row + 1;
       while (last < m_seen.size() && m_seen[last] == m_seen[row]) ++last;
@@ -450,8 +451,8 @@ class HeadWorker {
     }
   }
 
-  /// Takes the tile's scores low … high − 1 into the query's maximum, leaving the old one in `decay`. What
-  /// lies around them in their vectors is set to give no weight.
+  /// Updates the query's maximum with the tile's scores low … high − 1. The old maximum goes to `decay`.
+  /// Other scores in the same vectors get no weight.
   void raiseMaximum(std::int64_t query, const Seen& seen) {
     const FloatTag d;
     const auto [low, high] = seen;
@@ -499,7 +500,7 @@ class HeadWorker {
     const FloatTag d;
     for (std::int64_t query = 0; query < queries; ++query) {
       const float maximum = maxima[query];
-      if (maximum == kNone) continue;  // the row sees nothing of it
+      if (maximum == kNone) continue;  // the row reads no key of it
       const float before = m_scratch.mergedMaximum[query];
       float* merged = m_scratch.merged + query * m_scratch.sumStride;
       const float* sums = allSums + query * m_scratch.sumStride;
@@ -598,9 +599,9 @@ class HeadWorker {
   Scratch m_scratch;
   KeyPieces<Element> m_pieces;
   HeadParts<Element> m_parts;
-  // Of the row in work, where it does not read all.
-  std::vector<float> m_bounds;         ///< of the blocks that hold its keys, in view order
-  std::vector<std::uint8_t> m_choice;  ///< the same
+  // For the current row, if it does not read all blocks.
+  std::vector<float> m_bounds;         ///< of the blocks with its keys, in prompt order
+  std::vector<std::uint8_t> m_choice;  ///< of the same blocks
   std::vector<std::uint8_t> m_chosen;  ///< by range and virtual block
   std::vector<std::size_t> m_firstChosen;
   std::vector<float> m_partBounds;

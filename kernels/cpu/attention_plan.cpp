@@ -8,8 +8,8 @@ namespace spanscope::cpu {
 
 namespace {
 
-// Queries (rows × heads of a group) of a task: enough to reuse keys that are in a near cache, few enough that
-// the queries and their sums stay there too.
+// Queries (rows × heads of a group) of a task. They are enough to reuse keys in a near cache, and few enough
+// that queries and sums stay there too.
 constexpr std::int64_t kQueriesPerTask = 48;
 
 // Passes with fewer tasks have their few rows split along the keys, so that every core has some.
@@ -34,7 +34,7 @@ std::vector<KeyStretch> stretchesOf(const std::vector<PlannedRange>& ranges, std
   std::vector<KeyStretch> stretches;
   for (std::size_t index = 0; index < ranges.size(); ++index) {
     const PlannedRange& range = ranges[index];
-    // Of the ranges alone, so that they are the same for every row that reads them.
+    // Depends only on the ranges, so that every row that reads them has the same stretches.
     std::int64_t joined = 0;
     std::size_t next = index;
     std::size_t some = 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Plans an attention operation: key ranges, stretches, tiles and tasks. Open this file to change how keys are
+// divided.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,48 +22,48 @@ struct PlannedRange {
   std::vector<BlockId> blocks;
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t base = 0;  ///< position of local token 0 in the view
+  std::int64_t base = 0;  ///< start position of the segment in the view
   bool causal = false;
   /// Rotations by the number of tokens between the first row of the run and a row. Entry 0 is for the
-  /// distance between the first row and the base of the range's segment.
+  /// distance between the first row and the start position of the range's segment.
   RotaryRows rotary;
 
   std::int64_t keys() const { return std::max<std::int64_t>(0, end - begin); }
 };
 
-/// Keys that are attended to by themselves: their result is joined to those before it. They are a part of a
-/// range, or several ranges of few keys.
+/// Keys with a separate result, which is merged with the results before it. They are a part of a range, or
+/// several ranges of few keys.
 struct KeyStretch {
   std::uint32_t range = 0;
-  std::int64_t begin = 0;  ///< local tokens; those that lie in the range
+  std::int64_t begin = 0;  ///< positions in the segment that are in the range
   std::int64_t end = 0;
-  /// More than 1: all keys of so many ranges from `range` on, of which some may have none; then `begin` is 0
-  /// and `end` the number of their keys.
+  /// More than 1: all keys of this number of ranges from `range` on; some ranges may be empty. Then `begin`
+  /// is 0 and `end` is the number of their keys.
   std::uint32_t ranges = 1;
 };
 
 struct PlannedRun {
   std::int64_t firstRow = 0;
   std::int64_t rowCount = 0;
-  std::vector<std::int32_t> locals;  ///< of each row, ascending
+  std::vector<std::int32_t> locals;  ///< position of each row in the segment, ascending
   std::vector<PlannedRange> ranges;
-  std::vector<KeyStretch> stretches;  ///< of all ranges, in view order
+  std::vector<KeyStretch> stretches;  ///< of all ranges, in prompt order
   std::int32_t mostBlocks = 0;        ///< as in compute::QueryRun
-  std::int64_t base = 0;              ///< position of the rows' local token 0 in the view
+  std::int64_t base = 0;              ///< start position of the rows' segment in the view
   std::int64_t window = 0;            ///< as in compute::AttentionShape
 
   std::int64_t local(std::int64_t row) const { return locals[static_cast<std::size_t>(row)]; }
-  /// One past the last local token of `range` that the row reads.
+  /// Returns one past the last position of `range` that the row reads.
   std::int64_t limit(const PlannedRange& range, std::int64_t row) const {
     return range.causal ? std::min(local(row) + 1, range.end) : range.end;
   }
-  /// The first local token of `range` that the row reads. It may lie behind limit(), where the row reads
-  /// nothing of the range.
+  /// Returns the first position of `range` that the row reads. It may be after limit(). Then the row reads no
+  /// key of the range.
   std::int64_t start(const PlannedRange& range, std::int64_t row) const {
     if (window == 0) return range.begin;
     return std::max(range.begin, base + local(row) - window + 1 - range.base);
   }
-  /// The rotation for the row's queries that read `range`.
+  /// Returns the rotation for the row's queries that read `range`.
   const float* rotation(const PlannedRange& range, std::int64_t row) const {
     return range.rotary.row(local(row) - locals.front());
   }
@@ -75,14 +77,14 @@ struct AttentionRows {
   std::int32_t keyHead = 0;
 };
 
-/// Rows whose stretches are several tasks. The last of them to end joins what all have left.
+/// Rows whose stretches are several tasks. The last task to end merges all results.
 struct AttentionJoin {
   AttentionRows rows;
   std::int64_t tasks = 0;
-  std::int64_t firstResult = 0;  ///< place of the first stretch's result among those of all joins
+  std::int64_t firstResult = 0;  ///< index of the first stretch's result among those of all joins
 };
 
-/// The work that a thread does at once: all stretches of some rows, or some of them.
+/// The unit of work of a thread: all stretches of some rows, or some of them.
 struct AttentionTask {
   AttentionRows rows;
   std::size_t firstStretch = 0;
@@ -100,12 +102,12 @@ class CpuAttentionPlan {
   const std::vector<PlannedRun>& runs() const { return m_runs; }
   const std::vector<AttentionTask>& tasks() const { return m_tasks; }
   const std::vector<AttentionJoin>& joins() const { return m_joins; }
-  std::int64_t results() const { return m_results; }  ///< results of stretches that all joins join
+  std::int64_t results() const { return m_results; }  ///< results of stretches that all joins merge
   std::int64_t rowsPerTask() const { return m_rowsPerTask; }
-  /// Multiply-adds of all tasks. Where rows are few, reading their keys and values takes longer and counts as
-  /// so many.
+  /// Returns the multiply-adds of all tasks. With few rows, reading keys and values takes longer and counts
+  /// as more multiply-adds.
   std::int64_t work() const { return m_work; }
-  bool choosesBlocks() const { return m_choosesBlocks; }  ///< whether a run does not read all blocks
+  bool choosesBlocks() const { return m_choosesBlocks; }  ///< whether a run reads only some blocks
 
  private:
   void addTasks(const PlannedRun& run, const AttentionRows& rows, bool isSplit);
@@ -120,22 +122,22 @@ class CpuAttentionPlan {
   std::int64_t m_results = 0;
 };
 
-// Cuts the keys of a segment into the tiles that attention processes.
+// Divides the keys of a segment into the tiles of attention.
 
 constexpr std::int64_t kMostTileKeys = 64;
-/// Ranges of no more keys share tiles with their neighbours.
+/// Ranges with at most this number of keys share tiles with their neighbours.
 constexpr std::int64_t kShortRangeKeys = 32;
-/// Keys of a stretch, about.
+/// Approximate number of keys of a stretch.
 constexpr std::int64_t kStretchKeys = 512;
 
-/// Local tokens begin … end − 1 of a segment.
+/// Positions begin … end − 1 of a segment.
 struct KeyTile {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
-/// Tiles of at most kMostTileKeys keys, counted from local token 0: as many whole blocks as fit, or equal
-/// parts of a large block. They depend only on the block size.
+/// Tiles of at most kMostTileKeys keys, counted from position 0. They are as many whole blocks as fit, or
+/// equal sections of a large block. They depend only on the block size.
 class KeyTiles {
  public:
   explicit KeyTiles(std::int64_t blockSize)
@@ -144,13 +146,13 @@ class KeyTiles {
 
   std::int64_t blockSize() const { return m_blockSize; }
 
-  /// Keys of a stretch: whole tiles. Stretches are counted from local token 0, as tiles are.
+  /// Returns the number of keys of a stretch: whole tiles. Stretches are counted from position 0, like tiles.
   std::int64_t stretchKeys() const {
     const std::int64_t step = std::max(m_tileKeys, m_blockSize);
     return std::max<std::int64_t>(1, kStretchKeys / step) * step;
   }
 
-  /// The tile that contains a local token.
+  /// Returns the tile that contains a position.
   KeyTile tileOf(std::int64_t key) const {
     if (m_blockSize <= kMostTileKeys) {
       const std::int64_t begin = key / m_tileKeys * m_tileKeys;
@@ -169,8 +171,8 @@ class KeyTiles {
 /// The keys and values of a head in a layer.
 template <class Element>
 struct HeadParts {
-  const Element* keys = nullptr;    ///< the layer's first
-  const Element* values = nullptr;  ///< the same
+  const Element* keys = nullptr;    ///< the first key of the layer
+  const Element* values = nullptr;  ///< the first value of the layer
   KvPlaces places;
   std::int64_t head = 0;
   std::int64_t headSize = 0;
@@ -178,13 +180,13 @@ struct HeadParts {
   const Element* keysOf(BlockId block) const { return keys + places.of(block, head); }
 };
 
-/// The keys of a tile that lie in one block.
+/// The keys of a tile in one block.
 template <class Element>
 struct KeyPiece {
   const Element* keys = nullptr;    ///< element 0 of the first key; element i is blockSize · i further
   const Element* values = nullptr;  ///< value of the first key; the next value is headSize further
   std::int64_t count = 0;
-  std::int64_t at = 0;  ///< place of the first key in the tile
+  std::int64_t at = 0;  ///< index of the first key in the tile
 };
 
 /// The pieces of one tile, in order.
@@ -201,8 +203,8 @@ class KeyPieces {
   std::size_t count() const { return m_count; }
   void clear() { m_count = 0; }
 
-  /// Adds the keys begin … end − 1 of a segment, the first at place `at`. Behind them there is room for a
-  /// vector. `chosen`: as for lay().
+  /// Adds the keys begin … end − 1 of a segment, the first one at index `at`. Space for a vector follows
+  /// them. `chosen`: as for lay().
   void add(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t begin, std::int64_t end,
            std::int64_t at, const HeadParts<Element>& parts, const std::uint8_t* chosen) {
     const std::int64_t blockSize = tiles.blockSize();
@@ -216,12 +218,12 @@ class KeyPieces {
     }
   }
 
-  /// Sets the pieces for the local tokens from … to − 1 of a tile that begins at `tileBegin`. `chosen`: by
+  /// Sets the pieces for the positions from … to − 1 of a tile that begins at `tileBegin`. `chosen`: by
   /// virtual block, 0 for blocks that are left out; null: no block is left out.
   void lay(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t from, std::int64_t to,
            std::int64_t tileBegin, const HeadParts<Element>& parts, const std::uint8_t* chosen) {
     m_count = 0;
-    // From the start of a block or tile, so that the alignment of vectors of keys does not depend on `from`.
+    // Starts at a block or tile, so that the alignment of key vectors does not depend on `from`.
     const std::int64_t begin = std::max(from / tiles.blockSize() * tiles.blockSize(), tileBegin);
     add(tiles, blocks, begin, to, begin - tileBegin, parts, chosen);
   }

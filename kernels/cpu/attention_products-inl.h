@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two products of attention on the keys of a tile: scores of queries with keys, and sums of values by
-// weights. A query's result is the same bits whatever is computed beside it. It is compiled once per
-// instruction set.
+// weights. A query's result has the same bits for any other queries. The file is compiled once per
+// instruction set. Open it to speed up attention.
 
 #if defined(SPANSCOPE_KERNELS_CPU_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPANSCOPE_KERNELS_CPU_ATTENTION_PRODUCTS_INL_H_
@@ -28,22 +28,21 @@ namespace {
 
 constexpr std::int64_t kStep = static_cast<std::int64_t>(kLanes);
 constexpr std::int64_t kWidth = 2 * kStep;
-// Scores of a tile are stored in whole vectors, of which the last may reach beyond the tile.
+// Scores of a tile are stored in whole vectors. The last vector may extend beyond the tile.
 constexpr std::int64_t kScoreStride = kMostTileKeys + kWidth;
 constexpr std::int64_t kFewQueries = 6;
 
-/// Few queries do not take as long as the memory does: while keys are read, their values are asked for. Each
-/// line is asked for once, and no more of them at a time than keys are read, since a core forgets what it
-/// cannot take at once. Keys it sees coming.
+/// Whether to prefetch values while keys are read. With few queries, memory is slower than the arithmetic.
+/// Each line is requested once. The requests are as many as the keys that are read, because a core drops
+/// requests that it cannot queue. A core prefetches keys itself.
 template <int kQueries>
 constexpr bool kFetchesAhead = kQueries <= kFewQueries;
 
-/// Elements, or keys, that go through in one turn of a loop: its own steps take a good part of what many
-/// multiply-adds do.
+/// Elements or keys per turn of a loop. The loop's own steps take much of the time of many multiply-adds.
 constexpr std::int64_t kTurn = 4;
 
-/// Asks for a line in the second cache. Into the first, a core has too few lines under way at a time to keep
-/// up with the memory.
+/// Prefetches a line into the second-level cache. For the first level, a core has too few pending lines to
+/// use the full memory rate.
 HWY_INLINE void fetch(const void* line) {
   __builtin_prefetch(line, 0, 2);
 }
@@ -55,16 +54,17 @@ HWY_INLINE void fetchLines(const Element* from, const Element* end) {
   }
 }
 
-/// Where a vector of keys stands, and where its scores go.
+/// The place of a vector of keys, and the place of its scores.
 template <class Element>
 struct KeyVector {
   const Element* keys = nullptr;
   float* scores = nullptr;
-  const Element* values = nullptr;  ///< those of its keys
-  std::int64_t fetched = 0;         ///< of so many keys the values are asked for
+  const Element* values = nullptr;  ///< values of its keys
+  std::int64_t fetched = 0;         ///< number of keys whose values were prefetched
 };
 
-/// Adds the products of an element of a head, of queries and vectors of keys. These go on to the next one.
+/// Adds the products of an element of a head, of queries and vectors of keys. The vectors then move to the
+/// next element.
 template <int kQueries, int kVectors, class Element>
 HWY_INLINE void addProducts(const float* rotated, std::int64_t headSize, std::int64_t blockSize,
                             std::array<KeyVector<Element>, kVectors>& vectors,
@@ -84,7 +84,8 @@ HWY_INLINE void addProducts(const float* rotated, std::int64_t headSize, std::in
   }
 }
 
-/// scores[query][i] = ⟨rotated[query], key i⟩ for kVectors vectors of keys, of one block or of several.
+/// scores[query][i] = ⟨rotated[query], key i⟩ for kVectors vectors of keys, of one block or of several
+/// blocks.
 template <int kQueries, int kVectors, bool kFetches, class Element>
 HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::int64_t blockSize,
                              std::array<KeyVector<Element>, kVectors> vectors) {
@@ -96,7 +97,7 @@ HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::i
     for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::Zero(d);
   }
   if constexpr (kFetches) {
-    // The values of one vector after the other, while a part of the elements is gone through.
+    // Prefetches the values of one vector after the other, during the loop over the elements.
     constexpr std::int64_t kLine = 64 / sizeof(Element);
     constexpr std::int64_t kElements = std::max<std::int64_t>(1, kLine / (kVectors * kStep));
     constexpr std::int64_t kLines = kElements * kVectors * kStep / kLine;
@@ -131,11 +132,11 @@ HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::i
   }
 }
 
-/// `kFetches`: whether to ask for the values, which are read next.
+/// `kFetches`: whether to prefetch the values, which are read next.
 template <int kQueries, bool kFetches, class Element>
 HWY_INLINE void scoreInPairs(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize,
                              const float* rotated, std::int64_t headSize, float* scores) {
-  // Two vectors at a time, from one block after the other: a query's element is loaded once for both.
+  // Two vectors at a time, from consecutive blocks: a query's element is loaded once for both.
   KeyVector<Element> waiting;
   for (const KeyPiece<Element>& piece : pieces) {
     for (std::int64_t i = 0; i < piece.count; i += kStep) {
@@ -155,7 +156,7 @@ HWY_INLINE void scoreInPairs(std::span<const KeyPiece<Element>> pieces, std::int
     scoreVectors<kQueries, 1, kFetches, Element>(rotated, headSize, blockSize, {waiting});
 }
 
-/// `fetches`: whether to ask for the values, if they are too few queries to leave memory the time.
+/// `fetches`: whether to prefetch the values if there are few queries.
 template <int kQueries, class Element>
 void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize, const float* rotated,
                  std::int64_t headSize, float* scores, bool fetches) {
@@ -165,8 +166,8 @@ void scorePieces(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSi
     scoreInPairs<kQueries, false>(pieces, blockSize, rotated, headSize, scores);
 }
 
-/// sums[query] = sums[query] · decay[query] + Σ weights[query][i] · values[i] over tile keys low … high − 1,
-/// for kVectors vectors of head elements.
+/// Computes sums[query] = sums[query] · decay[query] + Σ weights[query][i] · values[i], for kVectors vectors
+/// of head elements. The sum is over tile keys low … high − 1.
 template <int kQueries, int kVectors, class Element>
 HWY_INLINE void addValueVectors(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t high,
                                 std::int64_t headSize, const float* HWY_RESTRICT weights,
@@ -220,8 +221,8 @@ template <int kQueries, class Element>
 void addValues(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t high, std::int64_t headSize,
                const float* weights, const float* decay, float* sums, std::int64_t sumStride) {
   std::int64_t column = 0;
-  // Few queries wait for memory, which is read quickest from one end to the other. The registers hold 2 sums
-  // of kRowTile queries, and so 4 of half as many.
+  // Few queries wait for memory, which is fastest in order. The registers have 2 sums of kRowTile queries, or
+  // 4 sums of half that number.
   if constexpr (2 * kQueries <= kRowTile) {
     for (; column + 3 * kStep < headSize; column += 2 * kWidth) {
       addValueVectors<kQueries, 4>(pieces, low, high, headSize, weights, decay, column, sums, sumStride);

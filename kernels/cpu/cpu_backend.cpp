@@ -341,7 +341,7 @@ namespace {
 struct Named {
   const char* name;
   std::int64_t target;
-  /// Of a set that Highway does not know, see fast/low_precision.cpp: how it is known.
+  /// The instructions of a set that Highway does not know, see fast/low_precision.cpp.
   ByteDots dots = ByteDots::None;
 };
 constexpr std::array kSets = {Named{"AMX", HWY_AVX3 | HWY_AVX3_DL, ByteDots::Amx},

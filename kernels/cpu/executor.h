@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Runs the tiles of an operation on threads, until a stop. Open this file to parallelize an operation.
 #pragma once
 
 #include "kernels/cpu/thread_pool.h"
@@ -10,7 +11,7 @@
 
 namespace spanscope::cpu {
 
-/// The threads of a backend, and the stop token that currently applies.
+/// The threads of a backend, and the current stop token.
 class Executor {
  public:
   explicit Executor(int threads) : m_pool(threads) {}
@@ -22,22 +23,22 @@ class Executor {
   const ThreadPool& pool() const { return m_pool; }
   int threads() const { return m_pool.size(); }  ///< including the caller
 
-  /// Calls tile(index, thread) for every tile, until stopped. `work` is the number of multiply-adds in all
-  /// tiles. If there are few, only the caller works: it would be done before another thread has begun, or has
-  /// got its turn on a busy machine.
+  /// Calls tile(index, thread) for every tile, until a stop. `work` is the number of multiply-adds in all
+  /// tiles. With little work, only the caller computes. It is then done before another thread has begun.
   template <class Tile>
   void run(std::int64_t tiles, std::int64_t work, const Tile& tile) {
     run(tiles, work, m_stop, tile);
   }
 
-  /// The same, but ignores a stop: for short work whose results count even if a stop is requested meanwhile.
+  /// Works like the function above, but ignores a stop. For short work whose results count even after a
+  /// request to stop.
   template <class Tile>
   void runWhole(std::int64_t tiles, std::int64_t work, const Tile& tile) {
     run(tiles, work, std::stop_token(), tile);
   }
 
-  /// Calls range(first, last) for chunks of 0 … count. Each chunk has at least kGrain elementary steps if
-  /// there are as many. Small work runs on the caller.
+  /// Calls range(first, last) for chunks of 0 … count. Each chunk has at least kGrain elementary steps, if
+  /// there are enough. The caller does small work.
   template <class Range>
   void runRanges(std::int64_t count, std::int64_t workPerItem, const Range& range) {
     constexpr std::int64_t kGrain = 1 << 14;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Computes the places of keys and values in the KV store. Open this file to change the store's layout.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -9,10 +10,10 @@
 
 namespace spanscope::cpu {
 
-/// Where the blocks of a layer of the KV store have their keys, and their values, of each head. Some blocks
-/// lie together, about kTogetherSlots slots of them, and in them each head's parts: attention reads head by
-/// head, and memory is read a quarter faster where blocks that follow each other do so there too. All blocks
-/// of a head together would have a few tokens take a page of each head of each layer.
+/// The places of the keys and values of each block and head in a layer of the KV store. Groups of blocks, of
+/// about kTogetherSlots slots, are together in memory. In a group, each head's data is together. Attention
+/// reads head by head, and memory is a quarter faster in this order. Without groups, a few tokens would use a
+/// page for each head of each layer.
 class KvPlaces {
  public:
   static constexpr std::uint64_t kTogetherSlots = 512;
@@ -26,7 +27,7 @@ class KvPlaces {
         m_together(static_cast<std::int64_t>(std::bit_floor(
             std::max<std::uint64_t>(1, kTogetherSlots / static_cast<std::uint64_t>(blockSize))))) {}
 
-  /// Elements from the layer's first to the first of a head of a block.
+  /// Returns the elements from the layer's first element to the first element of a head of a block.
   std::int64_t of(BlockId block, std::int64_t head) const {
     const std::int64_t first = block & ~(m_together - 1);
     const std::int64_t together = std::min(m_together, m_blocks - first);

@@ -68,7 +68,7 @@ void CpuKvStore::copyBlock(BlockId source, BlockId target, std::int32_t slots) {
   }
 }
 
-// Host memory has slot by slot what a head of a block has as keys [headSize][blockSize] and values
+// Host memory has slot after slot. A head of a block has keys [headSize][blockSize] and values
 // [blockSize][headSize].
 
 template <class T>

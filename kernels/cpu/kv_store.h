@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The KV store of the CPU, with bounds of keys for the `sparse` policy. Open this file to change how keys are
+// stored.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -17,13 +19,13 @@
 
 namespace spanscope::cpu {
 
-// Bounds of the keys in whole blocks: for each head, the least and the greatest value of each element. Rows
-// that read only some blocks choose them by these bounds (engine/compute/block_choice.h).
+// Bounds of the keys in whole blocks: for each head, the min and max value of each element. Rows that read
+// only some blocks choose them by these bounds (engine/compute/block_choice.h).
 
 class CpuKvStore;
 
 /// Bounds of a store's blocks, [layer][block][head] of [least, greatest][headSize]. They take no memory
-/// before they are first needed.
+/// before their first use.
 class KeyBounds {
  public:
   explicit KeyBounds(const compute::KvShape& shape) : m_shape(shape) {}
@@ -69,8 +71,8 @@ inline float keyElement(std::uint16_t element) {
   return compute::floatFromBf16(element);
 }
 
-/// Measures the bounds of the slots begin … end − 1 of one head in one block. The block's keys lie as
-/// [headSize][blockSize]. bounds: [least, greatest][headSize].
+/// Measures the bounds of the slots begin … end − 1 of one head in one block. The block's keys have the
+/// layout [headSize][blockSize]. bounds: [least, greatest][headSize].
 template <class Element>
 void measureBounds(const Element* keys, std::int64_t headSize, std::int64_t blockSize, std::int64_t begin,
                    std::int64_t end, float* bounds) {
@@ -88,18 +90,18 @@ void measureBounds(const Element* keys, std::int64_t headSize, std::int64_t bloc
   }
 }
 
-/// Measures the bounds of the blocks in this layer that are not known yet: of those from which rows of the
-/// plan choose, and of which they read every slot.
+/// Measures unknown bounds of blocks in this layer. These are blocks from which rows of the plan choose, and
+/// whose slots are all read.
 void learnBounds(Executor& executor, const CpuAttentionPlan& plan, const CpuKvStore& store,
                  std::int32_t layer);
 
-/// Keys and values by layer, and within it as KvPlaces says. In a head of a block, keys lie as
-/// [headSize][blockSize], so that scores are computed for several keys of a block at once. Values lie as
-/// [blockSize][headSize], so that sums of values run over the head. A slot that was never written has
-/// undefined contents: kernels may load them but must not use them.
+/// Keys and values by layer. KvPlaces defines the places in a layer. In a head of a block, keys have the
+/// layout [headSize][blockSize]. Scores are then computed for several keys of a block at once. Values have
+/// the layout [blockSize][headSize]. Sums of values then run over the head. A slot that was never written is
+/// undefined. Kernels may load such a slot but must not use it.
 class CpuKvStore final : public compute::KvStore {
  public:
-  /// Throws Failure if the shape makes no sense or the memory cannot be allocated.
+  /// Throws Failure if the shape is invalid or the memory cannot be allocated.
   explicit CpuKvStore(const compute::KvShape& shape);
 
   const compute::KvShape& shape() const override { return m_shape; }
@@ -109,7 +111,7 @@ class CpuKvStore final : public compute::KvStore {
   void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
             std::span<float> value) const override;
 
-  /// First element of a layer's keys and values, and of those of a head of a block in it.
+  /// Returns the first element of a layer's keys and values, and of a head of a block in it.
   template <class T>
   const T* keys(std::int32_t layer) const {
     return m_keys.as<T>() + layer * m_layerElements;
@@ -137,8 +139,8 @@ class CpuKvStore final : public compute::KvStore {
   const KvPlaces& places() const { return m_places; }
   std::int64_t headElements() const { return m_headElements; }  ///< of a head of a block
 
-  /// Bounds of the current keys. Code that writes keys without this store's functions must forget the bounds
-  /// of the block.
+  /// Returns the bounds of the current keys. Code that writes keys without this store's functions must call
+  /// forget() for the block.
   KeyBounds& keyBounds() const { return m_bounds; }
 
  private:
@@ -157,7 +159,7 @@ class CpuKvStore final : public compute::KvStore {
   KvPlaces m_places;
   AlignedBuffer m_keys;
   AlignedBuffer m_values;
-  mutable KeyBounds m_bounds;  ///< computed from the keys when it is needed
+  mutable KeyBounds m_bounds;  ///< computed from the keys at its first use
 };
 
 inline CpuKvStore& cpuKvStore(compute::KvStore& store) {
@@ -167,8 +169,8 @@ inline const CpuKvStore& cpuKvStore(const compute::KvStore& store) {
   return static_cast<const CpuKvStore&>(store);
 }
 
-/// Rotates each key row by its local index, rounds keys and values to the store's type, and writes them at
-/// slots[row].
+/// Rotates each key row by its position in the segment. Rounds keys and values to the store's type, and
+/// writes them at slots[row].
 void writeKeysValues(Executor& executor, const RowKernels& kernels, const CpuPass& pass,
                      const CpuTensor& keys, const CpuTensor& values, std::int32_t layer, CpuKvStore& store);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures the highest rates of this machine, here and now, to compare them with the rates of an operation.
+// Measures the max rates of this machine, for comparison with the rates of an operation. Open this file to
+// add a limit to benchmarks.
 #pragma once
 
 #include "kernels/cpu/aligned_buffer.h"
@@ -20,17 +21,17 @@ struct MachineLimits {
 
 /// The loops of a measurement, for one instruction set.
 struct LimitKernels {
-  /// Does multiply-adds on registers only. Returns the number of floating-point operations.
+  /// Does multiply-adds only on registers. Returns the number of floating-point operations.
   double (*multiplyAdd)(std::int64_t rounds, float* sink) = nullptr;
   /// Reads `bytes` bytes, a multiple of 1024, at an aligned address.
   void (*read)(const std::byte* data, std::size_t bytes, float* sink) = nullptr;
 };
 
-/// The loops for the best instruction set of this machine.
+/// Returns the loops for the best instruction set of this machine.
 LimitKernels limitKernels();
 
-/// Takes single samples, so that a benchmark can alternate them with its own measurements. On a machine that
-/// does other work too, only neighbouring samples can be compared.
+/// Takes single samples, so that a benchmark can alternate them with its own measurements. On a machine with
+/// other work, only neighbouring samples are comparable.
 class MachineMeter {
  public:
   /// Reserves 512 MiB. Throws Failure if that is impossible. 0 threads means all cores.
@@ -42,7 +43,7 @@ class MachineMeter {
   double sampleByteOperations();  ///< the same
   double sampleReadBytes();       ///< takes about 20 ms
 
-  /// The best of several samples of each rate.
+  /// Returns the best of several samples of each rate.
   MachineLimits measure(int samples = 10);
 
  private:
@@ -54,8 +55,8 @@ class MachineMeter {
   AlignedBuffer m_buffer;
 };
 
-/// Bytes of memory that this machine has, or that the program's control group may use if that is less. 0 if
-/// this cannot be found out.
+/// Returns the bytes of memory of this machine, or the limit of the program's control group if that is less.
+/// Returns 0 if unknown.
 std::uint64_t machineMemory();
 
 }  // namespace spanscope::cpu

@@ -13,22 +13,22 @@ namespace {
 
 // Rows that are packed at once: bounds the scratch memory, and one pass over the weights serves them all.
 constexpr std::int64_t kMostRows = 768;
-// A block's packed rows (kRowBlock × columns) share the second-level cache with its sums; a panel's part
-// (columns × panelWidth) stays in the first.
+// A block's packed rows (kRowBlock × columns) share the second-level cache with its sums. A panel's part
+// (columns × panelWidth) stays in the first level.
 constexpr std::int64_t kRowBlock = 96;
 constexpr std::int64_t kMostColumns = 288;
 constexpr std::int64_t kColumnStep = 32;  ///< whole lines of memory, and whole parts of most formats
 constexpr std::int64_t kBlockFeatures = 256;
-// Packed weights are widened once for all rows of a block: twice as many of them halve what that costs, and
-// still leave half of a second-level cache of a mebibyte. Rows of lower precision take less of it anyway.
+// Packed weights are widened once for all rows of a block. Twice as many rows halve the cost, and still leave
+// half of a second-level cache of a MiB. Rows of lower precision take less of it anyway.
 constexpr std::int64_t kLargeRowBlock = 192;
-// Tiles of rows from which on weights of 16 bits, too, are widened once for all instead of with each.
+// Min number of row tiles for which 16-bit weights, too, are widened once for all tiles.
 constexpr std::int64_t kTilesWorthWidening = 8;
-// Columns of packed weights that are widened at once for few rows: whole blocks' parts, and so few that four
+// Columns of packed weights that are widened at once for few rows. They are parts of whole blocks. Four
 // panels stay in the nearest cache.
 constexpr std::int64_t kWidenedColumns = 64;
-// Columns of borrowed weights that are arranged at once for few rows: of each feature a stretch that memory
-// gives well, and so few that four panels stay in the second-level cache.
+// Columns of borrowed weights that are arranged at once for few rows. Each feature has a stretch that is long
+// enough for fast reads. Four panels stay in the second-level cache.
 constexpr std::int64_t kBorrowedColumns = 512;
 // With few rows the weights are streamed: at most about this much of them in a block.
 constexpr std::int64_t kStreamedBytes = 2048 * 1024;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Products of activations and packed weights.
+// Computes products of activations and packed weights. Open this file to change the matrix products of the
+// CPU.
 //
-// In f32 arithmetic, every element of the result is one chain of multiply-adds over k = 0 … K − 1; then the
-// bias is added, then the old value of the element. (For the others see
-// fast/fast_kernels.h.) Vectors run across output features. A chain is never split: if
-// work is cut along k, the sum so far is stored and later continued. So the bits of a row do not depend on
-// other rows, on tiles or on threads.
+// In f32 arithmetic, every element of the result is one chain of multiply-adds over k = 0 … K − 1. Then the
+// bias is added, then the old value of the element. For other arithmetics see fast/fast_kernels.h. Vectors
+// run across output features. A chain is never split. If work is divided along k, the sum so far is stored
+// and later continued. The bits of a row therefore do not depend on other rows, on tiles or on threads.
 #pragma once
 
 #include "engine/compute/dtype.h"
@@ -21,21 +21,21 @@
 
 namespace spanscope::cpu {
 
-/// Rows are cut into tiles of nearly equal height. Otherwise, tiles of six and three rows would leave half of
+/// Divides rows into tiles of nearly equal height. Otherwise, tiles of six and three rows would leave half of
 /// the multipliers idle in the second tile.
 struct RowTiles {
   std::int64_t rows = 0;
   std::int64_t tiles = 0;
 
-  /// First row of a tile. For the tile after the last: the number of rows.
+  /// Returns the first row of a tile. After the last tile: the number of rows.
   std::int64_t begin(std::int64_t tile) const {
     return tile * (rows / tiles) + (tile < rows % tiles ? tile : rows % tiles);
   }
 };
 
-/// One product. It is cut into blocks of rowBlock row tiles × panelBlock panels.
+/// One product. It is divided into blocks of rowBlock row tiles × panelBlock panels.
 struct MatmulJob {
-  const std::byte* packedRows = nullptr;  ///< as packRows() leaves them, or f32 where a row is read as it is
+  const std::byte* packedRows = nullptr;  ///< result of packRows(), or f32 if a row is read unpacked
   const CpuWeight* weight = nullptr;
   const float* bias = nullptr;  ///< [features] or null
   float* out = nullptr;         ///< [rows][features]
@@ -50,55 +50,55 @@ struct MatmulJob {
 };
 
 struct MatmulScratch {
-  float* sums = nullptr;  ///< rowBlock · rowTile rows × panelBlock · panelWidth
-  /// What is taken of packed weights, and of those of 16 bits for many rows: at least mostPanels panels ×
-  /// columnBlock × panelWidth floats. Null where weights are multiplied with as they are stored.
+  float* sums = nullptr;  ///< rowBlock · rowTile rows × panelBlock · panelWidth.
+  /// Widened packed weights, and widened 16-bit weights for many rows: at least mostPanels panels ×
+  /// columnBlock × panelWidth floats. Null if weights are used as stored.
   float* widened = nullptr;
-  /// For borrowed weights, what is arranged of them: a panel of a packed weight, of others mostPanels panels
-  /// × columnBlock.
+  /// Arranged borrowed weights: one panel of a packed weight, or mostPanels panels × columnBlock of other
+  /// weights.
   std::byte* arranged = nullptr;
 };
 
 /// The functions for one instruction set and one layout of panels.
 struct MatmulKernels {
   std::int64_t panelWidth = 0;  ///< number of output features in a panel: two vectors
-  std::int64_t rowTile = 0;     ///< most rows whose sums fit into registers at the same time
-  std::int64_t mostPanels = 0;  ///< number of panels that are processed together when rows are few
-  bool readsSingleRow = false;  ///< whether a row that is alone need not be packed
-  /// Bytes of a packed row for a product with this weight.
+  std::int64_t rowTile = 0;     ///< max rows whose sums fit into registers at the same time
+  std::int64_t mostPanels = 0;  ///< number of panels that are processed together with few rows
+  bool readsSingleRow = false;  ///< whether a single row may stay unpacked
+  /// Returns the bytes of a packed row for a product with this weight.
   std::int64_t (*packedRowBytes)(const CpuWeight& weight) = nullptr;
-  /// Packs the tiles first … last − 1 of the rows at x for a product with this weight; row r of all begins
-  /// its tile at r · packedRowBytes().
+  /// Packs the tiles first … last − 1 of the rows at x for a product with this weight. The tile that begins
+  /// with row r begins at r · packedRowBytes().
   void (*packRows)(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
                    std::int64_t last, std::byte* packed) = nullptr;
-  /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …); `scratch` is the thread's own. What
-  /// is taken of weights stays there, columnBlock by columnBlock, so that all rows of the block share that.
+  /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …). `scratch` belongs to the thread.
+  /// Widened weights stay there, columnBlock by columnBlock, so that all rows of the block share them.
   void (*block)(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) = nullptr;
 };
 
-/// The kernels for f32 arithmetic with the best instruction set of this machine: for weights in
+/// Returns the kernels for f32 arithmetic with the best instruction set of this machine, for weights in
 /// CpuWeight::Layout::Panels.
 MatmulKernels matmulKernels();
 
 /// Matrix products, with their scratch memory.
 class Matmul {
  public:
-  /// Where the processor lacks what `arithmetic` computes with, products are computed in f32.
+  /// If the processor lacks the instructions of `arithmetic`, products are computed in f32.
   explicit Matmul(compute::Arithmetic arithmetic);
 
-  /// What Arithmetic::Fast computes with; nothing for F32.
+  /// Returns the instructions of Arithmetic::Fast; nothing for F32.
   const LowPrecision& lowPrecision() const { return m_lowPrecision; }
-  /// The layout in which a weight of this format is multiplied with.
+  /// Returns the product layout of a weight in this format.
   PanelLayout layoutFor(compute::WeightFormat format) const;
-  /// out = x · weightᵀ (+ bias) (+ out), once settle() is called. Products of the same x that follow each
-  /// other are computed together: their rows are packed once, and every thread has more to do at a time. x is
-  /// not changed before then. Resizes out unless accumulating. `weight` must be in its format's layout;
-  /// `bias` is one row of f32 or null.
+  /// Computes out = x · weightᵀ (+ bias) (+ out) when settle() is called. x must not change before.
+  /// Consecutive products of the same x are computed together. Their rows are packed once, and every thread
+  /// has more work. Resizes out unless accumulating. `weight` must have its format's layout. `bias` is one
+  /// row of f32 or null.
   void add(Executor& executor, const CpuTensor& x, const CpuWeight& weight, const CpuWeight* bias,
            bool accumulate, CpuTensor& out);
-  /// Computes the products that wait. Call this before anything else touches their tensors.
+  /// Computes the waiting products. Call this before other code uses their tensors.
   void settle(Executor& executor);
-  /// Forgets the products that wait.
+  /// Drops the waiting products.
   void clear() { m_waiting.clear(); }
 
  private:
@@ -109,16 +109,16 @@ class Matmul {
     bool accumulate = false;
     CpuTensor* out = nullptr;
   };
-  /// A product, cut into blocks.
+  /// A product, divided into blocks.
   struct Piece {
     const MatmulKernels* kernels = nullptr;
     MatmulJob job;
     std::int64_t rowBlocks = 0;
     std::int64_t blocks = 0;
-    std::int64_t firstBlock = 0;  ///< among those of all pieces
+    std::int64_t firstBlock = 0;  ///< among the blocks of all pieces
     std::int64_t sums = 0;        ///< floats of scratch memory
-    std::int64_t widened = 0;     ///< the same
-    std::int64_t arranged = 0;    ///< the same
+    std::int64_t widened = 0;     ///< floats of scratch memory
+    std::int64_t arranged = 0;    ///< floats of scratch memory
     std::size_t packing = 0;      ///< index of its rows' packing, if they are packed
 
     std::int64_t scratch() const { return sums + widened + arranged; }
@@ -126,7 +126,7 @@ class Matmul {
 
   /// Rows that are packed in one way.
   struct Packing {
-    const Piece* piece = nullptr;  ///< the first that takes them so
+    const Piece* piece = nullptr;  ///< the first piece with this packing
     std::byte* out = nullptr;
   };
 
@@ -140,7 +140,7 @@ class Matmul {
   MatmulKernels m_pairKernels;
   MatmulKernels m_byteKernels;
   std::vector<Waiting> m_waiting;
-  // What is computed. Between two products of a single row there is no time to allocate memory.
+  // The running products. Between two products of a single row there is no time to allocate memory.
   std::vector<Waiting> m_running;
   std::vector<Piece> m_pieces;
   std::vector<Packing> m_packings;

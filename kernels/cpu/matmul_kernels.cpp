@@ -85,7 +85,7 @@ void multiplyStreams(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT
       // The compiler would keep the rows' elements from one panel to the next, and sums in memory for it.
       if (p > 0 && kRows > 1) std::atomic_signal_fence(std::memory_order_seq_cst);
       const PanelVectors panel = loadPanel(panels + p * panelStride);
-      if (kRows > 1) hwy::Prefetch(panels + p * panelStride + kAhead);  // one row alone keeps up by itself
+      if (kRows > 1) hwy::Prefetch(panels + p * panelStride + kAhead);  // a single row needs no prefetch
       SPANSCOPE_UNROLL
       for (int r = 0; r < kRows; ++r) {
         const FloatVector x = hn::Set(d, rows[r]);
@@ -111,8 +111,8 @@ template <class Element>
 using MultiplyStreams = void (*)(const float*, const Element*, std::int64_t, std::int64_t, float*,
                                  std::int64_t, bool);
 
-/// Most panels that go through at once with so many rows: enough sums to keep the multipliers busy, no more
-/// than the registers hold.
+/// Max number of panels at once for this number of rows. The sums are enough to keep the multipliers busy,
+/// and fit in the registers.
 constexpr int kMostPanels = 4;
 constexpr int mostPanels(int rows) {
   return std::max(1, std::min(kMostPanels, kRowTile / rows));
@@ -139,9 +139,8 @@ struct Ahead {
   std::int64_t bytes = 0;         ///< for each k
 };
 
-/// sums[row] (+)= Σ over `count` k of rows[k][row] · panel[k], for a panel in the nearest cache. Several k go
-/// through in one turn of the loop: where a core has another thread beside this one, the steps of the loop
-/// itself take what multiply-adds need, too.
+/// sums[row] (+)= Σ over `count` k of rows[k][row] · panel[k], for a panel in the nearest cache. One turn of
+/// the loop takes several k. A core with a second thread would otherwise lose time in the loop's own steps.
 template <int kRows, bool kAsks, class Element>
 void multiplyTile(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panel, Ahead ahead,
                   std::int64_t count, float* HWY_RESTRICT sums, bool isFirst) {
@@ -231,7 +230,7 @@ const float* rowsOf(const MatmulJob& job) {
   return reinterpret_cast<const float*>(job.packedRows);
 }
 
-/// Parts of panels as they are multiplied with: where k of the first one stands, and elements to the next.
+/// Parts of panels in a product: the place of k of the first panel, and elements to the next panel.
 template <class Element>
 struct Panels {
   const Element* at = nullptr;

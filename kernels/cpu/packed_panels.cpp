@@ -24,8 +24,8 @@ int lowBits(int bits) {
 using Bytes = std::uint8_t __attribute__((vector_size(16)));
 constexpr std::size_t kSide = 16;
 
-/// Turns sixteen rows of sixteen bytes over: four times, each row of the first half and that of the second
-/// are dealt out in turn.
+/// Transposes sixteen rows of sixteen bytes. Four rounds interleave each row of the first half with one of
+/// the second half.
 std::array<Bytes, kSide> turned(std::array<Bytes, kSide> rows) {
   for (int round = 0; round < 4; ++round) {
     std::array<Bytes, kSide> dealt;
@@ -78,8 +78,8 @@ constexpr Word inEach(unsigned byte) {
   return static_cast<Word>(static_cast<Word>(~Word{0}) / 0xFFU * byte);
 }
 
-/// Writes `half` bytes, each of which join(at) makes of codes: at(offset) is that many codes further on. No
-/// bit may leave its byte. Eight or four at a time where there are so many.
+/// Writes `half` bytes. join(at) makes each byte from codes, and at(offset) reads the code `offset` codes
+/// further. No bit may leave its byte. Writes eight or four bytes at a time if possible.
 template <class Half, class Join>
 void putPlane(const std::uint8_t* codes, Half half, std::uint8_t* plane, const Join& join) {
   const auto put = [&]<class Word>(Word /*kind*/) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Panels of weights in packed formats, as the kernels read them.
+// Defines panels of weights in packed formats, as the kernels read them. Open this file before you change the
+// kernels of packed formats.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -9,19 +10,21 @@
 
 namespace spanscope::cpu {
 
-/// A panel of `width` output features holds, block by block along k: the factors of all features, in f16;
-/// their minima, in f16, if the format has any; then, part by part: the scales, one byte each; the parts'
-/// minima, one byte each; the codes.
+/// A panel of `width` output features has for each block along k:
+/// - the factors of all features, in f16;
+/// - their minima, in f16, if the format has minima;
+/// - for each part: the scales and the parts' minima, one byte each, then the codes.
 ///
-/// Codes lie in groups of four k. A group has planes, for `half` = width / 2:
-/// - eight bits: [4 k][width] bytes;
-/// - the lower four bits of 4, 5 and 6: [4 k][half] bytes; the lower half of byte i is that of feature i, the
-///   upper half that of feature i + half;
-/// - the two bits of 2 and 3, the upper two of 6: [2 pairs of k][half] bytes; from the lowest bits on:
-/// feature
-///   i and i + half of the first k, then of the second;
-/// - the upper bit of 3 and 5: [half] bytes; from the lowest bit on: feature i and i + half of each k.
-/// So one load of `half` bytes gives both vectors of a panel, and no more bits are stored than in the file,
+/// Codes are in groups of four k. A group has planes, for `half` = width / 2:
+/// - Eight bits: [4 k][width] bytes.
+/// - The lower four bits of 4, 5 and 6: [4 k][half] bytes. Byte i has feature i in its lower half and feature
+///   i + half in its upper half.
+/// - The two bits of 2 and 3, and the upper two of 6: [2 pairs of k][half] bytes. The order from the lowest
+///   bits: features i and i + half of the first k, then of the second k.
+/// - The upper bit of 3 and 5: [half] bytes. The order from the lowest bit: features i and i + half of each
+///   k.
+///
+/// One load of `half` bytes thus gives both vectors of a panel. The number of bits is that of the file,
 /// except that scales of six bits take eight.
 struct PackedPanelShape {
   std::int64_t width = 0;
@@ -37,12 +40,12 @@ struct PackedPanelShape {
   std::int64_t panelBytes(std::int64_t columns) const { return columns / blockElements * blockBytes; }
 };
 
-inline constexpr std::int64_t kPackedGroup = 4;  ///< k that are packed together
+inline constexpr std::int64_t kPackedGroup = 4;  ///< number of k that are packed together
 
 /// `width` is even.
 PackedPanelShape packedPanelShape(const compute::WeightFormatInfo& info, std::int64_t width);
 
-/// Packs `columns` columns of one panel from k on, both whole blocks; features beyond the matrix become
+/// Packs `columns` columns of one panel from k on, both whole blocks. Features beyond the matrix become
 /// zeros. `out` has shape.panelBytes(columns) bytes. The panel is at most kMostPanelWidth wide.
 void packPanel(const compute::HostMatrix& matrix, const PackedPanelShape& shape, std::int64_t panel,
                std::int64_t k, std::int64_t columns, std::byte* out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the layouts of panels of packed weights share: a block of all features at a time.
+// Shared code of the layouts of packed panels: one block of all features at a time. Open this file to add a
+// panel layout.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -15,16 +16,18 @@ namespace spanscope::cpu {
 
 inline constexpr std::int64_t kMostPanelWidth = 32;
 
-/// A block of each feature of a panel, taken apart; zeros for features beyond the matrix.
+/// A block of each feature of a panel, in separate arrays. Features beyond the matrix are zeros.
 using PanelBlocks = std::array<compute::PackedParts, kMostPanelWidth>;
 
-/// Packs `columns` columns of a panel from k on, both whole blocks: of each block the factors and minima of
-/// all features, in f16; then, part by part, the scales and the parts' minima, a byte each, and behind them
-/// what packCodes(blocks, part, out) writes. `shape` says how many bytes these take.
+/// Packs `columns` columns of a panel from k on, both whole blocks. `shape` has the numbers of bytes. Each
+/// block gets these bytes in order:
+/// - the factors and minima of all features, in f16;
+/// - for each part: the scales and the parts' minima, a byte each, then the output of packCodes(blocks, part,
+///   out).
 template <class Shape, class PackCodes>
 void packBlocks(const compute::HostMatrix& matrix, const Shape& shape, std::int64_t width, std::int64_t panel,
                 std::int64_t k, std::int64_t columns, std::byte* out, const PackCodes& packCodes) {
-  // Rows are far apart, so what comes next of them is asked for, line by line.
+  // Rows are far apart. The code therefore prefetches their next bytes, line by line.
   constexpr std::int64_t kAheadOfRow = 256;
   constexpr std::int64_t kLine = 64;
   const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);

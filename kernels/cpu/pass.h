@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The CPU backend's form of a pass. Open this file to add a table that operations share.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -26,7 +27,7 @@ class CpuPass final : public compute::Pass {
 
   std::span<const TokenId> tokens() const { return m_tokens; }
   std::span<const std::int64_t> slots() const { return m_slots; }
-  /// Cosines and sines for rotating the row's key.
+  /// Returns cosines and sines for rotating the row's key.
   const float* keyRotation(std::int64_t row) const { return m_keyRotations[static_cast<std::size_t>(row)]; }
   const CpuAttentionPlan& attention() const { return m_attention; }
   const compute::MassRequest& mass() const { return m_mass; }
@@ -36,7 +37,7 @@ class CpuPass final : public compute::Pass {
   compute::PassResults results;
 
  private:
-  /// The parts of the inputs that narrowing needs.
+  /// The inputs that narrowing needs.
   struct Wide {
     compute::AttentionShape shape;
     compute::RotaryTable rotary;
@@ -50,8 +51,7 @@ class CpuPass final : public compute::Pass {
 
   std::vector<TokenId> m_tokens;
   std::vector<std::int64_t> m_slots;
-  std::vector<std::shared_ptr<const RotaryPage>> m_rotaryPages;  ///< keeps the pages alive to which
-                                                                 ///< m_keyRotations points
+  std::vector<std::shared_ptr<const RotaryPage>> m_rotaryPages;  ///< owns the pages of m_keyRotations
   std::vector<const float*> m_keyRotations;
   CpuAttentionPlan m_attention;
   compute::MassRequest m_mass;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Caches cosines and sines of rotary embeddings. Open this file to change how rotations are computed.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -11,7 +12,7 @@
 
 namespace spanscope::cpu {
 
-/// Cosines and sines of kRows distances that follow each other.
+/// Cosines and sines of kRows consecutive distances.
 struct RotaryPage {
   static constexpr std::int64_t kRows = 64;
   std::vector<float> cosSin;  ///< [kRows][pairs cosines, pairs sines]
@@ -25,7 +26,7 @@ class RotaryRows {
              std::int64_t rowElements)
       : m_pages(std::move(pages)), m_offset(offset), m_rowElements(rowElements) {}
 
-  /// `pairs` cosines, then `pairs` sines, of the distance first + index.
+  /// Returns `pairs` cosines, then `pairs` sines, of the distance first + index.
   const float* row(std::int64_t index) const {
     const std::int64_t place = m_offset + index;
     return m_pages[static_cast<std::size_t>(place / RotaryPage::kRows)]->cosSin.data() +
@@ -38,8 +39,8 @@ class RotaryRows {
   std::int64_t m_rowElements = 0;
 };
 
-/// Makes pages when they are first needed. The results depend only on the table and the distance, not on
-/// earlier calls. It drops all pages when it has grown beyond a limit.
+/// Makes pages at their first use. The results depend only on the table and the distance, not on earlier
+/// calls. The cache drops all pages beyond a size limit.
 class RotaryCache {
  public:
   RotaryRows rows(const compute::RotaryTable& table, std::int64_t first, std::int64_t count);
@@ -56,7 +57,7 @@ class RotaryCache {
   std::size_t m_bytes = 0;
 };
 
-/// Index of the page that contains a distance. Distances may be negative.
+/// Returns the index of the page that contains a distance. Distances may be negative.
 constexpr std::int64_t rotaryPageOf(std::int64_t distance) {
   return distance >= 0 ? distance / RotaryPage::kRows
                        : -((-distance + RotaryPage::kRows - 1) / RotaryPage::kRows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Operations within a row of activations. Every result depends only on its own row: vectors start at the
-// row's first element, and sums have a fixed order.
+// Operations in a row of activations. Every result depends only on its own row. Vectors start at the row's
+// first element, and sums have a fixed order. Open this file to add an operation on rows.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace spanscope::cpu {
 
 /// The functions for one instruction set.
 struct RowKernels {
-  const char* target = "";          ///< the name that results are known by, e.g. "AVX3"
-  const char* instructionSet = "";  ///< the name that people know, e.g. "AVX-512"
+  const char* target = "";          ///< the name in results, e.g. "AVX3"
+  const char* instructionSet = "";  ///< the name for the user, e.g. "AVX-512"
   std::int64_t lanes = 0;           ///< number of f32 elements in a vector
   /// out = x / √(mean(x²) + epsilon) · weight
   void (*rmsNorm)(const float* x, const float* weight, float epsilon, std::int64_t columns,
                   float* out) = nullptr;
-  /// out = activation(gate) · up, by the number of the activation; out may be gate.
+  /// out = activation(gate) · up, by the number of the activation. out may be gate.
   void (*multiplyGated[2])(const float* gate, const float* up, std::int64_t columns, float* out) = {};
   /// x = factor · x
   void (*scale)(float* x, float factor, std::int64_t columns) = nullptr;
-  /// out = out + factor · x, where product and sum are rounded once.
+  /// out = out + factor · x. Product and sum together are rounded once.
   void (*addScaled)(const float* x, float factor, std::int64_t columns, float* out) = nullptr;
   /// Rotates the pairs (i, i + pairs) of a head by angles and multiplies by `scale`. `cosSin` has `pairs`
   /// cosines, then `pairs` sines.
@@ -29,7 +29,7 @@ struct RowKernels {
   void (*exponential)(const float* x, std::int64_t count, float* out) = nullptr;
 };
 
-/// The kernels for the best instruction set of this machine.
+/// Returns the kernels for the best instruction set of this machine.
 RowKernels rowKernels();
 
 }  // namespace spanscope::cpu

@@ -111,9 +111,9 @@ class RowSampler {
     return m_ids[placeOf(target(total), m_weights)];
   }
 
-  /// Finds a beginning in order that holds `count` tokens and `weight`, or else all that have a weight: what
-  /// has none changes nothing where it is kept. Few tokens hold most of the weight as a rule, so that it is
-  /// worth trying with few.
+  /// Finds a beginning in order with `count` tokens and `weight`, or else all tokens with a weight. Tokens
+  /// without a weight do not matter. Usually few tokens have most of the weight. The search therefore begins
+  /// with few.
   void findCandidates(const WeightFunction& function, std::size_t count, std::uint64_t weight) {
     m_best = function.best;
     constexpr auto kAll = static_cast<float>(-compute::kWeightBits - 1);
@@ -125,7 +125,8 @@ class RowSampler {
     }
   }
 
-  /// Keeps the shortest beginning in order whose measures sum up to at least `least` > 0; all of them do.
+  /// Keeps the shortest beginning in order whose measures have a sum of at least `least` > 0. All tokens
+  /// together reach this sum.
   template <class Measure>
   void keepFirst(std::uint64_t least, const Measure& measure) {
     const std::size_t active = chooseBin(least, measure);
@@ -133,7 +134,7 @@ class RowSampler {
     const float lastLogit = m_logits[lastPlace];
     std::size_t kept = 0;
     for (std::uint32_t place = 0; place < m_count; ++place) {
-      // Without a branch, which nothing could foretell.
+      // Without a branch, because the processor could not predict it.
       const float logit = m_logits[place];
       const bool keep = static_cast<int>(logit > lastLogit) +
                             (static_cast<int>(logit == lastLogit) & static_cast<int>(place <= lastPlace)) !=
@@ -146,14 +147,15 @@ class RowSampler {
     m_count = kept;
   }
 
-  /// Puts the candidates into bins of equal width by their logits, and the places of those that share the bin
-  /// of the last one to be kept into m_active, in order of ids; takes what comes before that bin off `least`.
-  /// Returns how many they are: few, where logits are spread as a model's are.
+  /// Puts the candidates into bins of equal width by their logits. The bin of the last kept candidate
+  /// decides. Its candidates go to m_active, in order of ids. Earlier bins reduce `least`. Returns the number
+  /// of candidates in m_active. It is small for usual logits.
   template <class Measure>
   std::size_t chooseBin(std::uint64_t& least, const Measure& measure) {
     constexpr std::uint32_t kBins = 1024;
     const float range = m_best - m_kernels.smallest(m_logits, m_count);
-    // Rounding keeps the order, so that no bin holds a logit that stands before one of an earlier bin.
+    // Rounding keeps the order. No bin therefore contains a logit that comes before a logit of an earlier
+    // bin.
     const float perLogit = static_cast<float>(kBins - 1) / std::max(range, 0x1p-100F);
     for (std::size_t place = 0; place < m_count; ++place) {
       m_bins[place] = static_cast<std::int32_t>(
@@ -178,9 +180,9 @@ class RowSampler {
     return active;
   }
 
-  /// The last one to be kept of those in m_active, so that the measures up to it in order sum up to `least`.
-  /// Digit by digit of what comes between it and the best one, from the highest down: those that share the
-  /// digits so far with the last one remain.
+  /// Returns the last kept candidate of m_active: the measures up to it, in order, reach the sum `least`. The
+  /// search goes digit by digit of its distance from the best one, from the highest digit. Candidates with
+  /// equal digits remain.
   template <class Measure>
   std::uint32_t chooseLast(std::size_t active, std::uint64_t least, const Measure& measure) {
     constexpr int kDigitBits = 8;

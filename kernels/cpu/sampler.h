@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Samples tokens on the CPU. Open this file to speed up sampling; the rules are in engine/compute/sampling.h.
 #pragma once
 
 #include "engine/compute/sampling.h"
@@ -12,10 +13,10 @@
 
 namespace spanscope::cpu {
 
-// The operations on every logit of a row when a token is drawn. engine/compute/sampling.h defines the words
-// and the arithmetic, which is the same on every instruction set.
+// The operations on every logit of a row for sampling. engine/compute/sampling.h defines the terms and the
+// arithmetic. The arithmetic is the same on every instruction set.
 
-/// Number of logits that are added up together.
+/// Number of logits that are added together.
 constexpr std::size_t kSumBlock = 1024;
 
 /// The best logit of a row and the scale of a temperature: y = (logit − best) · scale.
@@ -38,22 +39,22 @@ struct SamplingKernels {
   /// sums[b] = sum of the weights of block b. Returns the sum of all weights.
   std::uint64_t (*weightSums)(const float* logits, std::size_t count, const WeightFunction& function,
                               std::uint64_t* sums) = nullptr;
-  /// Packs the logits with y ≥ `least`, and their ids, in the order of ids. Returns their number. In both
-  /// outputs, kPackTail further elements may be overwritten.
+  /// Packs the logits with y ≥ `least`, and their ids, in the order of ids. Returns their number. Both
+  /// outputs have space for kPackTail further elements, which may be overwritten.
   std::size_t (*pack)(const float* logits, std::size_t count, const WeightFunction& function, float least,
                       float* packed, std::int32_t* ids) = nullptr;
-  /// The smallest logit; the logits must be undamaged.
+  /// Returns the smallest logit. The logits must be undamaged.
   float (*smallest)(const float* logits, std::size_t count) = nullptr;
 };
 constexpr std::size_t kPackTail = 64;
 
-/// The kernels for the best instruction set of this machine.
+/// Returns the kernels for the best instruction set of this machine.
 SamplingKernels samplingKernels();
 
 /// Memory for sampling one row after the other.
 struct SamplingWorkspace {
-  /// For rows of `logits` logits; `candidates`: with memory for filtering tokens. Throws Failure if it cannot
-  /// be allocated.
+  /// Reserves memory for rows of `logits` logits. `candidates`: also memory for filtering tokens. Throws
+  /// Failure if the memory cannot be allocated.
   void reserve(std::size_t logits, bool candidates);
 
   AlignedBuffer sums;     ///< sums of weights, one per block of kSumBlock logits
@@ -63,14 +64,14 @@ struct SamplingWorkspace {
   AlignedBuffer ids;      ///< i32
   AlignedBuffer weights;  ///< u64
   AlignedBuffer bins;     ///< i32
-  AlignedBuffer active;   ///< u32: the places of candidates between which a selection still has to decide
+  AlignedBuffer active;   ///< u32: places of candidates that a selection has not decided yet
 };
 
-/// Draws tokens exactly as compute::sampleRow does, but without sorting. The executor's threads work on
+/// Samples tokens exactly like compute::sampleRow, but without sorting. The executor's threads work on
 /// several rows at the same time. The time for a row is proportional to its number of logits.
 class Sampler {
  public:
-  /// Throws Failure as compute::checkRow() does, or if memory cannot be allocated.
+  /// Throws Failure like compute::checkRow(), or if memory cannot be allocated.
   void run(Executor& executor, std::span<const compute::SamplingRow> rows,
            std::span<compute::SampledToken> tokens);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Code that the kernels share. It is compiled once per instruction set.
+// Code that the kernels share. It is compiled once per instruction set. Open this file before you write a
+// kernel.
 
 #if defined(SPANSCOPE_KERNELS_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPANSCOPE_KERNELS_CPU_SIMD_INL_H_
@@ -13,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Loops over arrays of vectors must be unrolled completely; otherwise the vectors live in memory.
+// Loops over arrays of vectors must be unrolled completely. Otherwise the vectors are in memory.
 #undef SPANSCOPE_UNROLL
 #if HWY_COMPILER_CLANG
 #define SPANSCOPE_UNROLL _Pragma("unroll")
@@ -31,7 +32,7 @@ using FloatTag = hn::ScalableTag<float>;
 using FloatVector = hn::Vec<FloatTag>;
 constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
 
-// Sixteen vector registers hold 6 × 2 sums, thirty-two hold 12 × 2.
+// Sixteen vector registers contain 6 × 2 sums, thirty-two contain 12 × 2.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
 constexpr int kRowTile = 12;
 #else
@@ -48,14 +49,14 @@ HWY_INLINE FloatVector widen(FloatTag d, const std::uint16_t* source) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(whole, hn::LoadU(half, source))));
 }
 
-/// e^x with an error of at most 2 units in the last place for −87 ≤ x ≤ 88. Below that it is 0, above that
-/// e^88, and NaN for NaN.
+/// e^x with an error of at most 2 units in the last place for −87 ≤ x ≤ 88. The result is 0 below that, e^88
+/// above that, and NaN for NaN.
 HWY_INLINE FloatVector exponential(FloatTag d, FloatVector x) {
   const hn::RebindToSigned<FloatTag> integers;
   const auto lowest = hn::Set(d, -87.0F);
   const auto isNormal = hn::Ge(x, lowest);
   const auto clamped = hn::Min(x, hn::Set(d, 88.0F));
-  // x = n·ln 2 + r with |r| ≤ ln 2 / 2. ln 2 is split into two parts. The first has so few digits that n
+  // x = n·ln 2 + r with |r| ≤ ln 2 / 2. ln 2 is split into two parts. The first part has so few digits that n
   // times it is exact.
   const auto n = hn::Round(hn::Mul(clamped, hn::Set(d, 1.44269504F)));
   auto r = hn::NegMulAdd(n, hn::Set(d, 0.69140625F), clamped);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The tensor of the CPU backend. Open this file to change how activations are stored.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -29,7 +30,7 @@ class CpuTensor final : public compute::Tensor {
   std::int64_t m_columns = 0;
 };
 
-// A backend only gets tensors that it made itself.
+// A backend gets only tensors that it made itself.
 inline CpuTensor& cpuTensor(compute::Tensor& tensor) {
   return static_cast<CpuTensor&>(tensor);
 }

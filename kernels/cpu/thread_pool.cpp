@@ -21,20 +21,20 @@ namespace spanscope::cpu {
 
 namespace {
 
-// Between two operations of a forward pass a worker keeps watch: being woken by the system takes longer than
-// many of the operations of a small model.
+// Between two operations of a forward pass a worker spins. Waking it by the system takes longer than many
+// operations of a small model.
 constexpr auto kWatch = std::chrono::microseconds(200);
 constexpr int kSpinsPerLook = 64;
 
-// A thread that the system has taken its core from holds the whole job up. Where that happens others have
-// work for the cores, so the caller does without help for a while, longer each time that it happens again.
+// A thread that has lost its core delays the whole job. Then other programs need the cores. The caller
+// therefore works alone for a while, longer after each repetition.
 constexpr auto kPatience = std::chrono::milliseconds(1);
 constexpr auto kLeastAlone = std::chrono::milliseconds(10);
 constexpr auto kMostAlone = std::chrono::milliseconds(320);
 constexpr int kSpinsBeforeYield = 4096;
 
-/// " (limit: 64 processes and threads of the user, 1024 MiB of addresses)": what the process may use at most;
-/// empty where there is no limit.
+/// Returns the limits of the process as text: " (limit: 64 processes and threads of the user, 1024 MiB of
+/// addresses)". Empty without a limit.
 std::string limitsText() {
   constexpr rlim_t kMebi = rlim_t{1} << 20U;
   std::string text;
@@ -86,7 +86,7 @@ std::string ThreadPool::shortfall() const {
   return fewer + "more than " + std::to_string(kMostThreadsACore) + " a core only wait for each other";
 }
 
-/// Those beyond so many. They sleep where there is no job, so they are woken to see that they are to end.
+/// Ends the workers beyond `left`. They sleep without a job, and are woken to end.
 void ThreadPool::endWorkers(std::size_t left) {
   for (std::size_t i = left; i < m_workers.size(); ++i) m_workers[i].request_stop();
   { const std::lock_guard lock(m_mutex); }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The threads of the CPU backend. Open this file to change waiting and waking.
 #pragma once
 
 #include <atomic>
@@ -15,20 +16,20 @@
 
 namespace spanscope::cpu {
 
-/// Most threads per core. More threads would only wait for each other, and take seconds to start and end.
+/// Max threads per core. More threads would only wait for each other, and take seconds to start and end.
 inline constexpr int kMostThreadsACore = 8;
 
-/// Threads that work through the tiles of one job at a time. The caller works too. It never waits for a
-/// thread that has not begun. If a thread that has begun keeps the caller waiting, the caller works alone for
-/// a while. So on a busy machine a job takes little longer than without threads.
+/// Threads that process the tiles of one job at a time. The caller works too. It never waits for a thread
+/// that has not begun. If a thread that has begun delays the caller, the caller works alone for a while. On a
+/// busy machine, a job therefore takes little longer than without threads.
 class ThreadPool {
  public:
-  /// Starts a thread that does `work`. Throws what std::jthread() throws if the system cannot start a thread.
+  /// Starts a thread that does `work`. Throws like std::jthread() if the system cannot start a thread.
   using StartThread = std::function<std::jthread(std::function<void(const std::stop_token&)> work)>;
 
-  /// `threads` includes the caller; 0 means all cores. At most kMostThreadsACore threads per core are
-  /// started. If not all can be started, half of the started threads end again: the system is at its limit,
-  /// and later work needs threads and memory too.
+  /// `threads` includes the caller. 0 means all cores. At most kMostThreadsACore threads per core are
+  /// started. If the system cannot start all of them, half of the started threads end again. The system is
+  /// then at its limit, and later work needs threads and memory too.
   explicit ThreadPool(int threads);
   ThreadPool(int threads, const StartThread& start);
   ~ThreadPool();
@@ -36,13 +37,13 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return static_cast<int>(m_workers.size()) + 1; }
-  /// Why there are fewer threads than requested, as a sentence without its period; empty if there are as
-  /// many.
+  /// Returns the reason why there are fewer threads than requested, as a sentence without its period. Empty
+  /// if all threads were started.
   std::string shortfall() const;
 
-  /// Calls tile(i, thread) for i = 0 … tiles − 1, in any order; thread is in 0 … size() − 1. `tile` must not
-  /// throw. After a request to stop, tiles that have not begun are left out. Only one caller at a time may
-  /// call it, and not from within a tile.
+  /// Calls tile(i, thread) for i = 0 … tiles − 1, in any order. `thread` is in 0 … size() − 1. `tile` must
+  /// not throw. After a request to stop, tiles that have not begun are left out. Only one caller at a time
+  /// may call this, and not from a tile.
   template <class Tile>
   void run(std::int64_t tiles, const std::stop_token& stop, const Tile& tile) {
     const Job job{[](const void* context, std::int64_t index, int thread) {
@@ -72,8 +73,8 @@ class ThreadPool {
   /// Waits until the state has another job than `seen`, or the pool ends. Returns the state.
   std::uint64_t awaitJob(const std::stop_token& end, std::uint64_t seen);
 
-  // One word holds the number of the job, whether it accepts threads, and the number of threads in it. So a
-  // late thread can neither read a job that is being replaced nor be forgotten.
+  // One word contains the number of the job, whether it accepts threads, and its number of threads. A late
+  // thread can therefore not read a job that is being replaced, and is not overlooked.
   static constexpr std::uint64_t kThreadMask = 0xFFFF;
   static constexpr std::uint64_t kOpen = 0x10000;
   static constexpr std::uint64_t kJobUnit = 0x20000;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The weights of the CPU backend in all their layouts. Open this file to add a layout.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -12,27 +13,24 @@
 
 namespace spanscope::cpu {
 
-/// The bits of an f16 element, so that they are not taken for those of a bf16 element.
+/// The bits of an f16 element. The type distinguishes them from bf16 bits.
 enum class F16Bits : std::uint16_t {};
 
 struct PanelLayout;
 
-/// A weight in one of these layouts, in the format of the checkpoint.
+/// A weight in one of these layouts, in the format of the checkpoint:
+/// - Rows: as in the checkpoint, [rows][columns].
+/// - Panels, for matrix products in f32: [rows / width][columns][width], rounded up and filled with zeros.
+///   For packed formats see packed_panels.h.
+/// - Bf16Pairs: panels of [⌈columns / 2⌉][width][2], filled with zeros.
+/// - ByteGroups: panels of packed formats, see fast/byte_panels.h.
 ///
-/// Rows: as in the checkpoint, [rows][columns].
+/// The arithmetic processes the `width` output features of a panel at once and reads memory in order. In a
+/// bf16 panel the two halves of a width are interleaved. A shift and a mask therefore split a load of 32-bit
+/// lanes into two f32 vectors. For f16, an instruction widens consecutive elements.
 ///
-/// Panels, for matrix products in f32: [rows / width][columns][width], rounded up and filled with zeros. The
-/// arithmetic processes the `width` output features of a panel at once and goes through memory in order. In a
-/// bf16 panel the two halves of a width are interleaved. So a shift and a mask split a load of 32-bit lanes
-/// into two f32 vectors. f16 has an instruction that widens what lies in order. For packed formats see
-/// packed_panels.h.
-///
-/// Bf16Pairs: panels of [⌈columns / 2⌉][width][2], filled with zeros.
-///
-/// ByteGroups: panels of packed formats, see fast/byte_panels.h.
-///
-/// A borrowed weight has no data of its own yet. Rows are read where they lie; panels of f32, f16 and bf16
-/// are arranged part by part, when they are multiplied with (see PanelParts).
+/// A borrowed weight has no data of its own yet. Rows are read in place. Panels of f32, f16 and bf16 are
+/// arranged in parts during a product (see PanelParts).
 class CpuWeight final : public compute::Weight {
  public:
   enum class Layout : std::uint8_t { Rows, Panels, Bf16Pairs, ByteGroups };
@@ -41,28 +39,28 @@ class CpuWeight final : public compute::Weight {
   std::int64_t columns() const override { return m_columns; }
   std::size_t bytes() const override { return m_bytes; }
   bool isBorrowed() const override { return m_source.data != nullptr; }
-  /// Takes the data over; see Backend::own().
+  /// Copies the data; see Backend::own().
   void own(BufferArena& arena, ThreadPool& pool);
 
   Layout layout() const { return m_layout; }
   compute::WeightFormat format() const { return m_format; }
   std::int64_t panelBytes() const { return m_panelBytes; }
-  /// Of a packed format, in panels.
+  /// For a packed format, in panels.
   const PackedPanelShape& packedShape() const { return m_packedShape; }
-  /// Of a packed format, in groups of bytes.
+  /// For a packed format, in groups of bytes.
   const BytePanelShape& byteShape() const { return m_byteShape; }
-  /// Of a weight that is not borrowed.
+  /// For a weight that is not borrowed.
   template <class T>
   const T* data() const {
     return m_buffer.as<T>();
   }
-  /// Of a weight in rows.
+  /// For a weight in rows.
   const std::byte* row(std::int64_t index) const {
     const std::byte* const first = isBorrowed() ? m_source.data : m_buffer.as<std::byte>();
     return first + index * static_cast<std::int64_t>(bytesOf(m_format, m_columns));
   }
-  /// Of a borrowed weight in panels: arranges `count` columns of a panel from k on, as they lie in a panel in
-  /// memory. k is even; of a packed format, both are whole blocks.
+  /// For a borrowed weight in panels. Arranges `count` columns of a panel from k on, as in a panel in memory.
+  /// The number k is even. For a packed format, both are whole blocks.
   void arrange(std::int64_t panel, std::int64_t k, std::int64_t count, std::byte* out) const;
 
  private:
@@ -74,8 +72,8 @@ class CpuWeight final : public compute::Weight {
   std::int64_t panels() const { return (m_rows - 1) / m_width + 1; }
 
   AlignedBuffer m_buffer;
-  compute::HostMatrix m_source;  ///< what is borrowed
-  std::size_t m_bytes = 0;       ///< of the buffer, once it is there
+  compute::HostMatrix m_source;  ///< the borrowed data
+  std::size_t m_bytes = 0;       ///< of the buffer, if there is one
   std::int64_t m_rows = 0;
   std::int64_t m_columns = 0;
   std::int64_t m_width = 0;  ///< of a panel
@@ -86,27 +84,27 @@ class CpuWeight final : public compute::Weight {
   Layout m_layout = Layout::Rows;
 };
 
-/// How panels are laid out.
+/// The layout of panels.
 struct PanelLayout {
   CpuWeight::Layout layout = CpuWeight::Layout::Panels;  ///< not Rows
   std::int64_t width = 0;                                ///< output features of a panel; even
 };
 
-/// Keeps the order of the checkpoint. `format` is that of the matrix, or F32. makeRows() and makePanels()
-/// throw Failure for absurd sizes or if the memory cannot be allocated. They borrow data that stays if it is
-/// in that format; panels of packed formats are never borrowed.
+/// Keeps the order of the checkpoint. `format` is that of the matrix, or F32. The functions makeRows() and
+/// makePanels() throw Failure for absurd sizes. They also throw Failure if the memory cannot be allocated.
+/// They borrow data that stays valid in that format. Panels of packed formats are never borrowed.
 std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format,
                                     BufferArena& arena);
 
-/// Packs panels. They keep the checkpoint's format, which must be one that the layout is for.
+/// Packs panels. They keep the checkpoint's format, which the layout must support.
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& panels,
                                       BufferArena& arena, ThreadPool& pool);
 
-/// The panels of a weight of f32, f16 or bf16, part by part, as they are multiplied with: where they lie in
-/// memory, or, of a borrowed weight, arranged in `room` first.
+/// The panels of a weight of f32, f16 or bf16, part by part, for products. They are read in memory. Parts of
+/// a borrowed weight are first arranged in `room`.
 class PanelParts {
  public:
-  /// `room`: for what is taken; not used unless the weight is borrowed.
+  /// `room` is the memory for arranged parts. Only borrowed weights use it.
   PanelParts(const CpuWeight& weight, std::int64_t width, std::byte* room)
       : m_weight(weight),
         m_width(width),
@@ -114,11 +112,11 @@ class PanelParts {
         m_room(weight.isBorrowed() ? room : nullptr),
         m_data(weight.isBorrowed() ? nullptr : weight.data<std::byte>()) {}
 
-  /// Bytes from a panel to the next of those that take() gave.
+  /// Returns the bytes between two panels of the result of take().
   std::int64_t stride(std::int64_t count) const {
     return m_room == nullptr ? m_weight.panelBytes() : count * m_width * m_elementBytes;
   }
-  /// `count` columns from k on of `together` panels; what was taken before is no longer valid.
+  /// Returns `count` columns from k on of `together` panels. The previous result becomes invalid.
   const std::byte* take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
     if (m_room == nullptr) return m_data + panel * m_weight.panelBytes() + k * m_width * m_elementBytes;
     for (std::int64_t i = 0; i < together; ++i)
@@ -134,8 +132,8 @@ class PanelParts {
   const std::byte* m_data;
 };
 
-/// Some columns of a panel of a packed weight: where they lie in memory, or, of a borrowed weight, arranged
-/// in `room` first.
+/// Some columns of a panel of a packed weight. They are read in memory. For a borrowed weight, they are first
+/// arranged in `room`.
 struct PackedPart {
   PackedPart(const CpuWeight& weight, std::int64_t panel, std::int64_t first, std::int64_t count,
              std::byte* room) {
@@ -149,7 +147,7 @@ struct PackedPart {
   }
 
   const std::byte* panelData = nullptr;
-  std::int64_t k = 0;  ///< of the first one, in panelData
+  std::int64_t k = 0;  ///< of the first column in panelData
 };
 
 inline const CpuWeight& cpuWeight(const compute::Weight& weight) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Widens panels of packed weights to f32. It is compiled once per instruction set. The values are those of
-// compute::widen(), bit for bit: the same products and sums, in the same order.
+// Widens panels of packed weights to f32. The file is compiled once per instruction set. The values are those
+// of compute::widen(), bit for bit: the same products and sums, in the same order. Open this file to speed up
+// packed formats.
 
 #if defined(SPANSCOPE_KERNELS_CPU_WIDEN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPANSCOPE_KERNELS_CPU_WIDEN_INL_H_
@@ -73,7 +74,7 @@ HWY_INLINE PanelPair loadBytePair(const std::byte* data) {
   return {widened(data), widened(data + kLanes)};
 }
 
-/// The bits of both features of byte i that a plane has; those of the first begin at bit kShift.
+/// Returns the bits of both features of byte i in a plane. The bits of the first begin at bit kShift.
 template <int kBitsOfPlane, int kShift>
 HWY_INLINE CodePair takeBits(hn::Vec<WordTag> bytes) {
   const IntegerTag integers;
@@ -90,7 +91,7 @@ HWY_INLINE CodePair joinBits(const CodePair& low, const CodePair& high) {
           hn::Or(low.second, hn::ShiftLeft<kLeft>(high.second))};
 }
 
-/// The codes of k number `kK` of a group.
+/// Returns the codes of k number `kK` of a group.
 template <int kBits, int kK>
 HWY_INLINE CodePair codesOf(const std::byte* group, const std::byte* high) {
   constexpr int kWidth = 2 * static_cast<int>(kLanes);
@@ -112,7 +113,7 @@ HWY_INLINE CodePair codesOf(const std::byte* group, const std::byte* high) {
   }
 }
 
-/// The values of four-bit codes by a table.
+/// Returns the values of four-bit codes by a table.
 template <int kK>
 HWY_INLINE CodePair tableValues(const std::byte* group, const std::int8_t* table) {
   const IntegerTag integers;
@@ -144,7 +145,8 @@ struct PartFactors {
 };
 
 #if HWY_TARGET != HWY_SCALAR
-/// A vector has a byte for each k of a group and each of kLanes features, and a word for some of one k.
+/// A vector has a byte for each k of a group and each of kLanes features. It has a word for some features of
+/// one k.
 using GroupTag = hn::Repartition<std::uint8_t, FloatTag>;
 using GroupVector = hn::Vec<GroupTag>;
 static_assert(hn::MaxLanes(GroupTag()) == kPackedGroup * kLanes);
@@ -154,7 +156,7 @@ struct GroupPair {
   GroupVector second;
 };
 
-/// Words that are the same for all features of a k.
+/// Returns words that are the same for all features of a k.
 HWY_INLINE hn::Vec<WordTag> wordsOfGroup(std::uint32_t k0, std::uint32_t k1, std::uint32_t k2,
                                          std::uint32_t k3) {
   alignas(64) std::uint32_t words[kLanes];
@@ -163,7 +165,7 @@ HWY_INLINE hn::Vec<WordTag> wordsOfGroup(std::uint32_t k0, std::uint32_t k1, std
   return hn::Load(WordTag(), words);
 }
 
-/// The kLanes bytes at `data`, once for each k.
+/// Returns the kLanes bytes at `data`, once for each k.
 HWY_INLINE GroupVector loadForEachK(const std::byte* data) {
   if constexpr (kLanes == 16) {
     return hn::LoadDup128(GroupTag(), bytesAt(data));
@@ -175,7 +177,7 @@ HWY_INLINE GroupVector loadForEachK(const std::byte* data) {
   }
 }
 
-/// The first kLanes bytes at `data` for k 0 and 1, the next for k 2 and 3.
+/// Returns the first kLanes bytes at `data` for k 0 and 1, and the next for k 2 and 3.
 HWY_INLINE hn::Vec<WordTag> loadForPairsOfK(const std::byte* data) {
   const hn::Half<GroupTag> half;
   alignas(64) std::int32_t places[kLanes];
@@ -185,14 +187,14 @@ HWY_INLINE hn::Vec<WordTag> loadForPairsOfK(const std::byte* data) {
   return hn::TableLookupLanes(hn::BitCast(WordTag(), both), hn::SetTableIndices(WordTag(), places));
 }
 
-/// Whether the codes of a group are put together for all its k at once: those that lie in two planes, for
-/// which this is faster. For the others the way by memory takes what is saved.
+/// Whether the codes of a group are combined for all its k at once. This is faster for codes in two planes.
+/// For the others, the way through memory takes the saved time.
 template <compute::WeightFormat kFormat>
 constexpr bool kTakesGroups =
     kRuleOf<kFormat>.bits == 3 || kRuleOf<kFormat>.bits == 5 || kRuleOf<kFormat>.bits == 6;
 
-/// The codes of all k of a group, of 3, 5 or 6 bits. Shifts go over words: what they bring from neighbours is
-/// masked.
+/// Returns the codes of all k of a group, of 3, 5 or 6 bits. Shifts work on words. A mask removes bits from
+/// neighbours.
 template <int kBits>
 HWY_INLINE GroupPair codesOfGroup(const std::byte* group, const std::byte* high) {
   const GroupTag bytes;
@@ -225,14 +227,14 @@ HWY_INLINE GroupPair codesOfGroup(const std::byte* group, const std::byte* high)
   return codes;
 }
 
-/// What factors are multiplied with, of all k of a group: [k][feature].
+/// The values that factors are multiplied with, for all k of a group: [k][feature].
 struct GroupValues {
   alignas(64) std::int8_t first[kPackedGroup * kLanes];
   alignas(64) std::int8_t second[kPackedGroup * kLanes];
 };
 
-/// Everything up to here is done for bytes, which is a quarter of the work for words. From memory they are
-/// widened while they are loaded.
+/// Everything up to here works on bytes, which takes a quarter of the work for words. Loads from memory widen
+/// the bytes.
 template <compute::WeightFormat kFormat>
 HWY_INLINE void takeGroup(const std::byte* group, const std::byte* high, GroupValues& out) {
   constexpr const compute::PackedRule& kRule = kRuleOf<kFormat>;
@@ -256,7 +258,7 @@ HWY_INLINE PanelPair scaled(const PanelPair& values, const PartFactors& factors,
   return out;
 }
 
-/// The values of k number kK of a group.
+/// Returns the values of k number kK of a group.
 template <compute::WeightFormat kFormat, int kK>
 HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, const PartFactors& factors) {
   constexpr const compute::PackedRule& kRule = kRuleOf<kFormat>;
@@ -274,7 +276,7 @@ HWY_INLINE PanelPair widenOne(const std::byte* group, const std::byte* high, con
   return scaled({hn::ConvertTo(d, values.first), hn::ConvertTo(d, values.second)}, factors, kRule.hasMinimum);
 }
 
-/// Gives the values of the four k of a group to `use`, in order.
+/// Passes the values of the four k of a group to `use`, in order.
 template <compute::WeightFormat kFormat, class Use>
 HWY_INLINE void eachOfGroup(const std::byte* group, const std::byte* high, const PartFactors& factors,
                             const Use& use) {
@@ -300,7 +302,7 @@ HWY_INLINE void eachOfGroup(const std::byte* group, const std::byte* high, const
   use(widenOne<kFormat, 3>(group, high, factors));
 }
 
-/// A part of a panel: its factors, and where its codes begin.
+/// A part of a panel: its factors, and the place of its codes.
 template <compute::WeightFormat kFormat>
 struct Part {
   PartFactors factors;
@@ -327,7 +329,7 @@ struct Part {
   }
 };
 
-/// Gives the values of each k of parts first … last − 1 of a panel to `use`, in order.
+/// Passes the values of each k of parts first … last − 1 of a panel to `use`, in order.
 template <compute::WeightFormat kFormat, class Use>
 HWY_INLINE void eachOfParts(const PackedPanelShape& shape, const std::byte* panel, std::int64_t first,
                             std::int64_t last, const Use& use) {
@@ -340,7 +342,7 @@ HWY_INLINE void eachOfParts(const PackedPanelShape& shape, const std::byte* pane
   }
 }
 
-/// Elements first … first + count − 1 along k, whole parts, to [count][width].
+/// Widens elements first … first + count − 1 along k, whole parts, to [count][width].
 template <compute::WeightFormat kFormat>
 void widenParts(const PackedPanelShape& shape, const std::byte* panel, std::int64_t first, std::int64_t count,
                 float* HWY_RESTRICT out) {
@@ -353,7 +355,7 @@ void widenParts(const PackedPanelShape& shape, const std::byte* panel, std::int6
                        });
 }
 
-/// Rows that are multiplied with values which are not stored in between.
+/// Max rows that are multiplied with values without storing the values.
 constexpr int kMostFusedRows = 2;
 
 /// sums[row][width] = Σ over k of rows[k][row] · the values of the panel, in one chain each.
@@ -380,7 +382,7 @@ void multiplyParts(const PackedPanelShape& shape, const std::byte* panel, std::i
   }
 }
 
-/// The functions for a packed format; null for plain ones.
+/// The functions for a packed format. Null for plain formats.
 struct PackedFunctions {
   void (*widen)(const PackedPanelShape&, const std::byte* panel, std::int64_t first, std::int64_t count,
                 float* out) = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Turning matrices of words of 32 bits over: squares of four words are turned in registers, and written as
-// they will be read.
+// Transposes matrices of 32-bit words. Squares of four words are transposed in registers, and written in
+// reading order. Open this file to pack another layout.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ Vector loadVector(const void* at) {
   return vector;
 }
 
-/// Writes rows[i] word j to out[j · stride + i]; the stride is in words.
+/// Writes rows[i] word j to out[j · stride + i]. The stride is in words.
 inline void turnSquare(const WordSquare& rows, std::int64_t stride, std::uint32_t* out) {
   const Words low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
   const Words high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The processor's tile registers (AMX): eight of at most 16 rows of 64 bytes. Sources: Intel's Architectures
-// Software Developer's Manual, volume 2 (TILELOADD, TDPBF16PS, TDPBSSD) and volume 1, chapter 18.
+// The processor's tile registers (AMX): eight registers of at most 16 rows of 64 bytes. Sources: Intel's
+// Architectures Software Developer's Manual, volume 2 (TILELOADD, TDPBF16PS, TDPBSSD) and volume 1, chapter
+// 18. Open this file to use a tile instruction.
 //
-// Each thread has registers of its own, and they must be configured before they are used. The instructions
-// are written out: what GCC 12 declares for them does not say which memory they read.
+// Each thread has its own registers, which must be configured before use. The instructions are written in
+// assembler, because GCC 12's declarations do not say which memory they read.
 #pragma once
 
 #if defined(__x86_64__)
@@ -15,8 +16,8 @@ namespace spanscope::cpu {
 inline constexpr int kTileRows = 16;
 inline constexpr int kTileRowBytes = 64;
 
-/// What a product keeps in the registers: four tiles of sums, two of each factor. Rows of activations go into
-/// an upper and a lower tile, the 32 features of a panel into a left and a right one.
+/// The use of the registers in a product: four tiles of sums, two of each factor. Rows of activations go into
+/// an upper and a lower tile. The 32 features of a panel go into a left and a right tile.
 enum class Tile : std::uint8_t {
   UpperLeft,
   UpperRight,
@@ -28,11 +29,11 @@ enum class Tile : std::uint8_t {
   RightWeights
 };
 
-/// Configures this thread's registers, and gives them back in the end: a thread that has them costs the
-/// system more to switch.
+/// Configures this thread's registers, and releases them in the end. Switching to a thread with tile
+/// registers costs the system more.
 class TileRegisters {
  public:
-  /// Rows have so many bytes along k, at most kTileRowBytes, a multiple of four.
+  /// Rows have `bytesAlongK` bytes along k, at most kTileRowBytes, a multiple of four.
   explicit TileRegisters(int bytesAlongK) : m_bytesAlongK(bytesAlongK) {}
   ~TileRegisters() {
     if (m_rows != 0) asm volatile("tilerelease");
@@ -40,7 +41,7 @@ class TileRegisters {
   TileRegisters(const TileRegisters&) = delete;
   TileRegisters& operator=(const TileRegisters&) = delete;
 
-  /// Makes them fit 1 to 2 · kTileRows rows. Where that changes anything, their contents are lost.
+  /// Configures the tiles for 1 to 2 · kTileRows rows. A change of the configuration loses their contents.
   void fit(std::int64_t rows) {
     if (rows == m_rows) return;
     m_rows = rows;
@@ -48,7 +49,7 @@ class TileRegisters {
     const auto upper = static_cast<std::uint8_t>(upperRows(rows));
     const auto lower = static_cast<std::uint8_t>(rows - upper);
     const auto set = [&](Tile tile, std::uint8_t tileRows, int rowBytes) {
-      if (tileRows == 0) return;  // a tile that is not used
+      if (tileRows == 0) return;  // an unused tile
       configuration.rows[static_cast<std::size_t>(tile)] = tileRows;
       configuration.rowBytes[static_cast<std::size_t>(tile)] = static_cast<std::uint16_t>(rowBytes);
     };
@@ -64,7 +65,7 @@ class TileRegisters {
     asm volatile("ldtilecfg %0" : : "m"(configuration));
   }
 
-  /// Of so many rows, those in the upper tile.
+  /// Returns how many of the rows are in the upper tile.
   static std::int64_t upperRows(std::int64_t rows) { return rows < kTileRows ? rows : kTileRows; }
 
  private:
@@ -103,9 +104,9 @@ inline void storeTile(void* to, std::int64_t stride) {
                : "memory");
 }
 
-/// sums[m][n] += Σ over words w of rows[m][w] · weights[w][n], in f32. A word has two bf16 elements: the
-/// products of the even ones and those of the odd ones are summed up on their own from zero on, one after the
-/// other, then the two sums are added, then the old value. Subnormal numbers are zeros.
+/// sums[m][n] += Σ over words w of rows[m][w] · weights[w][n], in f32. A word has two bf16 elements. The
+/// products of the even elements are summed from zero, one after the other. The products of the odd elements
+/// have a sum of their own. The two sums are added, then the old value. Subnormal numbers are zeros.
 template <Tile kSums, Tile kRows, Tile kWeights>
 inline void addPairs() {
   asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0"
@@ -113,7 +114,7 @@ inline void addPairs() {
                : "i"(static_cast<int>(kSums)), "i"(static_cast<int>(kRows)), "i"(static_cast<int>(kWeights)));
 }
 
-/// The same of words of four signed bytes, in integers of 32 bits.
+/// The same for words of four signed bytes, in integers of 32 bits.
 template <Tile kSums, Tile kRows, Tile kWeights>
 inline void addBytes() {
   asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0"

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What products of bytes have in common for every set of instructions: where the parts of a panel stand, and
-// how a block of a product goes through them.
+// Shared code of products of bytes for every instruction set: the places of the parts of a panel, and the
+// loop over a block of a product. Open this file to add an instruction set.
 //
-// A set of instructions is a type with block<format>(job, i, j, scratch), which is MatmulKernels::block for
-// one format. byteBlockOf() does this with a kernel, which has
-// - kFormat;
-// - kRowTile: most rows whose sums fit into registers at the same time; kMostDirectRows: most rows that are
-//   multiplied with weights which are not stored in between;
-// - kRowLayout: how activations stand;
-// - kTakenPartBytes: of a part as it is multiplied with;
-// - take(shape, panel, k, count, out): takes whole parts of a panel apart;
+// An instruction set is a type with block<format>(job, i, j, scratch), which is MatmulKernels::block for one
+// format. The function byteBlockOf() makes this block function from a kernel. A kernel has these members:
+// - kFormat: the weight format;
+// - kRowTile: max rows whose sums fit into registers at the same time;
+// - kMostDirectRows: max rows that are multiplied with weights without storing the weights;
+// - kRowLayout: the layout of activations;
+// - kTakenPartBytes: the bytes of a part in the product's layout;
+// - take(shape, panel, k, count, out): unpacks whole parts of a panel;
 // - multiply<rows>(rows, taken, parts, sums): sums[row][32] (+)= Σ over those parts;
-// - kStreams: places of memory from which one row has a core read at the same time;
-// - multiplyPanels<rows, panels>(shape, panels, columns, rows, sums): the same for few rows and whole panels,
-//   one or kStreams of them, whose parts are multiplied with as they are taken.
+// - kStreams: places of memory that a core reads at the same time for one row;
+// - multiplyPanels<rows, panels>(shape, panels, columns, rows, sums): for few rows and whole panels, one or
+//   kStreams of them. It unpacks and multiplies parts in one step.
 #pragma once
 
 #include "engine/compute/weight_format/weight_format_table.h"
@@ -35,7 +35,7 @@ template <compute::WeightFormat kFormat>
 inline constexpr const compute::PackedRule& kRuleOf =
     compute::kWeightFormats[static_cast<std::size_t>(kFormat)].rule;
 
-/// A part of a panel: where its factors and codes stand.
+/// A part of a panel: the places of its factors and codes.
 struct BytePart {
   const std::byte* block;
   const std::byte* part;
@@ -95,14 +95,14 @@ using MultiplyPanels = void (*)(const BytePanelShape& shape,
                                 const std::array<const std::byte*, kPanels>& panels, std::int64_t columns,
                                 const std::byte* rows, const std::array<float*, kPanels>& sums);
 
-/// For each number of rows from 1 on, the function that Kernel::multiplyPanels<rows> is for one panel.
+/// Returns for each number of rows from 1 on the function Kernel::multiplyPanels<rows> for one panel.
 template <class Kernel, int... kRow>
 constexpr auto bytePanelTable(std::integer_sequence<int, kRow...> /*unused*/) {
   return std::array<MultiplyPanels<Kernel, 1>, sizeof...(kRow)>{
       &Kernel::template multiplyPanels<kRow + 1, 1>...};
 }
 
-/// One tile of few rows.
+/// Computes one tile of few rows.
 template <class Kernel>
 void directByteBlock(const MatmulJob& job, std::int64_t j, const MatmulScratch& scratch) {
   static constexpr auto kTable =
@@ -115,7 +115,7 @@ void directByteBlock(const MatmulJob& job, std::int64_t j, const MatmulScratch& 
   const std::int64_t sumStride = Kernel::kRowTile * kFastWidth;
   std::int64_t panel = 0;
   if constexpr (kStreams > 1) {
-    // Each stream is one stretch of memory, whose panels follow each other.
+    // Each stream is one stretch of memory with consecutive panels.
     const std::int64_t each = rows == 1 && !weight.isBorrowed() ? panels / kStreams : 0;
     for (std::int64_t i = 0; i < each; ++i) {
       std::array<const std::byte*, kStreams> places;
@@ -160,7 +160,7 @@ constexpr std::array<MatmulBlock, sizeof...(kIndex)> byteBlockTable(
   return {byteBlockAt<Set, kIndex>()...};
 }
 
-/// MatmulKernels::block of a set of instructions.
+/// MatmulKernels::block of an instruction set.
 template <class Set>
 void byteBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
   static constexpr auto kTable =

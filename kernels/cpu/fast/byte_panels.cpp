@@ -40,7 +40,7 @@ void turnCodes(const PanelBlocks& blocks, std::int64_t first, std::int64_t group
   }
 }
 
-/// So many bits from `first` on of each byte.
+/// Returns kBits bits from kFirst on of each byte.
 template <unsigned kFirst, unsigned kBits>
 std::uint32_t bitsOf(std::uint32_t word) {
   constexpr std::uint32_t kMask = 0x01010101U * ((1U << kBits) - 1U);
@@ -51,7 +51,7 @@ void putWord(std::byte* plane, std::int64_t index, std::uint32_t word) {
   std::memcpy(plane + 4 * index, &word, sizeof word);
 }
 
-// Each of these writes the planes of some bits of a part: a word of a vector has the four k of a feature.
+// Each function writes the planes of some bits of a part. A word of a vector has the four k of a feature.
 
 void putFours(const GroupWords& words, std::int64_t groups, std::byte* plane) {
   for (std::int64_t group = 0; group < groups; ++group) {

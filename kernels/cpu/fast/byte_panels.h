@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Panels of weights in packed formats for products of bytes.
+// Defines panels of packed weights for products of bytes. Open this file before you change the byte kernels.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -9,19 +9,22 @@
 
 namespace spanscope::cpu {
 
-/// A panel of 32 output features holds, block by block along k: the factors of all features, in f16; their
-/// minima, in f16, if the format has any; then, part by part: the scales, one byte each; the parts' minima,
-/// one byte each; the planes of codes.
+/// A panel of 32 output features has for each block along k:
+/// - the factors of all features, in f16;
+/// - their minima, in f16, if the format has minima;
+/// - for each part: the scales and the parts' minima, one byte each, then the planes of codes.
 ///
-/// Four k form a group. A vector of 64 bytes has the four k of each of 16 features; a group has two. A part
-/// has, for each group or pair of groups in turn:
-/// - of eight bits: both vectors;
-/// - of 4, 5 and 6 bits: a vector with the lower four bits: in its lower halves those of the first features,
-///   in its upper halves those of the others;
-/// - of 2 and 3 bits: for a pair of groups, a vector with two bits each, from the lowest on: of the first
-///   group the first features, then the others, then of the second group.
-/// Behind those planes, of 6 bits: for each pair of groups a vector with the upper two, as above; of 3 and 5
-/// bits: for four groups a vector with the upper one of each, from the lowest on in the same order.
+/// Four k form a group. A vector of 64 bytes has the four k of each of 16 features, and a group has two
+/// vectors. A part has for each group or pair of groups in turn:
+/// - Eight bits: both vectors.
+/// - 4, 5 and 6 bits: a vector with the lower four bits. Its lower halves belong to the first features, its
+///   upper halves to the others.
+/// - 2 and 3 bits, for a pair of groups: a vector with two bits each. The order from the lowest bits is: the
+///   first features of the first group, the others, then the second group.
+///
+/// More planes follow. For 6 bits, each pair of groups has a vector with the upper two bits, in the same
+/// order. For 3 and 5 bits, four groups have a vector with the upper bit of each. The order is the same, from
+/// the lowest bit on.
 struct BytePanelShape {
   static constexpr std::int64_t kWidth = 32;
   static constexpr std::int64_t kGroup = 4;
@@ -42,7 +45,7 @@ struct BytePanelShape {
 
 BytePanelShape bytePanelShape(const compute::WeightFormatInfo& info);
 
-/// Packs `columns` columns of one panel from k on, both whole blocks; features beyond the matrix become
+/// Packs `columns` columns of one panel from k on, both whole blocks. Features beyond the matrix become
 /// zeros. `out` has shape.panelBytes(columns) bytes.
 void packBytePanel(const compute::HostMatrix& matrix, const BytePanelShape& shape, std::int64_t panel,
                    std::int64_t k, std::int64_t columns, std::byte* out);

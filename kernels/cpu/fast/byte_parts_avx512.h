@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Takes panels of bytes apart with AVX-512: what products with AVX512_VNNI and with AMX_INT8 have in common.
+// Unpacks panels of bytes with AVX-512, for products with AVX512_VNNI and with AMX_INT8. Open this file to
+// speed up unpacking.
 #pragma once
 
 #if defined(__x86_64__)
@@ -21,11 +22,11 @@ inline constexpr std::int64_t kGroup = BytePanelShape::kGroup;
 inline constexpr std::int64_t kVector = BytePanelShape::kVector;
 inline constexpr std::int64_t kFeatures = 16;  ///< of a vector of groups
 
-/// Bytes as they are multiplied with: as they are stored, or less what is subtracted from them.
+/// The bytes in a product: as stored, or less the format's offset.
 enum class Codes : std::uint8_t { Unsigned, Signed };
 
-// Parts as they are multiplied with hold, one after the other: codes, [groups][2] vectors; factors, [32] f32;
-// minima, [32] f32, if the format has any.
+// An unpacked part has codes, [groups][2] vectors, then factors, [32] f32. Minima, [32] f32, follow if the
+// format has them.
 
 constexpr std::int64_t takenBytesOf(std::int64_t partElements) {
   return partElements * kFastWidth + 2 * kFastWidth * static_cast<std::int64_t>(sizeof(float));
@@ -41,7 +42,7 @@ inline __m512 unsignedBytes(const std::byte* at) {
   return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))));
 }
 
-/// The values of the table as unsigned bytes.
+/// Returns the values of the table as unsigned bytes.
 template <WeightFormat kFormat>
 __m512i tableVector() {
   alignas(16) std::uint8_t values[16];
@@ -53,12 +54,12 @@ inline __m512i vectorAt(const std::byte* plane, std::int64_t vector) {
   return _mm512_loadu_si512(plane + vector * kVector);
 }
 
-/// `mask` of each byte, shifted down by so many bits.
+/// Returns `mask` of each byte, shifted right by `shift` bits.
 inline __m512i bitsOf(__m512i bytes, unsigned shift, int mask) {
   return _mm512_and_si512(_mm512_srli_epi16(bytes, shift), _mm512_set1_epi8(static_cast<char>(mask)));
 }
 
-/// The codes of a vector of a group, as unsigned bytes.
+/// Returns the codes of a vector of a group, as unsigned bytes.
 template <WeightFormat kFormat>
 __m512i codesOf(const std::byte* low, const std::byte* high, std::int64_t group, unsigned vector) {
   constexpr const PackedRule& kRule = kRuleOf<kFormat>;
@@ -79,7 +80,7 @@ __m512i codesOf(const std::byte* low, const std::byte* high, std::int64_t group,
   return codes;
 }
 
-/// Codes of the two vectors of each group of a part.
+/// Returns the codes of the two vectors of each group of a part.
 template <WeightFormat kFormat, Codes kCodes>
 void takeCodes(const BytePart& place, std::byte* out) {
   constexpr const PackedRule& kRule = kRuleOf<kFormat>;
@@ -97,7 +98,7 @@ void takeCodes(const BytePart& place, std::byte* out) {
   }
 }
 
-/// Of the part's 16 features from `feature` on.
+/// Returns the factors of the part's 16 features from `feature` on.
 template <WeightFormat kFormat>
 HWY_INLINE __m512 factorsOf(const BytePart& place, std::int64_t feature) {
   const __m512 factors = halves(place.block + 2 * feature);
@@ -114,7 +115,7 @@ HWY_INLINE __m512 minimaOf(const BytePart& place, std::int64_t feature) {
   return minima;
 }
 
-/// Elements k … k + count − 1 of a panel, whole parts.
+/// Unpacks elements k … k + count − 1 of a panel, whole parts.
 template <WeightFormat kFormat, Codes kCodes>
 void takeParts(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
                std::byte* out) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A vector has the four k of each of 8 features, so a group of a panel has four vectors.
+// Products of bytes with AVX2. A vector has the four k of each of 8 features. A group of a panel therefore
+// has four vectors.
 //
-// With AVX2 alone, codes of at most six bits are multiplied as bytes, and their products summed up in 16 bits
-// as long as these hold them whatever the numbers are. Codes of eight bits would not fit even once: they and
-// the activations are widened to 16 bits, whose products are summed up in 32 bits. AVX-VNNI sums up four
-// products of bytes in 32 bits with one instruction.
+// With AVX2 alone, codes of at most six bits are multiplied as bytes. Their products are summed in 16 bits as
+// long as no numbers can overflow. Codes of eight bits would overflow at once. They and the activations are
+// widened to 16 bits, and the products are summed in 32 bits. AVX-VNNI sums four products of bytes in 32 bits
+// with one instruction.
 #include "kernels/cpu/fast/fast_kernels.h"
 
 #if defined(__x86_64__)
@@ -41,19 +42,19 @@ constexpr int kMostUnrolledRows = 2;
 /// The same beside kTogether of them.
 constexpr int kMostRows = 6;
 
-/// How the products of a part are summed up.
+/// How the products of a part are summed.
 enum class Sums : std::uint8_t { Bytes, Words, Dots };
 
-/// A format's weights, summed up in one way.
+/// A format's weights, summed in one way.
 template <WeightFormat kOfFormat, Sums kOfSums>
 struct Way {
   static constexpr WeightFormat kFormat = kOfFormat;
   static constexpr Sums kSums = kOfSums;
   static constexpr bool kIsWide = kSums == Sums::Words;
   static constexpr ByteRowLayout kRowLayout = kIsWide ? ByteRowLayout::Words : ByteRowLayout::Bytes;
-  // Parts as they are multiplied with hold, one after the other: codes as unsigned bytes, [groups][4]
-  // vectors, or as words, [groups][2][4] vectors, the first of the two with the first and third k; factors,
-  // [32] f32; minima, [32] f32, if the format has any.
+  // An unpacked part has codes, then factors, [32] f32. Minima, [32] f32, follow if the format has them.
+  // Codes are unsigned bytes, [groups][4] vectors, or words, [groups][2][4] vectors. The first of two such
+  // vectors has the first and third k.
   static constexpr std::int64_t kCodeBytes = kRuleOf<kFormat>.partElements * kFastWidth * (kIsWide ? 2 : 1);
   static constexpr std::int64_t kTakenBytes =
       kCodeBytes + 2 * kFastWidth * static_cast<std::int64_t>(sizeof(float));
@@ -91,7 +92,7 @@ __m256i vectorAt(const std::byte* plane, std::int64_t vector) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(plane + vector * kVector));
 }
 
-/// `mask` of each byte, shifted down by so many bits.
+/// Returns `mask` of each byte, shifted right by `shift` bits.
 __m256i bitsOf(__m256i bytes, unsigned shift, int mask) {
   return _mm256_and_si256(_mm256_srli_epi16(bytes, static_cast<int>(shift)),
                           _mm256_set1_epi8(static_cast<char>(mask)));
@@ -104,8 +105,8 @@ __m256i bitAt(__m256i bytes, unsigned from, unsigned to) {
   return _mm256_and_si256(moved, _mm256_set1_epi8(static_cast<char>(1U << to)));
 }
 
-/// The codes of a vector of a group, as unsigned bytes. Of the planes, which byte_panels.h describes, every
-/// vector is two here.
+/// Returns the codes of a vector of a group, as unsigned bytes. Every vector of the planes in byte_panels.h
+/// is two vectors here.
 template <WeightFormat kFormat>
 __m256i codesOf(const BytePart& place, std::int64_t group, unsigned vector) {
   constexpr const PackedRule& kRule = kRuleOf<kFormat>;
@@ -135,7 +136,7 @@ __m256i secondAndFourth(__m256i codes) {
   return _mm256_srli_epi16(codes, 8);
 }
 
-/// Of the part's 8 features from `feature` on.
+/// Returns the factors of the part's 8 features from `feature` on.
 template <WeightFormat kFormat>
 HWY_INLINE __m256 factorsOf(const BytePart& place, std::int64_t feature) {
   const __m256 factors = halves(place.block + 2 * feature);
@@ -410,7 +411,7 @@ void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t p
           _mm256_storeu_ps(sum, value);
         }
       }
-      // The compiler would keep the sums, of which there are more than registers, in memory of its own.
+      // Without this fence, the compiler would keep the sums in memory, because they exceed the registers.
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
     rows += byteRowPartBytes(kRule.partElements, Way::kRowLayout) * kRows;

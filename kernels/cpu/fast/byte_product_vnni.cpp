@@ -19,8 +19,8 @@ using compute::PackedRule;
 using compute::WeightFormat;
 using namespace avx512;
 
-/// Adds to each of 16 sums the products of four unsigned bytes and four signed ones. GCC would copy the sums
-/// back and forth around the intrinsic function for this instruction, which takes more time than it does.
+/// Adds to each of 16 sums the products of four unsigned bytes and four signed bytes. With the intrinsic
+/// function, GCC would copy the sums back and forth. The copies take more time than the instruction.
 HWY_INLINE void addDots(__m512i& sums, __m512i unsignedBytes, __m512i signedBytes) {
   asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(unsignedBytes), "v"(signedBytes));
 }
@@ -66,7 +66,7 @@ void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t p
     }
     rows += byteRowPartBytes(kPartElements, ByteRowLayout::Bytes) * kRows;
     panel += takenBytesOf(kPartElements);
-    // The compiler would keep the sums, of which there are more than registers, in memory of its own.
+    // Without this fence, the compiler would keep the sums in memory, because they exceed the registers.
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 }

@@ -73,7 +73,7 @@ struct TilePlace {
 /// A part of a tile as it begins: what a row has in it before its integers.
 void putHead(const PackedRule& rule, const RowBlock& block, std::int32_t sum, std::int64_t rows,
              std::int32_t* words) {
-  // What is subtracted from a code, as it is multiplied with: an unsigned byte.
+  // The product uses unsigned bytes. This offset is subtracted from a code.
   const std::int32_t offset = rule.hasTable ? 128 : rule.offset;
   words[0] = -offset * sum;
   const float partSum = block.factor * static_cast<float>(sum);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Activations as products of bytes take them.
+// Quantizes activations for products of bytes. Open this file to change the rounding of activations.
 #pragma once
 
 #include "engine/compute/weight_format/weight_format.h"
@@ -11,17 +11,19 @@
 
 namespace spanscope::cpu {
 
-/// How four activations of a group stand in a tile. Bytes: one after the other. Words: in 16 bits each, the
-/// first beside the third and the second beside the fourth, which is how the bytes of a weight's group come
-/// apart with a mask and a shift.
+/// The layout of four activations of a group in a tile. Bytes: one after the other. Words: 16 bits each, the
+/// first beside the third and the second beside the fourth. A mask and a shift split the bytes of a weight's
+/// group in the same way.
 enum class ByteRowLayout : std::uint8_t { Bytes, Words };
 
-/// Activations that share a factor.
+/// Number of activations that share a factor.
 inline constexpr std::int64_t kByteRowBlock = 32;
 
-/// A tile of R rows holds, part by part of the weight along k: the initial sums, which take the offset of the
-/// codes into account, [R] 32-bit integers; the factors, [R] f32; the sums of the part's activations, [R]
-/// f32; and the integers, of bytes [groups of the part][R][4], of words [groups of the part][2][R][2].
+/// Bytes of a part of a tile with R rows. A tile has for each part of the weight along k, in order:
+/// - the initial sums, which include the offset of the codes, [R] 32-bit integers;
+/// - the factors, [R] f32;
+/// - the sums of the part's activations, [R] f32;
+/// - the integers: for bytes [groups of the part][R][4], for words [groups of the part][2][R][2].
 constexpr std::int64_t byteRowPartBytes(std::int64_t partElements, ByteRowLayout layout) {
   return 3 * static_cast<std::int64_t>(sizeof(float)) +
          partElements * (layout == ByteRowLayout::Words ? 2 : 1);
@@ -32,11 +34,11 @@ inline std::int64_t byteRowBytes(const CpuWeight& weight, ByteRowLayout layout) 
   return weight.columns() / part * byteRowPartBytes(part, layout);
 }
 
-/// As tile registers take them. A tile of R rows holds the integers, [parts][R][elements of the part], and
-/// from R · columns bytes on [parts][2][R] f32: the factors, and the sums of the part's activations.
+/// Returns the bytes for tile registers. A tile of R rows has the integers, [parts][R][elements of the part].
+/// After R · columns bytes it has [parts][2][R] f32: the factors, and the sums of the part's activations.
 std::int64_t byteTileRowBytes(const CpuWeight& weight);
 
-/// As MatmulKernels::packRows.
+/// Like MatmulKernels::packRows.
 void packByteRows(const CpuWeight& weight, ByteRowLayout layout, const float* x, const RowTiles& rowTiles,
                   std::int64_t first, std::int64_t last, std::byte* packed);
 void packByteTiles(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The kernels of products in Arithmetic::Fast, for each set of instructions that has them, and the choice
-// among them.
+// The kernels of products in Arithmetic::Fast, for each instruction set, and the choice among them. Open this
+// file for the exact arithmetic.
 #pragma once
 
 #include "kernels/cpu/fast/low_precision.h"
@@ -18,29 +18,29 @@ MatmulKernels amxByteKernels();      ///< AMX_INT8 and AVX512_VNNI
 
 // Products of activations and packed weights by bytes.
 //
-// A block of 32 activations becomes integers of eight bits and a factor, the largest of their magnitudes
+// A block of 32 activations becomes integers of eight bits and a factor. The factor is the max magnitude
 // divided by 127. The sum over the elements that share a scale of the weight is exact. Its product with the
-// block's factor is rounded; then the weight's factor times that is added to the sum in f32, as is the
-// weight's minimum times the sum of the activations: one chain of multiply-adds over the parts. Then the bias
-// is added, then the old value. So, as in matmul.h, the bits of a row depend on nothing beside it; nor do
-// they on the instructions that compute the exact sums.
+// block's factor is rounded. The weight's factor times this product is added to the sum in f32. The weight's
+// minimum times the sum of the activations is added too. This is one chain of multiply-adds over the parts.
+// Then the bias is added, then the old value. As in matmul.h, the bits of a row do not depend on other rows.
+// They do not depend on the instructions of the exact sums either.
 
-/// For weights in CpuWeight::Layout::ByteGroups. Without functions where there are none.
+/// For weights in CpuWeight::Layout::ByteGroups. Without functions if the processor has no such instructions.
 MatmulKernels byteKernels(ByteDots dots);
 
 // Products of activations and bf16 weights by pairs of bf16 elements.
 //
-// Activations are rounded to bf16, to the nearest, ties to even, and subnormal ones to zero. How an element
-// of the result is summed up depends on the instructions:
-// - AVX512_BF16: one chain over pairs of k, which adds the product of the odd elements and then that of the
-//   even ones to the sum, in f32;
-// - AMX_BF16: one chain over stretches of 32 k, the last filled with zeros. Of a stretch, the products of
-//   the even elements and those of the odd ones are summed up on their own, from zero on, in f32; the sum of
-//   the two is added.
-// Then the bias is added, then the old value. A chain is never split. So, as in matmul.h, the bits of a row
-// depend on nothing beside it.
+// Activations are rounded to bf16, to nearest, ties to even. Subnormal activations become zero. The order of
+// the sum of an element depends on the instructions:
+// - AVX512_BF16: one chain over pairs of k, in f32. It adds the product of the odd elements and then that of
+//   the even elements.
+// - AMX_BF16: one chain over stretches of 32 k, the last filled with zeros. In a stretch, the products of the
+//   even and of the odd elements have separate sums from zero, in f32. The sum of the two is added.
+//
+// Then the bias is added, then the old value. A chain is never split. As in matmul.h, the bits of a row do
+// not depend on other rows.
 
-/// For weights in CpuWeight::Layout::Bf16Pairs. Without functions where there are none.
+/// For weights in CpuWeight::Layout::Bf16Pairs. Without functions if the processor has no such instructions.
 MatmulKernels pairKernels(PairDots dots);
 
 }  // namespace spanscope::cpu

@@ -70,8 +70,8 @@ Features featuresOf(unsigned part) {
   return features;
 }
 
-// Highway has no sets of its own for processors with these. Here they belong to a set whose kernels are not
-// compiled, which has everything that they need or is a part of it.
+// Highway has no sets of its own for processors with these instructions. Here they belong to a set whose
+// kernels are not compiled. That set has all needed instructions, or is a subset.
 
 bool hasTiles() {
   constexpr unsigned kTiles = 1U << 24U | 1U << 22U | 1U << 25U;  // AMX-TILE, AMX-BF16, AMX-INT8

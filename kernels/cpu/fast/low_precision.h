@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What compute::Arithmetic::Fast computes with on this processor.
+// Finds the instructions of compute::Arithmetic::Fast on this processor. Open this file to add an instruction
+// set.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +8,17 @@
 
 namespace spanscope::cpu {
 
-/// How products of bf16 elements are summed up. Each way has an order of its own, see fast_kernels.h.
+/// How products of bf16 elements are summed. Each way has its own order, see fast_kernels.h.
 enum class PairDots : std::uint8_t {
   None,
   Avx512,  ///< AVX512_BF16: two at a time
   Amx,     ///< AMX_BF16: 32 at a time
 };
 
-/// How products of bytes are summed up. The sums are exact, so all ways have the same bits.
+/// How products of bytes are summed. The sums are exact. All ways therefore give the same bits.
 enum class ByteDots : std::uint8_t {
   None,
-  Avx2,     ///< in integers of 16 bits as far as these hold them, then of 32
+  Avx2,     ///< in integers of 16 bits while these are large enough, then of 32
   AvxVnni,  ///< AVX-VNNI: four at a time in integers of 32 bits
   Vnni,     ///< AVX512_VNNI: the same, in longer vectors
   Amx,      ///< AMX_INT8 for many rows, AVX512_VNNI for few
@@ -28,14 +29,14 @@ struct LowPrecision {
   ByteDots byteDots = ByteDots::None;
 
   bool isAny() const { return pairDots != PairDots::None || byteDots != ByteDots::None; }
-  /// With which instructions: "bf16 pairs and int8 dots"; empty if there is neither.
+  /// Returns the instructions in words: "bf16 pairs and int8 dots". Empty if there are none.
   std::string words() const;
-  /// The same as far as results' bits depend on it; empty if there is neither.
+  /// Returns the instructions that the bits of results depend on. Empty if there are none.
   std::string sums() const;
 };
 
-/// What this processor has, as far as it belongs to the instruction set that the other kernels use. Where the
-/// system gives the processor's tile registers on demand, this asks for them, for the whole process.
+/// Returns the instructions of this processor that belong to the instruction set of the other kernels. If the
+/// system grants tile registers on demand, this function requests them for the whole process.
 LowPrecision lowPrecision();
 
 }  // namespace spanscope::cpu

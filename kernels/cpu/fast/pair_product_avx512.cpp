@@ -39,7 +39,7 @@ void multiplyPairs(const std::uint32_t* rows, const std::uint32_t* panel, std::i
   for (std::int64_t pair = 0; pair < pairs; ++pair) {
     const auto first = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel));
     const auto second = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + kLanesOfVector));
-    if constexpr (kRows > 1) {  // one row alone keeps up by itself
+    if constexpr (kRows > 1) {  // a single row needs no prefetch
       _mm_prefetch(reinterpret_cast<const char*>(panel + ahead), _MM_HINT_T0);
       _mm_prefetch(reinterpret_cast<const char*>(panel + ahead + kLanesOfVector), _MM_HINT_T0);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Goes through a block of a product, tile by tile. What a tile is multiplied with is left to a template
-// argument.
+// Loops over a block of a product, tile by tile. A template argument does the product of a tile. Open this
+// file to add a fast product.
 #pragma once
 
 #include "kernels/cpu/matmul.h"
@@ -14,18 +14,18 @@
 
 namespace spanscope::cpu {
 
-/// Most rows whose sums fit into registers of AVX-512 at the same time, with the two vectors of a panel.
+/// Max rows whose sums fit into registers of AVX-512 at the same time, with the two vectors of a panel.
 inline constexpr int kFastRowTile = 12;
 /// Output features of a panel: two vectors of AVX-512.
 inline constexpr std::int64_t kFastWidth = 32;
 
-/// For each number of rows from 1 on, the function that Product::multiplyTile<rows> is.
+/// Returns for each number of rows from 1 on the function Product::multiplyTile<rows>.
 template <class Product, int... kRow>
 constexpr auto tileTable(std::integer_sequence<int, kRow...> /*unused*/) {
   return std::array{&Product::template multiplyTile<kRow + 1>...};
 }
 
-/// Adds up what the block's tiles left in `sums`, bias and the former result, in this order.
+/// Adds the sums of a block's tiles in `sums`, the bias and the former result, in this order.
 inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_t rows,
                         std::int64_t firstPanel, std::int64_t panels, const float* sums,
                         std::int64_t sumStride) {
@@ -37,7 +37,7 @@ inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_
       const std::int64_t count = std::min(kFastWidth, job.features - feature);
       float* const out = outRow + feature;
       if (job.bias == nullptr && !job.accumulate) {
-        // Of a size that is known here, and where nothing overlaps, the copy needs no call.
+        // The size is known here and nothing overlaps. The copy therefore needs no call.
         if (count == kFastWidth)
           std::memcpy(out, sum, kFastWidth * sizeof(float));
         else
@@ -54,13 +54,13 @@ inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_
   }
 }
 
-/// Computes the row tiles [rowBlock · i, …) × panels [panelBlock · j, …) of a job. `Product` is made of a job
-/// and scratch memory, and has
-/// - kRowTile: most rows of a tile;
-/// - take(panel, k, count): part of a panel as it is multiplied with;
-/// - rowsAt(row, rows, k): part of a packed tile of rows;
-/// - multiply(rows, tile, taken, count, sums, isFirst, isLast): sums[row][width] (+)= Σ over count k, from 0
-///   on if `isFirst`; `isLast` says that the next panel comes after this tile of rows.
+/// Computes the row tiles [rowBlock · i, …) × panels [panelBlock · j, …) of a job. `Product` is made from a
+/// job and scratch memory. It has these members:
+/// - kRowTile: max rows of a tile;
+/// - take(panel, k, count): a part of a panel in the product's layout;
+/// - rowsAt(row, rows, k): a part of a packed tile of rows;
+/// - multiply(rows, tile, taken, count, sums, isFirst, isLast): sums[row][width] (+)= Σ over count k. With
+///   `isFirst`, the sum starts at 0. `isLast`: the next panel comes after this tile of rows.
 template <class Product>
 void tileBlock(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) {
   Product product(job, scratch);
