@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines bf16 for host and GPU code. Open this file to pass bf16 between both.
 #pragma once
 
 #include <cstdint>
 
 namespace spanscope::cuda {
 
-/// The upper half of an f32. device.h has the conversions for kernels, engine/compute/dtype.h those for
-/// hosts.
+/// The upper half of an f32. device.h has the conversions for kernels, engine/compute/dtype.h those for the
+/// host.
 struct Bf16 {
-  std::uint16_t bits;  ///< uninitialised by default, as memory of the card is
+  std::uint16_t bits;  ///< uninitialised by default, like memory of the GPU
   bool operator==(const Bf16&) const = default;
 };
 static_assert(sizeof(Bf16) == 2);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything that kernels know about the machine on which they run. Kernels include no other header about it.
-// It has two implementations: device_cuda.h for nvcc, and tests/support/cuda_emulation/device_emulation.h for
-// every other compiler. In the emulation, the threads of a thread block are fibers of the host.
+// The machine as kernels see it. Kernels include no other header about the machine. Open this file before you
+// write a kernel. There are two implementations: device_cuda.h for nvcc, and
+// tests/support/cuda_emulation/device_emulation.h for other compilers. In the emulation, the threads of a
+// thread block are fibers of the host.
 //
-// A thread block has one dimension, a grid has up to three. All lanes of a warp must call the operations of a
-// warp. If a lane does not, the emulation fails and a card hangs.
+// A thread block has one dimension, and a grid has up to three. All lanes of a warp must call the operations
+// of a warp. If a lane does not, the emulation fails and a GPU hangs.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -16,7 +17,7 @@
 
 #if defined(__CUDACC__)
 #define SPANSCOPE_DEVICE __device__ __forceinline__
-/// Stands before a kernel's name. The arguments limit its registers, see KernelBudget.
+/// Comes before a kernel's name. The arguments limit its registers, see KernelBudget.
 #define SPANSCOPE_KERNEL(budget) __global__ void __launch_bounds__((budget).threads, (budget).blocks)
 #define SPANSCOPE_UNROLL _Pragma("unroll")
 #define SPANSCOPE_ROLLED _Pragma("unroll 1")
@@ -54,9 +55,8 @@ SPANSCOPE_DEVICE int warpCount() {
 
 // ---- Shared memory
 
-/// Hands out the shared memory of the thread block, array by array, as sharedBytesOf counts it. Every thread
-/// must take the same arrays in the same order, and all of the memory that the launch requested. The contents
-/// are undefined.
+/// Allocates the shared memory of the thread block, array by array, as sharedBytesOf counts it. Every thread
+/// must take the same arrays in the same order, and all of the requested memory. The contents are undefined.
 class SharedMemory {
  public:
   SPANSCOPE_DEVICE SharedMemory();
@@ -69,19 +69,19 @@ class SharedMemory {
 
 // ---- Meeting points
 
-SPANSCOPE_DEVICE void syncBlock();  ///< waits for all threads of the block; what they wrote before can be
-                                    ///< read after it
-SPANSCOPE_DEVICE void syncWarp();   ///< the same for all lanes of the warp
+SPANSCOPE_DEVICE void syncBlock();  ///< waits for all threads of the block; their earlier writes are readable
+                                    ///< after it
+SPANSCOPE_DEVICE void syncWarp();   ///< waits for all lanes of the warp
 
-/// The value of another lane; T must have 4 or 8 bytes.
+/// Returns the value of another lane. T must have 4 or 8 bytes.
 template <class T>
 SPANSCOPE_DEVICE T shuffle(T value, int sourceLane);
 template <class T>
 SPANSCOPE_DEVICE T shuffleXor(T value, int laneMask);
-/// The value of the lane `delta` below. The lowest lanes keep their own value.
+/// Returns the value of the lane `delta` below. The lowest lanes keep their own value.
 template <class T>
 SPANSCOPE_DEVICE T shuffleUp(T value, int delta);
-/// Bit i is the `predicate` of lane i.
+/// Returns bits. Bit i is the `predicate` of lane i.
 SPANSCOPE_DEVICE std::uint32_t ballot(bool predicate);
 
 // ---- Atomic operations on shared or global memory; each returns the previous value
@@ -100,7 +100,7 @@ SPANSCOPE_DEVICE float toFloat(Bf16 value);
 SPANSCOPE_DEVICE Bf16 toBf16(float value);  ///< rounds to nearest, ties to even
 SPANSCOPE_DEVICE std::uint32_t bitsOf(float value);
 SPANSCOPE_DEVICE float floatOf(std::uint32_t bits);
-/// Two values rounded to bf16; `low` is in the lower half.
+/// Returns two values rounded to bf16. `low` is in the lower half.
 SPANSCOPE_DEVICE std::uint32_t packBf16(float low, float high);
 SPANSCOPE_DEVICE float addExact(float a, float b);
 SPANSCOPE_DEVICE float multiplyExact(float a, float b);
@@ -110,7 +110,7 @@ SPANSCOPE_DEVICE float scaleExact(float value, int exponent);  ///< value · 2^e
 SPANSCOPE_DEVICE float toFloatExact(std::uint64_t value);
 SPANSCOPE_DEVICE std::uint64_t multiplyHigh(std::uint64_t a, std::uint64_t b);  ///< ⌊a · b / 2^64⌋
 SPANSCOPE_DEVICE float multiplyAdd(float a, float b, float c);  ///< a · b + c; the product is not rounded
-/// 2^value with a relative error of at most 2^−21; 0 for −∞.
+/// 2^value with a relative error of at most 2^−21. The result is 0 for −∞.
 SPANSCOPE_DEVICE float exp2Fast(float value);
 /// 1 / √value with a relative error of at most 2^−21.
 SPANSCOPE_DEVICE float inverseRootFast(float value);
@@ -122,11 +122,11 @@ struct Words4 {
 };
 SPANSCOPE_DEVICE Words4 load16(const void* source);
 SPANSCOPE_DEVICE void store16(void* target, const Words4& value);
-/// The same for global memory that nobody writes while the kernel runs, and that nobody else reads. So data
-/// that others read again stays in the cache.
+/// Loads 16 bytes of global memory that no thread writes while the kernel runs, and that no other thread
+/// reads. Data that others read again then stays in the cache.
 SPANSCOPE_DEVICE Words4 loadOnce16(const void* globalSource);
 
-/// Starts to copy 16 bytes of global memory to shared memory. It reads only the first `bytes` (0 … 16); the
+/// Starts to copy 16 bytes of global memory to shared memory. It reads only the first `bytes` (0 … 16). The
 /// rest becomes 0. This thread may use the data after waitCopies(), other threads after a barrier.
 SPANSCOPE_DEVICE void copyAsync16(void* sharedTarget, const void* globalSource, int bytes = 16);
 /// Closes a group: the copies that this thread started since the last group. The group may be empty.
@@ -149,12 +149,12 @@ struct RightFragment {
 struct SumFragment {
   float values[4];
 };
-/// sum += left · right; all lanes of a warp must call it.
+/// sum += left · right. All lanes of a warp must call it.
 SPANSCOPE_DEVICE void multiplyAccumulate(SumFragment& sum, const LeftFragment& left,
                                          const RightFragment& right);
 /// Loads Count (1, 2 or 4) matrices of 8 × 8 elements of 16 bits. Lane 8·i + r passes the address of row r of
-/// matrix i: 16 bytes in shared memory. In lane t, registers[i] gets two elements of matrix i: the elements
-/// 2·(t mod 4) and the next one of row t / 4 or, if Transposed, of column t / 4.
+/// matrix i: 16 bytes in shared memory. In lane t, registers[i] gets two neighbouring elements of matrix i,
+/// from element 2·(t mod 4). They are in row t / 4 or, if Transposed, in column t / 4.
 template <int Count, bool Transposed>
 SPANSCOPE_DEVICE void loadMatrices(std::uint32_t (&registers)[Count], const void* sharedRow);
 
@@ -163,5 +163,5 @@ SPANSCOPE_DEVICE void loadMatrices(std::uint32_t (&registers)[Count], const void
 #if defined(__CUDACC__)
 #include "kernels/cuda/device_cuda.h"
 #else
-#include "device_emulation.h"  // whoever builds kernels without nvcc sets the include path
+#include "device_emulation.h"  // builds without nvcc set the include path
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Implements device.h on a card. Only device.h includes it.
+// Implements device.h on a GPU. Only device.h includes this file. Open it to use another PTX instruction.
 #pragma once
 
 namespace spanscope::cuda {
@@ -19,7 +19,7 @@ SPANSCOPE_DEVICE Index3 gridSize() {
   return {static_cast<int>(gridDim.x), static_cast<int>(gridDim.y), static_cast<int>(gridDim.z)};
 }
 
-/// Where the shared memory of the thread block begins.
+/// Returns the beginning of the thread block's shared memory.
 SPANSCOPE_DEVICE std::byte* sharedMemoryBegin() {
   extern __shared__ __align__(16) std::byte bytes[];
   return bytes;
@@ -137,7 +137,7 @@ SPANSCOPE_DEVICE void store16(void* target, const Words4& value) {
 
 SPANSCOPE_DEVICE Words4 loadOnce16(const void* globalSource) {
   Words4 value;
-  // Volatile: the load starts here, far ahead of the use of its data.
+  // Volatile: the load starts here, long before the use of its data.
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(value.words[0]), "=r"(value.words[1]), "=r"(value.words[2]), "=r"(value.words[3])
                : "l"(__cvta_generic_to_global(globalSource)));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums over the threads of a warp or a thread block, in a fixed order.
+// Sums over the threads of a warp or a thread block, in a fixed order. Open this file to reduce values in a
+// kernel.
 #pragma once
 
 #include "kernels/cuda/device.h"
 
 namespace spanscope::cuda {
 
-/// The sum over the warp; every lane gets the same result.
+/// Returns the sum over the warp. Every lane gets the same result.
 template <class T>
 SPANSCOPE_DEVICE T warpSum(T value) {
   SPANSCOPE_UNROLL
@@ -14,7 +15,7 @@ SPANSCOPE_DEVICE T warpSum(T value) {
   return value;
 }
 
-/// The largest value in the warp; every lane gets the same result. NaN is ignored.
+/// Returns the largest value in the warp. Every lane gets the same result. NaN is ignored.
 SPANSCOPE_DEVICE float warpLargest(float value) {
   SPANSCOPE_UNROLL
   for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
@@ -24,8 +25,8 @@ SPANSCOPE_DEVICE float warpLargest(float value) {
   return value;
 }
 
-/// The sum over the thread block; every thread gets the same result. `scratch` is shared memory with one
-/// place per warp. It may be used again after the next barrier.
+/// Returns the sum over the thread block. Every thread gets the same result. `scratch` is shared memory with
+/// one place per warp. It may be used again after the next barrier.
 template <class T>
 SPANSCOPE_DEVICE T blockSum(T value, T* scratch) {
   value = warpSum(value);

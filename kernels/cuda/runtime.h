@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything that the backend's host code knows about a card. The host code includes no other header about
-// it. It has two implementations: runtime_cuda.cpp, and tests/support/cuda_emulation for the host.
+// The GPU as the backend's host code sees it. The host code includes no other header about the GPU. Open this
+// file to call the CUDA runtime. There are two implementations: runtime_cuda.cpp, and
+// tests/support/cuda_emulation for the host.
 //
-// Work that is given to a stream runs later, in order. Until the stream was waited for, everything that the
-// work reads and writes must live, and host memory must not change. Every error is a Failure that names the
-// call and the sizes. A later call may throw the error of a kernel. Only one thread at a time may use a
-// handle.
+// Work on a stream runs later, in order. All inputs and outputs of the work must live until a wait for the
+// stream. Until then, host memory must not change. Every error is a Failure that names the call and the
+// sizes. A later call may throw the error of a kernel. Only one thread at a time may use a handle.
 #pragma once
 
 #include "kernels/cuda/bf16.h"
@@ -21,31 +21,30 @@
 
 namespace spanscope::cuda {
 
-/// Properties of one card.
+/// Properties of one GPU.
 struct DeviceProperties {
   std::string name;
   int major = 0;  ///< of its compute capability
   int minor = 0;
   int multiprocessors = 0;
   std::size_t memoryBytes = 0;
-  std::size_t sharedBytesPerBlock = 0;  ///< most for a kernel that requests it
-  int driverVersion = 0;                ///< 1000 · major + 10 · minor of the newest CUDA version that the
-                                        ///< driver supports
-  int runtimeVersion = 0;               ///< the same for the toolkit with which this was built
-  std::string productsVersion = {};     ///< of the library behind MatrixProducts, "cuBLAS 13.0.0"
-  std::string driverRelease = {};       ///< the driver's own version, "580.65.06"; empty: unknown
-  /// The driver was told to compile kernels for the card, even if they contain compiled code.
+  std::size_t sharedBytesPerBlock = 0;  ///< max for a kernel that requests it
+  int driverVersion = 0;  ///< 1000 · major + 10 · minor of the newest CUDA version that the driver supports
+  int runtimeVersion = 0;            ///< the same for the toolkit of this build
+  std::string productsVersion = {};  ///< of the library of MatrixProducts, "cuBLAS 13.0.0"
+  std::string driverRelease = {};    ///< the driver's own version, "580.65.06"; empty: unknown.
+  /// The driver must compile kernels for the GPU, even if they contain compiled code.
   bool isToldToCompile = false;
 };
 
-/// The number of cards. Throws Failure if there is no driver, or if it is too old.
+/// Returns the number of GPUs. Throws Failure if there is no driver, or if it is too old.
 int deviceCount();
 
-/// A card. Copies mean the same card. Opening a card and reading its properties uses none of its memory.
-/// Everything else makes a context on the card, which takes some hundred megabytes.
+/// A GPU. Copies mean the same GPU. Opening a GPU and reading its properties uses none of its memory.
+/// Everything else makes a context on the GPU, which takes some hundred megabytes.
 class Device {
  public:
-  /// Throws Failure if there is no such card.
+  /// Throws Failure if there is no such GPU.
   static Device open(int index);
 
   const DeviceProperties& properties() const;
@@ -59,7 +58,7 @@ class Device {
   std::shared_ptr<State> m_state;
 };
 
-/// Memory of a card, at a multiple of 256 bytes, with undefined contents. Freeing it waits for the card.
+/// Memory of a GPU, at a multiple of 256 bytes, with undefined contents. Freeing it waits for the GPU.
 class DeviceMemory {
  public:
   DeviceMemory();  ///< without memory
@@ -82,7 +81,7 @@ class DeviceMemory {
   std::unique_ptr<State> m_state;
 };
 
-/// Memory of the host that the card can read and write directly.
+/// Memory of the host that the GPU can read and write directly.
 class PinnedMemory {
  public:
   PinnedMemory();  ///< without memory
@@ -114,7 +113,7 @@ class Event {
 
   bool reached() const;      ///< true if the event was never recorded
   void synchronize() const;  ///< waits until the event is reached
-  /// Milliseconds between two events, which both must have been reached.
+  /// Returns milliseconds between two events. Both must have been reached.
   double millisecondsSince(const Event& earlier) const;
 
   struct State;
@@ -133,21 +132,21 @@ struct Grid {
 struct LaunchShape {
   Grid grid = {};  ///< without thread blocks nothing happens
   int threads = 0;
-  std::size_t sharedBytes = 0;  ///< all shared memory, as the kernel takes it
+  std::size_t sharedBytes = 0;  ///< all shared memory that the kernel takes
 };
 
 /// A launch without the types of its kernel and arguments.
 struct KernelCall {
   const char* name = "";
   LaunchShape shape;
-  const void* kernel = nullptr;  ///< in the form that a launch of the CUDA runtime takes
+  const void* kernel = nullptr;  ///< in the form of a launch of the CUDA runtime
   const void* arguments = nullptr;
   std::size_t argumentBytes = 0;
   /// Runs the kernel as a function of the host, for one thread.
   void (*call)(const void* kernel, const void* arguments) = nullptr;
 };
 
-/// A recorded list of work. Pointers and sizes in it do not change.
+/// A recorded list of work. Its pointers and sizes do not change.
 class Graph {
  public:
   ~Graph();
@@ -162,7 +161,7 @@ class Graph {
   std::unique_ptr<State> m_state;
 };
 
-/// A list of work for the card, which is done in order.
+/// A list of work for the GPU, which runs in order.
 class Stream {
  public:
   explicit Stream(const Device& device);
@@ -176,11 +175,11 @@ class Stream {
   void fill(void* target, std::uint8_t value, std::size_t bytes);
   void launch(const KernelCall& call);
   void record(Event& event);
-  void wait(const Event& event);  ///< later work on this stream runs after the event was reached
+  void wait(const Event& event);  ///< later work on this stream runs after the event
   void synchronize();             ///< waits until all work on this stream is done
 
-  /// Records the work that `work` gives to this stream, instead of running it. `work` must not wait, and must
-  /// not allocate or free memory.
+  /// Records the work that `work` puts on this stream, without running it. `work` must not wait, and must not
+  /// allocate or free memory.
   Graph capture(const std::function<void()>& work);
   void replay(const Graph& graph);
 
@@ -191,7 +190,7 @@ class Stream {
   std::unique_ptr<State> m_state;
 };
 
-/// Gives a kernel to a stream. Its arguments are one plain struct, which is copied here.
+/// Puts a kernel on a stream. Its arguments are one plain struct, which is copied here.
 template <class Arguments>
 void launch(Stream& stream, const char* name, const LaunchShape& shape, void (*kernel)(Arguments),
             const Arguments& arguments) {
@@ -208,7 +207,7 @@ void launch(Stream& stream, const char* name, const LaunchShape& shape, void (*k
                  }});
 }
 
-/// out = x · weightᵀ (+ out). Everything is row-major; strides are in elements.
+/// out = x · weightᵀ (+ out). Everything is row-major. Strides are in elements.
 struct MatrixProduct {
   int rows = 0;     ///< of x and out
   int columns = 0;  ///< of out; rows of the weight
@@ -225,8 +224,8 @@ struct MatrixProduct {
   bool operator==(const MatrixProduct&) const = default;
 };
 
-/// Bytes of card memory for the workspace of matrix products. cuBLAS needs this much on Hopper, and less on
-/// older cards.
+/// Bytes of GPU memory for the workspace of matrix products. Hopper needs this much for cuBLAS, and older
+/// GPUs need less.
 inline constexpr std::size_t kProductWorkspaceBytes = std::size_t{32} << 20U;
 
 /// Matrix products on one stream, with sums in f32.

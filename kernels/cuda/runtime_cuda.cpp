@@ -34,7 +34,7 @@ std::string bytesText(std::size_t bytes) {
   return std::to_string(bytes) + " bytes";
 }
 
-/// What a block may have without being asked for.
+/// Shared memory of a thread block without a request.
 constexpr std::size_t kPlainSharedBytes = 48U << 10U;
 
 /// As the driver's module says it; empty where it does not.
@@ -59,7 +59,7 @@ struct Device::State {
   int index = 0;
   DeviceProperties properties;
 
-  /// The runtime knows one card a thread: whoever calls it says which first.
+  /// The runtime has one current GPU per thread. Each caller selects its GPU first.
   void select() const { check(cudaSetDevice(index), "cudaSetDevice(" + std::to_string(index) + ")"); }
   void selectQuietly() const noexcept { static_cast<void>(cudaSetDevice(index)); }
 };

@@ -33,8 +33,8 @@ SPANSCOPE_DEVICE bool isBefore(float first, int firstPlace, float second, int se
 
 }  // namespace
 
-/// What is known of the keys of some slots, by the lanes of a warp: each has a pair (i, i + headSize / 2) of
-/// elements at a time.
+/// The known bounds of the keys of some slots, by the lanes of a warp. Each lane has a pair (i, i + headSize
+/// / 2) of elements at a time.
 template <class T>
 struct BoundsOfKeys {
   const KeyValuePool& pool;
@@ -88,7 +88,7 @@ keyBoundKernel(BlockChoiceArguments arguments) {
   if (laneIndex() == 0) pool.bounded[head] = 1;
 }
 
-/// A warp for each block of a row and key head; a pair (i, i + headSize / 2) of elements for each lane at a
+/// A warp for each block of a row and key head. Each lane has a pair (i, i + headSize / 2) of elements at a
 /// time.
 template <class T>
 SPANSCOPE_KERNEL(kBlockBoundBudget)

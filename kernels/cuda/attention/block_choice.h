@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chooses the blocks for rows that may not read all, as engine/compute/block_choice.h specifies: it bounds
-// the queries' scores in each block, then takes the best blocks of each row. If the pool keeps bounds, the
-// bounds of whole blocks are kept there; bounds of other blocks are measured each time.
+// Chooses the blocks for rows that may not read all blocks, as engine/compute/block_choice.h specifies. It
+// bounds the queries' scores in each block, then takes the best blocks of each row. If the pool keeps bounds,
+// it keeps those of whole blocks. Bounds of other blocks are measured each time. Open this file to change the
+// `sparse` policy on the GPU.
 #pragma once
 
 #include "kernels/cuda/attention/decode_plan.h"
@@ -13,8 +14,8 @@
 namespace spanscope::cuda {
 
 struct BlockChoiceArguments {
-  const Bf16* queries =
-      nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements apart
+  const Bf16* queries = nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements
+                                  ///< apart
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 per pool head
   KeyValuePool pool;

@@ -150,7 +150,7 @@ struct Decoding {
         all[head * arguments.chunkKeys + key] = score;
       const float tileLargest = warpLargest(score);
       const float largest = tileLargest > sums[j].largest ? tileLargest : sums[j].largest;
-      // Of a row that does not read all, tiles may have nothing for it.
+      // For a row that does not read all keys, a tile may have none.
       const float factor = largest == kMinusInfinity ? 1.0F : exp2Fast(sums[j].largest - largest);
       const float weight = isOwn ? exp2Fast(score - largest) : 0.0F;
       scores[head * kWarpSize + laneIndex()] = weight;
@@ -159,7 +159,7 @@ struct Decoding {
     }
   }
 
-  /// What a thread sums: two neighbouring elements of every `headStep`-th head.
+  /// A thread sums two neighbouring elements of every `headStep`-th head.
   SPANSCOPE_DEVICE int headStep() const { return kDecodeThreads / (headSize / 2); }
   SPANSCOPE_DEVICE int ownHead() const { return threadIndex() / (headSize / 2); }
   SPANSCOPE_DEVICE int ownElement() const { return threadIndex() % (headSize / 2) * 2; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of single rows, cut along their keys. A thread block processes the keys of one item for all query
-// heads of one key head, so that every key is read once. Another kernel merges the items of a row.
+// Attention of single rows, divided along their keys. A thread block processes the keys of one item for all
+// query heads of one key head. Every key is therefore read once. Another kernel merges the items of a row.
+// Open this file to speed up decode without tensor cores.
 #pragma once
 
 #include "kernels/cuda/attention/decode_plan.h"
@@ -12,16 +13,16 @@ namespace spanscope::cuda {
 
 /// out[r] = softmax over the keys of row r of (scale · ⟨R(distance) q, k⟩) · values.
 struct DecodeAttentionArguments {
-  const Bf16* queries =
-      nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements apart
+  const Bf16* queries = nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements
+                                  ///< apart
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 per pool head
   float scale = 0;
-  const float* rowScales = nullptr;  ///< [rows]: used instead of `scale`, if it is not null
-  KeyValuePool
-      pool;  ///< headSize a multiple of 16 up to 256; that of queries, rotations and out is without padding
+  const float* rowScales = nullptr;  ///< [rows]: replaces `scale`, if it is not null
+  KeyValuePool pool;  ///< headSize is a multiple of 16 up to 256; that of queries, rotations and out has no
+                      ///< padding
   int layer = 0;
-  /// Use tensor cores, if isForTensorCores() allows it. Rotated queries and weights are then rounded to bf16.
+  /// Use tensor cores if isForTensorCores() allows it. Rotated queries and weights are then rounded to bf16.
   bool onTensorCores = false;
 
   // From the plan.
@@ -51,8 +52,8 @@ struct DecodeAttentionArguments {
   bool operator==(const DecodeAttentionArguments&) const = default;
 };
 
-/// Adds up attention weights over the rows of a run: on each stretch of keys, and on the first key of each
-/// segment.
+/// Adds attention weights over the rows of a run. There is a sum for each stretch of keys, and for the first
+/// key of each segment.
 struct MassArguments {
   const MassEntry* entries = nullptr;
   int entryCount = 0;
@@ -72,21 +73,21 @@ struct MassArguments {
 };
 
 inline constexpr int kDecodeThreads = 128;
-inline constexpr int kMostGroup = 16;  ///< most query heads per key head
+inline constexpr int kMostGroup = 16;  ///< max query heads per key head
 inline constexpr int kMostHeadSize = 256;
 
-/// Number of keys in a tile; a thread block has two tiles in shared memory. As many as leave room for the
-/// mass on every card.
+/// Returns the number of keys in a tile. A thread block has two tiles in shared memory. Every GPU has enough
+/// space for the tiles and the mass.
 SPANSCOPE_HOST_DEVICE constexpr int decodeTileKeys(std::size_t headBytes, int group) {
   if (headBytes > 512) return headBytes > 768 ? 12 : 16;
   return headBytes == 512 && group == 16 ? 24 : 32;
 }
-/// Bytes from one key of a tile to the next: 16 more than a key has, so that lanes that read one key each do
-/// not conflict in a bank.
+/// Returns the bytes between two keys of a tile: 16 more than a key has. Lanes that read one key each then
+/// have no bank conflicts.
 SPANSCOPE_HOST_DEVICE constexpr std::size_t decodeKeyStride(std::size_t headBytes) {
   return headBytes + 16;
 }
-/// Bytes of shared memory that a thread block needs for `group` query heads, with keys and values of
+/// Returns the bytes of a thread block's shared memory for `group` query heads. Keys and values have
 /// `headBytes` bytes. If `massKeys` is not 0, it includes the mass of chunks with `massKeys` keys.
 constexpr std::size_t decodeSharedBytes(int group, int headSize, std::size_t headBytes, int massKeys) {
   const auto heads = static_cast<std::size_t>(group);

@@ -26,7 +26,7 @@ void addMass(const RowRun& run, std::int32_t queryHeads, DecodePlan& plan) {
   plan.masses.push_back(entry);
 }
 
-/// What a row reads some of; gives, for each segment, the place of its block 0.
+/// Adds the blocks from which a row chooses. Returns the index of block 0 for each segment.
 std::vector<std::int32_t> addChoice(const RowRun& run, std::int32_t number, std::int32_t blockSize,
                                     DecodePlan& plan) {
   const std::int32_t local = run.localOf(number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shared code of the kernels that cut single rows along their keys: where an item ends, and where its results
-// are stored.
+// Shared code of the kernels that divide single rows along their keys: the end of an item, and the place of
+// its results. Open this file to change the layout of partial results.
 #pragma once
 
 #include "kernels/cuda/attention/decode_attention.h"
@@ -9,21 +9,20 @@
 
 namespace spanscope::cuda {
 
-/// One past the last key of an item that the item's row sees.
+/// Returns one past the last key of an item that the item's row reads.
 SPANSCOPE_DEVICE int endOf(const DecodeItem& item, const std::int32_t* locals) {
   if (item.causal == 0) return item.end;
   const int limit = locals[item.row] + 1;
   return limit < item.end ? limit : item.end;
 }
 
-/// Where the results of a query head begin, for the item of this thread block.
+/// Returns the beginning of a query head's results, for the item of this thread block.
 SPANSCOPE_DEVICE std::int64_t decodePlaceOf(const DecodeAttentionArguments& arguments, int head) {
   return static_cast<std::int64_t>(blockIndex().x) * arguments.queryHeads + head;
 }
 
-/// Stores the weights of whole stretches and of the first key for one query head; all lanes of a warp do it
-/// together. `scores` are the scores of local tokens from `base` on, −∞ for keys that are not read; they end
-/// before `end`.
+/// Stores the weights of whole stretches and of the first key for one query head. All lanes of a warp do it
+/// together. `scores` are the scores of positions from `base` on, −∞ for unread keys. They end before `end`.
 SPANSCOPE_DEVICE void storeMass(const DecodeAttentionArguments& arguments, const DecodeItem& item, int head,
                                 const float* scores, int base, int end, float largest) {
   const auto weightOf = [&](int local) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the partial result of attention over some keys. Open this file before you merge partial results.
 #pragma once
 
 #include <limits>
@@ -9,7 +10,7 @@ namespace spanscope::cuda {
 inline constexpr float kLog2E = 1.44269504088896340736F;
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// The partial result of some keys for one row and query head: the sum over these keys of 2^(score −
+/// The partial result of some keys for one row and query head. It is the sum over these keys of 2^(score −
 /// largest). The weighted sum of values is stored elsewhere. Scores are in units of log 2.
 struct PartialSum {
   float largest;  ///< −∞, with a sum of 0, if no key is read

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention of many rows on tensor cores. A thread block processes 64 pairs of a row and a query head of one
-// key head, so that few rows fill it if heads share keys. It goes through the segments of its run in view
-// order, 64 keys at a time, with one running sum.
+// key head. Few rows fill it if heads share keys. It processes the segments of its run in prompt order, 64
+// keys at a time, with one running sum. Open this file to speed up prefill.
 #pragma once
 
 #include "kernels/cuda/attention/partial_sum.h"
@@ -15,14 +15,14 @@
 namespace spanscope::cuda {
 
 /// out[r] = softmax over the keys of row r of (scale · ⟨R(distance) q, k⟩) · values. Rotated queries and
-/// weights are rounded to bf16; all sums are f32.
+/// weights are rounded to bf16. All sums are f32.
 struct PrefillAttentionArguments {
-  const Bf16* queries =
-      nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements apart
+  const Bf16* queries = nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements
+                                  ///< apart
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads
   float scale = 0;
-  const float* rowScales = nullptr;  ///< [rows]: used instead of `scale`, if it is not null
+  const float* rowScales = nullptr;  ///< [rows]: replaces `scale`, if it is not null
   KeyValuePool pool;  ///< as isForTensorCores() requires; queries, rotations and out have no padding
   int layer = 0;
 
@@ -45,12 +45,12 @@ inline constexpr int kPrefillThreads = 128;
 inline constexpr int kPrefillTilePairs = 64;
 inline constexpr int kPrefillTileKeys = 64;
 
-/// Elements from one row of a tile to the next: 8 more than a row has, so that the rows of a loaded matrix do
-/// not conflict in a bank.
+/// Returns the elements between two rows of a tile: 8 more than a row has. The rows of a loaded matrix then
+/// have no bank conflicts.
 SPANSCOPE_HOST_DEVICE constexpr int prefillRowStride(int headSize) {
   return headSize + 8;
 }
-/// Shared memory for queries, keys and values.
+/// Returns the shared memory for queries, keys and values.
 constexpr std::size_t prefillSharedBytes(int headSize) {
   const auto stride = static_cast<std::size_t>(prefillRowStride(headSize));
   return sharedBytesOf<Bf16>(kPrefillTilePairs * stride) + 2 * sharedBytesOf<Bf16>(kPrefillTileKeys * stride);

@@ -48,8 +48,8 @@ PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::in
 
 namespace {
 
-/// The keys of a tile's rows, those before the windows of all of them left out, cut at multiples of so many
-/// local tokens.
+/// Adds the keys of a tile's rows, divided at multiples of `splitKeys` positions. Keys before the windows of
+/// all rows are left out.
 void addItems(const PrefillPlan& rows, std::int32_t group, std::int32_t splitKeys, SplitPlan& plan) {
   SplitTile& tile = plan.tiles.back();
   const PrefillRun& run = rows.runs[static_cast<std::size_t>(tile.run)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Cuts the attention of many rows into work for the card.
+// Divides the attention of many rows into work for the GPU. Open this file to change the tiles of prefill.
 #pragma once
 
 #include "kernels/cuda/attention/rotations.h"
@@ -13,12 +13,12 @@ namespace spanscope::cuda {
 
 /// The keys of one segment for the rows of one run.
 struct PrefillRange {
-  std::int32_t firstBlock = 0;  ///< place of the segment's first block in the list of blocks
-  std::int32_t begin = 0;       ///< local tokens
+  std::int32_t firstBlock = 0;  ///< index of the segment's first block in the list of blocks
+  std::int32_t begin = 0;       ///< positions in the segment
   std::int32_t end = 0;
-  std::int32_t causal = 0;                              ///< not 0: a row reads up to its own local token
-  std::int32_t windowOffset = RowRun::kReadsFromBegin;  ///< as RowRun::windowOffset()
-  std::int32_t rotation = 0;  ///< row of the rotation table minus the local token of the row
+  std::int32_t causal = 0;                              ///< not 0: a row reads up to its own position
+  std::int32_t windowOffset = RowRun::kReadsFromBegin;  ///< like RowRun::windowOffset()
+  std::int32_t rotation = 0;  ///< row of the rotation table minus the row's position in its segment
 };
 
 struct PrefillRun {
@@ -28,9 +28,9 @@ struct PrefillRun {
   std::int32_t rangeCount = 0;
 };
 
-/// Pairs of a row and a query head of one key head. They are numbered through the run: row · group + head.
+/// Pairs of a row and a query head of one key head. Their numbers in the run are row · group + head.
 struct PrefillItem {
-  std::int32_t run = -1;  ///< below 0: nothing to do
+  std::int32_t run = -1;  ///< below 0: no work
   std::int32_t firstPair = 0;
 };
 
@@ -38,7 +38,7 @@ struct PrefillPlan {
   std::vector<PrefillRun> runs;
   std::vector<PrefillRange> ranges;
   std::vector<PrefillItem> items;
-  std::vector<std::int32_t> locals;  ///< [rows]: local token of each row, ascending within a run
+  std::vector<std::int32_t> locals;  ///< [rows]: position of each row in its segment, ascending in a run
   std::vector<std::int32_t> blocks;
   Rotations rotations;
 };
@@ -47,11 +47,11 @@ struct PrefillPlan {
 PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
                         std::int64_t keptRotations = 0);
 
-// Cuts attention on tensor cores along the keys too. It does so at fixed places if a single row and a row
-// among many must get the same result. It also does so if the rows alone would leave most of the card idle.
+// Divides attention on tensor cores along the keys too. It does so at fixed places if a single row and a row
+// among many must get the same result. It also does so if the rows alone would leave most of the GPU idle.
 
-/// Number of keys that are summed together, counted from local token 0 of each segment, if the places must be
-/// fixed. Then the result of a row depends only on its keys.
+/// Number of keys that are summed together, counted from position 0 of each segment, if the places must be
+/// fixed. The result of a row then depends only on its keys.
 inline constexpr std::int32_t kSplitKeys = 512;
 
 /// Pairs of a row and a query head for one thread block, numbered as in PrefillItem.
@@ -59,17 +59,17 @@ struct SplitTile {
   std::int32_t run = 0;
   std::int32_t firstPair = 0;
   std::int32_t pairs = 0;
-  std::int32_t firstItem = 0;  ///< the tile's items follow each other in view order
+  std::int32_t firstItem = 0;  ///< the tile's items are consecutive and in prompt order
   std::int32_t itemCount = 0;
 };
 
 /// Some keys of one segment for one tile.
 struct SplitItem {
-  std::int32_t tile = -1;  ///< below 0: nothing to do
+  std::int32_t tile = -1;  ///< below 0: no work
   std::int32_t range = 0;
-  std::int32_t begin = 0;  ///< local tokens, all within one stretch of `splitKeys`
+  std::int32_t begin = 0;  ///< positions in the segment, all in one stretch of `splitKeys`
   std::int32_t end = 0;
-  std::int64_t firstPartial = 0;  ///< number of pairs per key head before it in its launch
+  std::int64_t firstPartial = 0;  ///< number of earlier pairs per key head in its launch
 };
 
 /// Tiles whose partial results are in memory at the same time.
@@ -90,7 +90,7 @@ struct SplitPlan {
 };
 
 /// `group`: number of query heads per key head. A launch has at most `mostPartials` pairs, or only one tile.
-/// Keys are cut at multiples of `splitKeys` local tokens; this must be a multiple of kPrefillTileKeys.
+/// Keys are divided at multiples of `splitKeys` positions. This must be a multiple of kPrefillTileKeys.
 /// `keptRotations`: as for Rotations::close().
 SplitPlan planSplit(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
                     std::int64_t mostPartials, std::int32_t splitKeys = kSplitKeys,

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tiles of keys and values for the kernels that attend on tensor cores.
+// Tiles of keys and values for the attention kernels on tensor cores. Open this file before you change these
+// kernels.
 //
 // Each warp has 16 pairs. For each tile of keys it multiplies:
 //
-//   scores (16 × 64) = queries (16 × headSize) · keysᵀ. The keys, as they are stored, are the right factor by
-//   columns.
-//   sums (16 × headSize) += weights (16 × 64) · values. The values are transposed when they are loaded.
+//    scores (16 × 64) = queries (16 × headSize) · keysᵀ
 //
-// The weights never leave the warp's registers: the layout of a sum is also the layout of a left factor. Two
-// tiles of a sum with 8 columns each make one tile of a left factor with 16 columns. Keys are copied while
-// values are multiplied, and the other way round.
+//    sums (16 × headSize) += weights (16 × 64) · values
+//
+// The stored keys are the right factor by columns. The values are transposed during loading. The weights
+// never leave the warp's registers. The layout of a sum is also the layout of a left factor. Two tiles of a
+// sum with 8 columns each make one tile of a left factor with 16 columns. Keys are copied while values are
+// multiplied, and the other way round.
 #pragma once
 
 #include "kernels/cuda/attention/partial_sum.h"
@@ -20,14 +22,14 @@
 namespace spanscope::cuda {
 
 inline constexpr int kWarpPairs = 16;  ///< rows of a product of tensor cores
-inline constexpr int kWarpKeys = kPrefillTileKeys / (kPrefillThreads / kWarpSize);  ///< number of keys that a
-                                                                                    ///< warp copies
-inline constexpr int kDepth = 16;   ///< of a product of tensor cores
-inline constexpr int kColumns = 8;  ///< of a product of tensor cores
+inline constexpr int kWarpKeys =
+    kPrefillTileKeys / (kPrefillThreads / kWarpSize);  ///< number of keys that a warp copies
+inline constexpr int kDepth = 16;                      ///< of a product of tensor cores
+inline constexpr int kColumns = 8;                     ///< of a product of tensor cores
 inline constexpr int kKeyColumns = kPrefillTileKeys / kColumns;
 inline constexpr int kVector = 8;  ///< number of elements that are copied at once
 
-/// Two tiles of sums with 8 columns each, as a left factor with 16 columns.
+/// Returns two tiles of sums with 8 columns each, as a left factor with 16 columns.
 SPANSCOPE_DEVICE LeftFragment leftOf(const SumFragment& low, const SumFragment& high) {
   return {{packBf16(low.values[0], low.values[1]), packBf16(low.values[2], low.values[3]),
            packBf16(high.values[0], high.values[1]), packBf16(high.values[2], high.values[3])}};
@@ -54,12 +56,12 @@ struct Prefill {
   SPANSCOPE_DEVICE int rowOf(int pair) const { return run.firstRow + (firstPair + pair) / group; }
   SPANSCOPE_DEVICE int headOf(int pair) const { return keyHead * group + (firstPair + pair) % group; }
 
-  /// The pairs whose sums this lane has.
+  /// Returns the pairs whose sums this lane has.
   SPANSCOPE_DEVICE static int ownPair(int half) {
     return warpIndex() * kWarpPairs + laneIndex() / 4 + 8 * half;
   }
-  /// Local tokens ascend: of the pairs of the thread block, the first reads from the first key on, the last
-  /// up to the last.
+  /// Positions ascend. The first pair of the thread block reads from the first key on. The last pair reads up
+  /// to the last key.
   SPANSCOPE_DEVICE int firstLocal() const { return arguments.locals[rowOf(0)]; }
   SPANSCOPE_DEVICE int lastLocal() const {
     const int left = run.rowCount * group - firstPair;
@@ -97,9 +99,9 @@ struct Prefill {
       queries[(warpIndex() * kWarpPairs + i / padding) * kStride + size + i % padding] = toBf16(0);
   }
 
-  /// Where the keys of a tile lie that the warp copies. Lane i and lane i + 16 hold the place of the i-th of
-  /// 16 keys; it is below 0 outside of begin … end − 1. Finding a block takes a division and a load, which is
-  /// too much for every 16 bytes.
+  /// Returns the places of the keys of a tile that the warp copies. Lane i and lane i + 16 have the place of
+  /// the i-th of 16 keys. It is below 0 outside of begin … end − 1. Finding a block takes a division and a
+  /// load, which is too slow for every 16 bytes.
   SPANSCOPE_DEVICE std::int64_t findKeys(const PrefillRange& range, int begin, int end, int tile) const {
     const KeyValuePool& pool = arguments.pool;
     const int local = tile * kPrefillTileKeys + warpIndex() * kWarpKeys + laneIndex() % kWarpKeys;
@@ -166,15 +168,15 @@ struct Prefill {
   }
 };
 
-/// The two rows of a sum fragment of which a lane has elements: lane / 4, and 8 rows further.
+/// The two rows of a sum fragment with elements in this lane: lane / 4, and 8 rows further.
 struct LaneRows {
-  int begins[2];       ///< first key that the row sees
+  int begins[2];       ///< first key that the row reads
   int limits[2];       ///< one past the last
   PartialSum sums[2];  ///< `largest` is over the keys of all lanes, `sum` over the keys of this lane
 };
 
-/// Turns the scores of a tile into weights, and scales the sums so far to the new largest score. isSeen(key,
-/// half): whether this row of the lane reads a key of the tile.
+/// Turns the scores of a tile into weights, and scales the sums so far to the new largest score. The function
+/// isSeen(key, half) returns whether this row of the lane reads a key of the tile.
 template <int KeyColumns, int Columns, class Seen>
 SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], const float (&scales)[2], const Seen& isSeen,
                             PartialSum (&rows)[2], SumFragment (&sums)[Columns]) {
@@ -200,7 +202,7 @@ SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], const float (&sca
     }
     const float before = rows[half].largest;
     const float now = largest[half] > before ? largest[half] : before;
-    // If a row has seen no key yet, every weight is 2^−∞.
+    // If a row has read no key yet, every weight is 2^−∞.
     largest[half] = now == kMinusInfinity ? 0.0F : now;
     factors[half] = exp2Fast(before - largest[half]);
     rows[half].largest = now;
@@ -222,9 +224,9 @@ SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], const float (&sca
   }
 }
 
-/// Adds the local tokens begin … end − 1 of a range to the sums of the lane's rows. Tiles begin at local
-/// token 0 of the segment, so that the grouping of sums depends only on the keys. The whole thread block must
-/// call it. When it returns, copies may still be running, to places that have been read.
+/// Adds the positions begin … end − 1 of a range to the sums of the lane's rows. Tiles begin at position 0 of
+/// the segment. The grouping of sums then depends only on the keys. The whole thread block must call this. On
+/// return, copies may still be running, to places that have been read.
 template <int HeadSize>
 SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRange& range, int begin,
                                   int end, LaneRows& rows,
@@ -251,7 +253,7 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
   work.turnQueries(range);
   for (int tile = firstTile; tile < tileEnd; ++tile) {
     waitCopies<0>();
-    syncBlock();  // the keys are here, and the values before them have been read
+    syncBlock();  // the keys are here, and the earlier values have been read
     work.startTile(places, pool.values, work.values);
     commitCopies();
     SumFragment scores[kKeyColumns];
@@ -273,7 +275,7 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
   }
 }
 
-/// The sums of the weights of all keys; each lane passes the sum of its own keys.
+/// Returns the sums of the weights of all keys. Each lane passes the sum of its own keys.
 SPANSCOPE_DEVICE float sumOfLanes(float sum) {
   SPANSCOPE_UNROLL
   for (int distance = 1; distance < 4; distance *= 2) sum += shuffleXor(sum, distance);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Collects the rotations that the queries of a pass need. Open this file to change the table of rotations.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,12 @@
 namespace spanscope::cuda {
 
 /// Appends cosines and sines of the distances first … end − 1 in the layout of Rotations. Angles are distance
-/// · frequency in double precision, rounded once. What has the frequency 0 is not scaled.
+/// · frequency in double precision, rounded once. Pairs with frequency 0 are not scaled.
 void appendRotations(std::int64_t first, std::int64_t end, std::span<const double> frequencies, double scale,
                      std::vector<float>& table);
 
 /// Cosines and sines of the distances by which the queries of a pass are rotated. The distances of a stretch
-/// follow each other. Overlapping stretches become one.
+/// are consecutive. Overlapping stretches become one.
 class Rotations {
  public:
   /// Adds the distances first … first + count − 1, as one stretch.
@@ -22,14 +23,14 @@ class Rotations {
   /// If it contains all added distances, the rows refer to that table.
   void close(std::int64_t kept = 0);
 
-  /// Number of rows of table(); 0 if the kept table is used.
+  /// Returns the number of rows of table(), or 0 if the kept table is used.
   std::int64_t rows() const { return m_rows; }
-  /// Number of rows that are needed of the kept table; 0 if it is not used.
+  /// Returns the number of needed rows of the kept table, or 0 if it is not used.
   std::int64_t keptRows() const { return m_keptRows; }
-  /// A distance plus this offset gives the row of the distance in the table. The offset is the same for the
-  /// whole stretch. The distance must have been added.
+  /// Returns an offset. A distance plus this offset is the row of the distance in the table. The offset is
+  /// the same for the whole stretch. The distance must have been added.
   std::int64_t offsetOf(std::int64_t distance) const;
-  /// [rows][one cosine per frequency, then the sines], times `scale`; see appendRotations(). It is empty if
+  /// Returns [rows][one cosine per frequency, then the sines], times `scale`; see appendRotations(). Empty if
   /// the kept table is used.
   std::vector<float> table(std::span<const double> frequencies, double scale) const;
 

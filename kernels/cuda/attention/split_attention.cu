@@ -67,10 +67,9 @@ splitKernel(SplitAttentionArguments arguments) {
   }
 }
 
-/// Blocks of kMergeWarps pairs for each tile and key head, a warp for each pair: a tile alone would leave the
-/// card idle. An item whose keys the pair's row does not see is passed over, so that it changes nothing that
-/// others see them. Items are added in view order; a lane looks after one of them, so that what all need of
-/// them is read once.
+/// Blocks of kMergeWarps pairs for each tile and key head, with a warp for each pair. One block per tile
+/// would leave the GPU idle. An item without keys for the pair's row is skipped, so that it changes nothing.
+/// Items are added in prompt order. A lane handles one of them, so that shared data is read once.
 SPANSCOPE_KERNEL(kSplitMergeBudget) splitMergeKernel(SplitAttentionArguments arguments) {
   const SplitTile tile = arguments.tiles[arguments.launch.firstTile + blockIndex().x / kMergeBlocks];
   const int pair = blockIndex().x % kMergeBlocks * kMergeWarps + warpIndex();

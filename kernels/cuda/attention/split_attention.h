@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention on tensor cores in the batch-invariant mode: a single row and many rows use the same arithmetic.
 // Each thread block processes 64 pairs of a row and a query head, and the keys of one item. Another kernel
-// merges the items of each pair in view order.
+// merges the items of each pair in prompt order. Open this file to change bit-equal attention.
 #pragma once
 
 #include "kernels/cuda/attention/prefill_attention.h"
@@ -10,7 +10,7 @@
 namespace spanscope::cuda {
 
 struct SplitAttentionArguments {
-  /// Without items and totals; the lists below replace them.
+  /// Without items and totals. The lists below replace them.
   PrefillAttentionArguments rows;
   const SplitTile* tiles = nullptr;
   const SplitItem* items = nullptr;

@@ -31,9 +31,9 @@ struct TensorDecoding {
   const std::uint8_t* chosen;  ///< by block of the segment; null: all are read
 
   // Shared memory.
-  Bf16* queries;  ///< [kTensorDecodePairs][kStride], turned, zeros behind those of the group
+  Bf16* queries;  ///< [kTensorDecodePairs][kStride], rotated, with zeros after the group's rows
   Bf16* slices;   ///< the warp's: [kStages][keys, values][kSliceKeys][kStride]
-  float* all;     ///< [group][chunkKeys]: scores of all keys, if the mass is asked for
+  float* all;     ///< [group][chunkKeys]: scores of all keys, if the mass is needed
 
   SPANSCOPE_DEVICE Bf16* keysOf(int stage) const { return slices + 2 * stage * kSliceKeys * kStride; }
   SPANSCOPE_DEVICE Bf16* valuesOf(int stage) const { return keysOf(stage) + kSliceKeys * kStride; }
@@ -66,8 +66,8 @@ struct TensorDecoding {
       queries[i / padding * kStride + size + i % padding] = toBf16(0);
   }
 
-  /// Where the keys of a slice lie: lane i and lane i + 16 know the i-th of 16; less than 0 for what is not
-  /// read.
+  /// Returns the places of the keys of a slice. Lane i and lane i + 16 have the i-th of 16 places. It is less
+  /// than 0 for unread keys.
   SPANSCOPE_DEVICE std::int64_t findKeys(int slice) const {
     const KeyValuePool& pool = arguments.pool;
     const int local = slice * kSliceKeys + laneIndex() % kSliceKeys;
@@ -190,8 +190,7 @@ tensorDecodeKernel(DecodeAttentionArguments arguments) {
     for (int i = threadIndex(); i < group * arguments.chunkKeys; i += threadCount()) all[i] = kMinusInfinity;
   }
 
-  // Slices are counted from local token 0 of the segment, so that what is summed together depends on the keys
-  // alone.
+  // Slices are counted from position 0 of the segment. The grouping of sums then depends only on the keys.
   const int firstSlice = item.begin / kSliceKeys;
   int slice = firstSlice + (warpIndex() - firstSlice % kWarps + kWarps) % kWarps;
   std::int64_t places = -1;

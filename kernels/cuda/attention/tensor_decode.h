@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of single rows on tensor cores, cut along their keys. It computes the sums that decodeKernel
-// computes with f32 arithmetic. All query heads of a key head are the rows of one product of 16 rows. Each
-// warp processes every fourth slice of 16 keys of an item on its own: it copies, multiplies and waits for no
-// other warp until the end of the item, where the four results are merged.
+// Attention of single rows on tensor cores, divided along their keys. It computes the sums of decodeKernel,
+// which uses f32 arithmetic. All query heads of a key head are the rows of one product of 16 rows. Each warp
+// processes every fourth slice of 16 keys of an item. It copies, multiplies and waits for no other warp until
+// the end of the item. There the four results are merged. Open this file to speed up decode.
 //
-// For heads of 128 elements, nvcc 13 makes 853 sm_90 instructions of the loop over slices, including those
-// for mass and chosen blocks. These are at most 53 instructions of a warp per key. The speed has not been
-// measured.
+// For heads of 128 elements, nvcc 13 makes 853 sm_90 instructions of the loop over slices. These include mass
+// and chosen blocks. A warp has at most 53 instructions per key. The speed has not been measured.
 #pragma once
 
 #include "kernels/cuda/attention/decode_attention.h"
@@ -21,16 +20,17 @@ inline constexpr int kTensorDecodeThreads = 128;
 inline constexpr int kTensorDecodePairs = kMostGroup;  ///< rows of a product
 inline constexpr int kTensorDecodeSliceKeys = 16;
 
-/// Number of slices of a warp in shared memory. If two fit, one is copied while the other is multiplied.
+/// Returns the number of slices of a warp in shared memory. If two fit, one is copied while the other is
+/// multiplied.
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeStages(int headSize) {
   return headSize <= 128 ? 2 : 1;
 }
-/// Elements from one row of a slice to the next: 8 more than a row has, so that the rows of a loaded matrix
-/// do not conflict in a bank.
+/// Returns the elements between two rows of a slice: 8 more than a row has. The rows of a loaded matrix then
+/// have no bank conflicts.
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeStride(int headSize) {
   return headSize + 8;
 }
-/// Number of bf16 elements in one warp's slices of keys and values.
+/// Returns the number of bf16 elements in one warp's slices of keys and values.
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeSliceElements(int headSize) {
   return 2 * tensorDecodeStages(headSize) * kTensorDecodeSliceKeys * tensorDecodeStride(headSize);
 }
@@ -44,8 +44,8 @@ constexpr std::size_t tensorDecodeSharedBytes(int headSize, int group, int massK
          sharedBytesOf<float>(static_cast<std::size_t>(group) * static_cast<std::size_t>(massKeys));
 }
 
-/// The numbers of thread blocks follow from the shared memory of the smallest card. Each thread block has up
-/// to 64 KB under way.
+/// The shared memory of the smallest GPU limits the numbers of thread blocks. Each thread block has up to 64
+/// KB of pending loads.
 inline constexpr KernelBudget kTensorDecodeBudgets[] = {
     {"tensorDecodeKernel<16>", kTensorDecodeThreads, 6, tensorDecodeSharedBytes(16, 0, 0)},
     {"tensorDecodeKernel<32>", kTensorDecodeThreads, 6, tensorDecodeSharedBytes(32, 0, 0)},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The head sizes for which the kernels on tensor cores are compiled; their loops must be unrolled.
+// Lists the head sizes for which the kernels on tensor cores are compiled. Their loops must be unrolled. Open
+// this file to add a size.
 #pragma once
 
 #include "kernels/cuda/pool/key_value_pool.h"
@@ -9,7 +10,7 @@ namespace spanscope::cuda {
 /// The sizes include the pool's padding.
 inline constexpr int kTensorHeadSizes[] = {16, 32, 64, 80, 96, 128, 256};
 
-/// Calls `work` with the head size as its template argument. False if no kernel has this size.
+/// Calls `work` with the head size as its template argument. Returns false if no kernel has this size.
 template <class Work>
 bool forTensorHeadSize(int headSize, Work work) {
   const auto tryOne = [&]<int HeadSize>() {

@@ -163,8 +163,8 @@ class Decodes {
   std::vector<DecodeWork> m_works;
 };
 
-/// Into stretches of how many keys the work of few rows is cut, so that two blocks of it come to each
-/// multiprocessor; 0: not at all, where there are rows enough for the card or few keys to cut.
+/// Returns the number of keys per stretch for the work of few rows. Each multiprocessor then gets two blocks.
+/// Returns 0 if there are enough rows for the GPU or few keys.
 std::int32_t splitKeysOf(const std::vector<RowRun>& runs, std::int32_t group, std::int32_t keyHeads,
                          int multiprocessors) {
   std::int64_t blocks = 0;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention of a pass as lists of launches. Single rows, and rows whose mass is needed, use the kernels
-// that process rows one by one. Many rows use the kernels on tensor cores; if there are too few rows for the
-// card, these cut the work along the keys too. If rows must be bit-equal, the store decides: either one
-// kernel on tensor cores processes all rows, or all rows are processed one by one. Rows that may not read all
-// blocks are always processed one by one.
+// Turns the attention of a pass into lists of launches. Open this file to change which kernel computes which
+// rows. The rules are:
+// - Single rows, and rows whose mass is needed, use the kernels for separate rows.
+// - Many rows use the kernels on tensor cores. With too few rows for the GPU, these divide the work along the
+//   keys too.
+// - If rows must be bit-equal, the store decides. Either one kernel on tensor cores processes all rows, or
+//   all rows are processed separately.
+// - Rows that may not read all blocks are always processed separately.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -16,18 +19,17 @@
 
 namespace spanscope::cuda {
 
-/// Most bytes for the partial results of one launch. All launches use the same memory.
+/// Max bytes for the partial results of one launch. All launches use the same memory.
 inline constexpr std::size_t kMostPartialBytes = std::size_t{128} << 20U;
 
 /// Where the mass of some rows of a run is stored.
 struct MassPlace {
-  std::size_t entry = 0;  ///< of the requested masses
+  std::size_t entry = 0;  ///< index among the requested masses
   MassEntry mass;
 };
 
-/// The rows firstRow … firstRow + rows − 1 of the pass; the plan counts from the first of them. Rows among
-/// them that the plan does not contain get 0. So launches on tensor cores, which compute such rows, come
-/// later.
+/// The rows firstRow … firstRow + rows − 1 of the pass. The plan counts from the first of them. Rows among
+/// them that the plan lacks get 0. Launches on tensor cores, which compute such rows, therefore come later.
 struct DecodeWork {
   DecodePlan plan;
   std::int32_t firstRow = 0;
@@ -38,34 +40,34 @@ struct DecodeWork {
 struct AttentionWork {
   std::vector<DecodeWork> decodes;
   PrefillPlan prefill;  ///< without items: it is not used
-  /// Used instead of `prefill`. If rows must be bit-equal, it contains all rows; other launches for these
-  /// rows run before it, and only their mass counts. Without tiles: it is not used.
+  /// Replaces `prefill`. If rows must be bit-equal, it contains all rows. Other launches for these rows run
+  /// before it, and only their mass counts. Without tiles: it is not used.
   SplitPlan split;
 };
 
-/// Shared memory of a thread block on every card from compute capability 8.0 on.
+/// Shared memory of a thread block on every GPU from compute capability 8.0 on.
 inline constexpr std::size_t kLeastSharedBytes = std::size_t{99} << 10U;
 
-/// What the plan depends on besides the pass.
+/// The inputs of the plan besides the pass.
 struct AttentionMode {
   bool exact = false;                           ///< rows must be bit-equal
-  int multiprocessors = 1;                      ///< of the card
+  int multiprocessors = 1;                      ///< of the GPU
   std::int64_t keptRotations = 0;               ///< as for Rotations::close()
-  std::size_t sharedBytes = kLeastSharedBytes;  ///< most for one thread block of the card
+  std::size_t sharedBytes = kLeastSharedBytes;  ///< max for one thread block of the GPU
 };
 
-/// Where tensor cores are used for attention. The kernels must be compiled for the store's heads, and a
-/// thread block of the card must be able to have the necessary shared memory.
+/// Where tensor cores are used for attention. The kernels must be compiled for the store's heads. A thread
+/// block of the GPU must be able to have the necessary shared memory.
 struct TensorAttention {
   bool ofMany = false;    ///< for many rows together
-  bool ofSingle = false;  ///< for rows one by one, with or without their mass
+  bool ofSingle = false;  ///< for separate rows, with or without their mass
 };
-/// Throws Failure if the card has too little shared memory even for the kernel without tensor cores.
+/// Throws Failure if the GPU has too little shared memory even for the kernel without tensor cores.
 TensorAttention tensorAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                                 std::size_t sharedBytes);
 
-/// If the partial results of all rows take too much memory, the rows are launched one part after the other.
-/// `observed`: with the mass that the inputs ask for. Throws as tensorAttention().
+/// Plans the attention of a pass. If the partial results of all rows take too much memory, the rows have
+/// several launches. `observed`: with the mass that the inputs ask for. Throws like tensorAttention().
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                             const compute::PassInputs& inputs, bool observed, const AttentionMode& mode);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lends memory to passes, one after the other. Allocating or freeing memory of a card would make the card
-// wait.
+// Lends memory to passes, one after the other. Allocating or freeing GPU memory would stop the GPU. Open this
+// file to change reuse of memory.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
@@ -13,12 +13,12 @@ namespace spanscope::cuda {
 
 class CardBuffers;
 
-/// Borrowed memory of the card. When it is returned, work on the stream may still use it. This is safe
-/// because the next borrower gives its work to the same stream.
+/// Borrowed memory of the GPU. Work on the stream may still use it after its return. This is safe, because
+/// the next borrower uses the same stream.
 class CardBuffer {
  public:
   CardBuffer() = default;
-  /// Uses memory that somebody else owns.
+  /// Uses memory of another owner.
   explicit CardBuffer(std::byte* lent) : m_lent(lent) {}
   CardBuffer(std::shared_ptr<CardBuffers> owner, DeviceMemory memory);
   ~CardBuffer();
@@ -34,11 +34,11 @@ class CardBuffer {
   std::byte* m_lent = nullptr;
 };
 
-/// Borrowed memory of the host. Before it is returned, wait for the stream.
+/// Borrowed memory of the host. Wait for the stream before its return.
 class HostBuffer {
  public:
   HostBuffer() = default;
-  /// Uses memory that somebody else owns.
+  /// Uses memory of another owner.
   explicit HostBuffer(std::byte* lent) : m_lent(lent) {}
   HostBuffer(std::shared_ptr<CardBuffers> owner, PinnedMemory memory);
   ~HostBuffer();
@@ -58,7 +58,7 @@ class CardBuffers : public std::enable_shared_from_this<CardBuffers> {
  public:
   explicit CardBuffers(const Device& device) : m_device(device) {}
 
-  /// At least `bytes` bytes; no memory for 0. Throws Failure if it cannot be allocated.
+  /// Returns at least `bytes` bytes, and no memory for 0. Throws Failure if it cannot be allocated.
   CardBuffer take(std::size_t bytes);
   HostBuffer takeOfHost(std::size_t bytes);
 

@@ -97,8 +97,8 @@ void CardKeyValueStore::read(std::int32_t layer, std::int64_t slot, std::span<fl
 
 namespace {
 
-/// The heads of one block as they lie on the card, [layer][keys, values][head][slots][headSize], padding
-/// included: what is copied in one go where all slots of a block are.
+/// The heads of one block as on the GPU, [layer][keys, values][head][slots][headSize], with padding. If all
+/// slots of a block are copied, this is one copy.
 struct StagedBlock {
   const KeyValuePool& pool;
   const compute::KvShape& shape;

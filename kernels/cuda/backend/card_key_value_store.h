@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The KV store on the GPU. Open this file to change how the backend allocates the pool.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -12,7 +13,7 @@ namespace spanscope::cuda {
 
 class CardKeyValueStore final : public compute::KvStore {
  public:
-  /// Throws Failure if the card lacks the memory, or there are no kernels for the shape.
+  /// Throws Failure if the GPU lacks the memory, or there are no kernels for the shape.
   CardKeyValueStore(const Device& device, std::shared_ptr<CardWork> work, const compute::KvShape& shape);
 
   const compute::KvShape& shape() const override { return m_shape; }
@@ -24,7 +25,7 @@ class CardKeyValueStore final : public compute::KvStore {
   void writeBlocks(std::span<const compute::BlockFromHost> blocks);
 
   const KeyValuePool& pool() const { return m_pool; }
-  /// Makes the pool keep bounds of keys from now on. Throws Failure if the card lacks the memory.
+  /// From now on, the pool keeps bounds of keys. Throws Failure if the GPU lacks the memory.
   void keepBounds() const;
 
  private:
@@ -36,7 +37,7 @@ class CardKeyValueStore final : public compute::KvStore {
   DeviceMemory m_keys;
   DeviceMemory m_values;
   DeviceMemory m_bounded;
-  mutable DeviceMemory m_bounds;  ///< computed from the keys when they are needed
+  mutable DeviceMemory m_bounds;  ///< computed from the keys at first use
   mutable KeyValuePool m_pool;
 };
 
@@ -44,12 +45,12 @@ inline const CardKeyValueStore& cardStore(const compute::KvStore& store) {
   return static_cast<const CardKeyValueStore&>(store);
 }
 
-/// Elements of a head in the pool. Kernels read whole vectors, so the size is rounded up.
+/// Returns the elements of a head in the pool. The size is rounded up, because kernels read whole vectors.
 constexpr std::int32_t paddedHeadSize(std::int32_t headSize) {
   return (headSize + 15) / 16 * 16;
 }
 
-/// What kernels know about a store of this shape; it has no memory yet.
+/// Returns the pool of a store of this shape, as kernels see it, without memory.
 KeyValuePool poolOf(const compute::KvShape& shape);
 
 }  // namespace spanscope::cuda

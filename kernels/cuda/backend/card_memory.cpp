@@ -12,8 +12,8 @@
 namespace spanscope::cuda {
 namespace {
 
-/// An estimate: the table of rotations has 64 MiB for heads of 128 and all the positions it may have, and is
-/// copied while it grows; the lists of a pass are smaller by far.
+/// An estimate. The table of rotations has 64 MiB for heads of 128 and all its positions. It is copied while
+/// it grows. The lists of a pass are much smaller.
 constexpr std::size_t kListBytes = std::size_t{128} << 20U;
 
 }  // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the memory needs of the GPU backend. Open this file when a model does not fit.
 #pragma once
 
 #include "engine/compute/backends.h"
 
 namespace spanscope::cuda {
 
-/// The memory that a card needs. Matrices and activations are bf16 whatever the checkpoint's type is. Heads
+/// Returns the memory needs of a GPU. Matrices and activations are bf16 for any type in the checkpoint. Heads
 /// of a store are padded (paddedHeadSize). Passes also need memory for partial results, lists and the
 /// workspace of matrix products.
 compute::MemoryRules cardMemoryRules();

@@ -39,7 +39,7 @@ class Parts {
   std::size_t m_bytes = 0;
 };
 
-/// Of the scores of each row; none where all rows have the same.
+/// Returns the scale of each row's scores. Empty if all rows have the same scale.
 std::vector<float> rowScalesOf(const compute::AttentionShape& shape, const compute::PassInputs& inputs) {
   if (!shape.positionScale.isOn()) return {};
   std::vector<float> scales(inputs.tokens.size(), shape.scale);
@@ -79,7 +79,7 @@ void CardPass::describe(const compute::KvShape& store, const compute::PassInputs
     plain = planAttention(m_shape, store, inputs, false, mode);
     if (!inputs.mass.runs.empty()) observed = planAttention(m_shape, store, inputs, true, mode);
   }
-  // Keys so many that they are attended to in several launches are no step that is like others.
+  // A step with several launches for its keys is not equal to other steps.
   for (const AttentionWork* const work : {&plain, &observed}) {
     if (work->decodes.size() > 1 || work->split.launches.size() > 1) m_lease = {};
   }
@@ -169,7 +169,7 @@ CardPass::~CardPass() {
 
 CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const AttentionWork& work) {
   const auto table = [&](const Rotations& rotations) {
-    // Of a step that is observed another list follows.
+    // An observed step has another list.
     const bool isLast = m_massRequest.runs.empty();
     const std::int64_t floats = rotations.rows() * m_shape.headSize;
     return m_rotations.add(rotations, lists, m_lease && !isLast ? paddedElements(floats) : 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A pass on the card: its lists in one piece of memory, uploaded once, and memory for its results.
+// A pass on the GPU: its lists in one piece of memory, uploaded once, and memory for its results. Open this
+// file to add an input of a pass.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -26,14 +27,14 @@
 
 namespace spanscope::cuda {
 
-/// What the passes of a backend share.
+/// The objects that the passes of a backend share.
 struct PassSupplies {
   std::shared_ptr<CardWork> work;
   std::shared_ptr<CardBuffers> buffers;
   std::shared_ptr<FixedPlace> place;
   std::shared_ptr<RotationTables> rotations;
   int multiprocessors = 1;
-  std::size_t sharedBytes = kLeastSharedBytes;  ///< most for one thread block of the card
+  std::size_t sharedBytes = kLeastSharedBytes;  ///< max for one thread block of the GPU
   bool exact = false;                           ///< rows must be bit-equal
 };
 
@@ -43,7 +44,7 @@ class CardPass final : public compute::Pass {
   /// and the following work is noted.
   CardPass(PassSupplies supplies, const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
            const compute::KvShape& store, const compute::PassInputs& inputs);
-  /// Waits for the stream if nobody has, because host memory is returned.
+  /// Waits for the stream if necessary, because host memory is returned.
   ~CardPass() override;
   CardPass(const CardPass&) = delete;
   CardPass& operator=(const CardPass&) = delete;
@@ -59,12 +60,12 @@ class CardPass final : public compute::Pass {
   /// Whether a row may not read all blocks.
   bool choosesBlocks() const;
 
-  /// See compute::Backend. The host chooses the rows, so it waits for the scores. Throws Failure if the
-  /// inputs have no further narrowing.
+  /// See compute::Backend. The host chooses the rows, and therefore waits for the scores. Throws Failure if
+  /// the inputs have no further narrowing.
   void narrow(const void* scores, std::int64_t count, bool isFloat);
-  /// Attends in one layer of a pool.
+  /// Computes attention in one layer of a pool.
   void attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed, Bf16* out);
-  /// Draws tokens from logits [rows][count].
+  /// Samples tokens from logits [rows][count].
   void sample(const float* logits, RowCount rows, std::int64_t count);
   void fetch(const void* values, std::int64_t count, bool isFloat);
   /// Waits for the results. After a stop there are none.
@@ -106,27 +107,27 @@ class CardPass final : public compute::Pass {
     std::vector<DecodeLists> decodes;
     PrefillLists prefill;
     SplitLists split;
-    CardBuffer splitScratch = {};  ///< as DecodeLists::scratch
+    CardBuffer splitScratch = {};  ///< like DecodeLists::scratch
   };
 
-  /// The parts of the inputs that narrowing needs.
+  /// The inputs that narrowing needs.
   struct Wide {
     compute::KvShape store;
     compute::Narrowing narrowing;
   };
 
-  /// Makes the lists and gives them to the stream. The lists of a decode step are padded if it has the fixed
-  /// place.
+  /// Makes the lists and puts their upload on the stream. The lists of a decode step are padded if it has the
+  /// fixed place.
   void describe(const compute::KvShape& store, const compute::PassInputs& inputs,
                 const std::vector<std::int32_t>& chosen);
-  /// Waits, and reads what has arrived.
+  /// Waits, and reads the arrived data.
   void settle();
 
   template <class T>
   const T* at(std::size_t place) const {
     return reinterpret_cast<const T*>(m_lists.data() + place);
   }
-  /// As the arguments of attention have them.
+  /// In the form of the arguments of attention.
   const float* rowScales() const { return m_hasRowScales ? at<float>(m_rowScales) : nullptr; }
   AttentionLists addAttention(UploadList& lists, const AttentionWork& work);
   CardBuffer take(std::size_t bytes) {
@@ -135,9 +136,9 @@ class CardPass final : public compute::Pass {
   HostBuffer takeOfHost(std::size_t bytes) {
     return m_lease ? HostBuffer(m_lease.takeOfHost(bytes)) : m_supplies.buffers->takeOfHost(bytes);
   }
-  /// Memory for use between the kernels of one layer. In a decode step it is `kept`, the same for all layers,
-  /// and taken at the first call. Otherwise the result may be returned before the kernels have run: the next
-  /// borrower's work comes after them in the stream.
+  /// Returns memory for use between the kernels of one layer. In a decode step it is `kept`, which all layers
+  /// share and the first call takes. Otherwise the memory may be returned before the kernels have run. The
+  /// next borrower's work comes after them in the stream.
   CardBuffer scratchFor(CardBuffer& kept, std::size_t bytes);
   void attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer, const Bf16* queries,
                   Bf16* out, compute::LayerMass* mass);
@@ -174,7 +175,7 @@ class CardPass final : public compute::Pass {
   HostBuffer m_staging;
   CardBuffer m_lists;
 
-  // The results. They arrive in host memory and are read after the stream was waited for.
+  // The results. They arrive in host memory and are read after a wait for the stream.
   compute::PassResults m_results;
   std::vector<HostBuffer> m_arriving;
   std::vector<std::function<void()>> m_arrivals;  ///< called then, in order; they read the arrived memory

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The tensor of the GPU backend. Open this file to change how activations are stored.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -11,15 +12,15 @@
 
 namespace spanscope::cuda {
 
-/// Number of rows of a pass or a tensor, without and with padding rows, whose results nobody reads.
+/// Number of rows of a pass or a tensor, without and with padding rows. No code reads the results of padding
+/// rows.
 struct RowCount {
   std::int64_t own = 0;
   std::int64_t padded = 0;  ///< at least `own`
 };
 
 /// Activations in bf16. Logits are in f32, so that different logits stay different. A tensor may have more
-/// rows than it reports, and nobody reads the results of these rows. So steps of different sizes can be the
-/// same work.
+/// rows than it reports. No code reads these rows. Steps of different sizes can therefore be the same work.
 class CardTensor final : public compute::Tensor {
  public:
   CardTensor(const Device& device, std::shared_ptr<CardWork> work)
@@ -45,7 +46,7 @@ class CardTensor final : public compute::Tensor {
   RowCount rowCount() const { return m_rows; }
 
   bool isFloat() const { return m_isFloat; }
-  /// Bytes of the reported rows.
+  /// Returns the bytes of the reported rows.
   std::size_t bytes() const {
     return static_cast<std::size_t>(rows() * m_columns) * (m_isFloat ? sizeof(float) : sizeof(Bf16));
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The weight of the GPU backend. Open this file to change how weights are uploaded.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -15,10 +16,10 @@ namespace spanscope::cuda {
 /// A bf16 matrix or an f32 vector, row-major as in the checkpoint.
 class CardWeight final : public compute::Weight {
  public:
-  /// Copies the weight piece by piece through pinned memory, from which the card reads directly.
+  /// Copies the weight piece by piece through pinned memory, which the GPU reads directly.
   CardWeight(const Device& device, std::shared_ptr<CardWork> work, CardBuffers& buffers,
              const compute::HostMatrix& matrix, compute::WeightUse use);
-  /// Work that was given to the stream may still read the memory.
+  /// Work on the stream may still read the memory.
   ~CardWeight() override { m_work->keepForGood(std::move(m_memory)); }
   CardWeight(const CardWeight&) = delete;
   CardWeight& operator=(const CardWeight&) = delete;

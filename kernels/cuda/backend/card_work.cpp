@@ -97,7 +97,7 @@ void CardWork::keepForGood(DeviceMemory memory) noexcept {
   try {
     keep(std::move(memory));
   } catch (const Failure&) {
-    // The card is lost: nothing reads the memory any more, and whoever waits for results is told.
+    // The GPU is lost. No kernel reads the memory any more, and later waits report the error.
   }
 }
 
@@ -120,8 +120,8 @@ void CardWork::replay() {
   if (kept == nullptr || !kept->graph) {
     m_isNoting = false;
     try {
-      // Given before they are recorded: a kernel is loaded when it is first launched, which a recording
-      // forbids; and the card has work meanwhile.
+      // The notes run before they are recorded. A kernel is loaded at its first launch, which a recording
+      // forbids. The GPU also has work meanwhile.
       giveNotes();
       if (kept == nullptr && !m_stopped) capture();
     } catch (...) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The work that a backend gives to its card, in order: either at once, or noted first. If the notes equal
-// those of a recorded graph, down to the last pointer, the graph is replayed; so a graph never reads memory
-// that has moved. Products of few rows wait until other work comes, so that products that follow each other
-// become one launch.
+// The work of a backend for its GPU, in order. The work runs at once, or is noted first. If the notes equal
+// those of a recorded graph, including all pointers, the graph is replayed. A graph therefore never reads
+// memory that has moved. Products of few rows wait for other work. Consecutive products can then become one
+// launch. Open this file to change graphs.
 #pragma once
 
 #include "kernels/cuda/product/few_row_product.h"
@@ -19,28 +19,28 @@
 
 namespace spanscope::cuda {
 
-/// What happened to the noted work of a backend.
+/// Counts of the noted work of a backend.
 struct GraphCounts {
   std::int64_t captures = 0;  ///< graphs that were recorded
   std::int64_t replays = 0;   ///< replays of graphs
-  std::int64_t given = 0;     ///< lists of notes that were given one by one
+  std::int64_t given = 0;     ///< lists of notes that were run one by one
   std::int64_t dropped = 0;   ///< graphs that were dropped for others
-  std::int64_t notes = 0;     ///< operations in the graph that was recorded last
+  std::int64_t notes = 0;     ///< operations in the last recorded graph
   bool operator==(const GraphCounts&) const = default;
 };
 
 /// Products of few rows that wait to become one launch. They have the same x, and their number is at most
-/// kMostFewRowWeights. Joined products give exactly the results that they would give one after the other,
-/// because none writes what another one reads or writes. The object holds only pointers. Its owner must keep
-/// them valid, and must not let later work overtake the products.
+/// kMostFewRowWeights. Joined products give exactly the results of separate products, because none writes
+/// what another reads or writes. The object contains only pointers. Its owner must keep them valid, and must
+/// not let later work overtake the products.
 class JoinedProducts {
  public:
-  /// Adds a product that the kernel can compute. Returns false, and changes nothing, if it cannot be joined
+  /// Adds a product that the kernel can compute. Returns false and changes nothing if it cannot be joined
   /// with the waiting products. If none waits, a product can always be added.
   bool join(const FewRowProduct& product);
 
   bool isEmpty() const { return m_waiting.count == 0; }
-  /// Takes all waiting products out.
+  /// Removes and returns all waiting products.
   FewRowProduct take();
   void clear() { m_waiting = {}; }
 
@@ -48,20 +48,19 @@ class JoinedProducts {
   FewRowProduct m_waiting;
 };
 
-/// Keeps the host from running far ahead of the card: a stop has to wait for all work that was given to the
-/// card.
+/// Limits the work of the GPU that is ahead. A stop must wait for all this work.
 class WorkInFlight {
  public:
   WorkInFlight(const Device& device, Stream& stream) : m_device(device), m_stream(stream) {}
 
   /// Call this once for each piece of work of about the same length, such as a layer. It waits until at most
-  /// `milliseconds` of work lie ahead, estimated from earlier pieces.
+  /// `milliseconds` of work are ahead, estimated from earlier pieces.
   void limit(double milliseconds);
-  /// Call this after the stream was waited for.
+  /// Call this after a wait for the stream.
   void clear();
 
  private:
-  /// Adds a point after all given work.
+  /// Adds a point after all current work.
   void addPoint();
   void dropFirstPoint();
 
@@ -106,7 +105,7 @@ struct CopyToHost {
 };
 void copyToHost(Stream& stream, const CopyToHost& copy);
 
-/// Writes zeros to memory of the card.
+/// Writes zeros to memory of the GPU.
 struct Zeros {
   void* target = nullptr;
   std::size_t bytes = 0;
@@ -115,7 +114,7 @@ struct Zeros {
 void writeZeros(Stream& stream, const Zeros& zeros);
 
 struct CardWorkOptions {
-  /// How much work may lie ahead of the card. A graph that takes longer is given piece by piece.
+  /// Max work ahead of the GPU. A longer graph is run piece by piece.
   double mostMilliseconds = 50;
   bool hasGraphs = true;
   std::size_t mostGraphs = 32;               ///< the least recently used graph is dropped for a new one
@@ -130,9 +129,9 @@ class CardWork {
 
   /// Call this at the beginning of a pass.
   void begin(std::stop_token stop);
-  /// Call this between pieces of work, such as layers. It waits until little work lies ahead.
+  /// Call this between pieces of work, such as layers. It waits until little work is ahead.
   bool stopped();
-  /// Whether stopped(), or giving work since then, has found a request to stop.
+  /// Whether stopped(), or later work, has found a request to stop.
   bool wasStopped() const { return m_stopped; }
   bool isStopRequested() { return m_stopped = m_stopped || m_stop.stop_requested(); }
 
@@ -141,36 +140,36 @@ class CardWork {
     giveJoined();
     giveAlone(operation, arguments);
   }
-  /// The same for a product of few rows. It becomes one launch with neighbouring products if the results stay
-  /// the same.
+  /// Adds a product of few rows. It becomes one launch with neighbouring products if the results stay the
+  /// same.
   void giveProduct(const FewRowProduct& product) {
     if (m_joined.join(product)) return;
     giveJoined();
     m_joined.join(product);
   }
 
-  /// From here on, work is noted instead of given to the stream. What the notes read must stay valid until
-  /// replay(), flush() or drop().
+  /// From now on, work is noted and not run. The inputs of the notes must stay valid until replay(), flush()
+  /// or drop().
   void note();
-  /// Gives the notes to the stream as a graph, if a graph with equal notes exists. Otherwise it gives them
-  /// one by one and records a graph for the next time.
+  /// Runs the notes as a graph, if a graph with equal notes exists. Otherwise runs them one by one and
+  /// records a graph for the next time.
   void replay();
-  /// Gives the notes to the stream one by one.
+  /// Runs the notes one by one.
   void flush();
-  /// Forgets the notes and does nothing else.
+  /// Drops the notes and does nothing else.
   void drop();
-  /// Frees memory that notes may use: it keeps the memory as long as there are notes. Without notes, it first
-  /// gives the waiting products to the stream. Freeing the memory then waits for the card by itself.
+  /// Frees memory that notes may use. The memory stays as long as there are notes. Without notes, the waiting
+  /// products first go to the stream. Freeing the memory then waits for the GPU.
   void keep(DeviceMemory memory);
-  /// The same for destructors: errors are not reported.
+  /// Works like keep(), for destructors: errors are not reported.
   void keepForGood(DeviceMemory memory) noexcept;
 
-  /// The stream, after all earlier work was given to it.
+  /// Returns the stream, after all earlier work was put on it.
   Stream& stream() {
     flush();
     return m_stream;
   }
-  /// Waits for all given work. Throws the errors of kernels.
+  /// Waits for all work. Throws the errors of kernels.
   void synchronize();
 
  private:
@@ -188,7 +187,7 @@ class CardWork {
     else
       operation(m_stream, arguments);
   }
-  /// Call this before anything else goes to the stream or to the notes.
+  /// Call this before other work goes to the stream or to the notes.
   void giveJoined() {
     if (!m_joined.isEmpty()) giveAlone(multiplyFewRows, m_joined.take());
   }
@@ -204,8 +203,7 @@ class CardWork {
   bool m_stopped = false;
 
   bool m_isNoting = false;
-  JoinedProducts m_joined;  ///< products that come after the last note or, without notes, after the work in
-                            ///< the stream
+  JoinedProducts m_joined;  ///< products after the last note or, without notes, after the work in the stream
   Notes m_notes;
   std::vector<DeviceMemory> m_keptMemory;
   std::vector<std::size_t> m_marks;  ///< number of notes at each call of stopped()

@@ -41,8 +41,8 @@ using compute::WeightUse;
 // Changes whenever the same input would give other bits.
 constexpr const char* kNumericRevision = "cuda-2";
 constexpr int kLeastMajor = 8;
-/// Of 512 rows the product of a layer's 4096 columns has 64 tiles of 128 × 256, half as many as a large card
-/// has multiprocessors; of so many rows it has 256.
+/// For 512 rows, the product of a layer's 4096 columns has 64 tiles of 128 × 256. A large GPU has twice as
+/// many multiprocessors. For this number of rows, the product has 256 tiles.
 constexpr std::int32_t kRowsPerPass = 2048;
 
 std::string capabilityOf(const DeviceProperties& device) {
@@ -56,8 +56,8 @@ std::string versionText(int version) {
 /// Ten times the compute capabilities that the kernels have code for.
 constexpr int kOwnCode[] = {SPANSCOPE_CUDA_ARCHITECTURES};
 
-/// Whether the driver makes the card's code when the kernels are loaded: code runs on cards of the same major
-/// version that are no older.
+/// Whether the driver compiles the GPU's code when the kernels are loaded. Compiled code runs on GPUs of the
+/// same major version that are not older.
 bool isCompiledAtLoad(const DeviceProperties& device) {
   const auto runs = [&](int code) { return code / 10 == device.major && code % 10 <= device.minor; };
   return device.isToldToCompile || std::none_of(std::begin(kOwnCode), std::end(kOwnCode), runs);
@@ -168,7 +168,7 @@ class CudaBackend final : public compute::Backend {
     const std::int64_t columns = compute::normColumns(source.columns(), weight);
     target.resizeAs(source.rowCount(), source.columns(), false);
     if (m_work->wasStopped()) return;
-    // Stretches of a row lie one behind the other, as rows do.
+    // Stretches of a row are consecutive, like rows.
     const auto stretches = static_cast<int>(source.columns() / columns);
     m_work->give(cuda::rmsNorm, {.x = source.elements(),
                                  .added = nullptr,
@@ -353,7 +353,7 @@ class CudaBackend final : public compute::Backend {
   }
 
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
-    // What was not computed chooses nothing.
+    // Scores that were not computed choose nothing.
     if (m_work->wasStopped()) return;
     const CardTensor& source = cardTensor(scores);
     cardPass(pass).narrow(source.data(), source.rows() * source.columns(), source.isFloat());

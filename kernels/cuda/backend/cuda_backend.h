@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The GPU backend. Open this file to make or register the backend.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -13,10 +14,10 @@ struct CudaOptions {
   bool exact = false;  ///< rows must be bit-equal
   CardWorkOptions work = {};
 };
-/// Throws Failure if there is no such card, or if it is too old.
+/// Throws Failure if there is no such GPU, or if it is too old.
 std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options);
 
-/// NVIDIA cards with compute capability 8.0 or higher.
+/// NVIDIA GPUs with compute capability 8.0 or higher.
 compute::BackendKind cudaBackendKind();
 
 }  // namespace spanscope::cuda

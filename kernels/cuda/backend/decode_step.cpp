@@ -75,7 +75,7 @@ void pad(SplitPlan& split, std::int32_t own, std::int32_t rows, std::int32_t gro
   const auto ranges = static_cast<std::int32_t>(plan.ranges.size());
   const auto items = static_cast<std::int32_t>(split.items.size());
   plan.locals = padded(std::move(plan.locals), rows, 0);
-  // Rows that nobody reads get 0; and so many tiles that have no row at all as others compute.
+  // Padding rows get 0. A row that another launch computes gets a tile without pairs.
   const std::int32_t others = own - static_cast<std::int32_t>(plan.runs.size());
   for (std::int32_t row = own - others; row < rows; ++row) {
     const auto run = static_cast<std::int32_t>(plan.runs.size());

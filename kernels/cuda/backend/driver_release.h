@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Reads the version of the NVIDIA driver. Open this file when the version is reported as unknown.
 #pragma once
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace spanscope::cuda {
 
-/// The driver's version in a line of /proc/driver/nvidia/version, "580.65.06"; empty if the line has none.
+/// Returns the driver's version in a line of /proc/driver/nvidia/version, "580.65.06". Empty if the line has
+/// none.
 std::string driverReleaseIn(std::string_view line);
 
 }  // namespace spanscope::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Memory that each pass lays out again from the beginning. Whoever takes the same sizes in the same order
-// gets the same addresses. So the work of one pass can be repeated for the next.
+// Memory that each pass lays out again from the beginning. The same sizes in the same order get the same
+// addresses. The work of one pass can therefore be repeated for the next. Open this file to change where
+// passes have their lists.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
@@ -12,7 +13,7 @@
 
 namespace spanscope::cuda {
 
-/// Pieces of one kind of memory. Memory that was taken stays valid until restart().
+/// Pieces of one kind of memory. Allocated memory stays valid until restart().
 template <class Memory>
 class FixedPieces {
  public:
@@ -21,7 +22,7 @@ class FixedPieces {
     constexpr std::size_t kAlignment = 256;
     if (bytes == 0) return nullptr;
     bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    // New pieces come after the existing ones, so that the same calls give the same addresses again.
+    // New pieces come after the existing ones. The same calls then give the same addresses again.
     while (m_piece < m_pieces.size() && m_used + bytes > m_pieces[m_piece].bytes()) {
       ++m_piece;
       m_used = 0;
@@ -44,8 +45,8 @@ class FixedPieces {
   }
 
   std::vector<Memory> m_pieces;
-  std::size_t m_piece = 0;  ///< the piece to take from next
-  std::size_t m_used = 0;   ///< bytes of this piece that are taken
+  std::size_t m_piece = 0;  ///< the piece of the next allocation
+  std::size_t m_used = 0;   ///< allocated bytes of this piece
 };
 
 class FixedPlace;
@@ -62,7 +63,8 @@ class FixedLease {
   explicit operator bool() const { return m_place != nullptr; }
   std::byte* take(std::size_t bytes) const;
   std::byte* takeOfHost(std::size_t bytes) const;
-  /// For the lists of the pass. Their sizes vary, so they lie apart from the other memory. Call it once.
+  /// For the lists of the pass. Their sizes vary, and they are therefore apart from the other memory. Call it
+  /// once.
   std::byte* takeForLists(std::size_t bytes) const;
   std::byte* takeForListsOfHost(std::size_t bytes) const;
 
@@ -75,7 +77,7 @@ class FixedPlace : public std::enable_shared_from_this<FixedPlace> {
  public:
   explicit FixedPlace(const Device& device) : m_device(device) {}
 
-  /// Empty while another pass has the place. Before the lease ends, wait for the stream.
+  /// Returns an empty lease while another pass has the place. Before the lease ends, wait for the stream.
   FixedLease lease() {
     if (m_isTaken) return {};
     m_isTaken = true;

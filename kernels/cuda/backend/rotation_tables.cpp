@@ -44,7 +44,7 @@ void RotationTables::grow(Table& table, std::int64_t rows) {
     const std::size_t doubled = table.memory ? 2 * table.memory->bytes() : 0;
     auto larger = std::make_shared<DeviceMemory>(m_device, std::max(doubled, bytesOf(end)), "rotations");
     if (table.rows > 0) stream.copyOnDevice(larger->data(), table.memory->data(), bytesOf(table.rows));
-    // What is held no longer goes when it was copied.
+    // A table without users is freed after the copy.
     stream.synchronize();
     table.memory = std::move(larger);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rotations that passes read most: those of the distances from 0 on. Computing them for each pass would
-// take the host longer than a decode step may take.
+// Caches the rotations that passes read most: those of the distances from 0 on. Computing them for each pass
+// would take the host longer than a decode step. Open this file to change the cache.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -20,15 +20,15 @@ namespace spanscope::cuda {
 
 class RotationTables {
  public:
-  /// Larger distances are rare: passes that need them bring their own rotations.
+  /// Larger distances are rare. Passes that need them bring their own rotations.
   static constexpr std::int64_t kMostRows = std::int64_t{1} << 17U;
 
   RotationTables(const Device& device, std::shared_ptr<CardWork> work)
       : m_device(device), m_work(std::move(work)) {}
 
-  /// [at least `rows`][one cosine per frequency, then the sines] of the distances from 0 on, in memory of the
-  /// card. The memory does not change as long as somebody holds it. If the table must grow, this waits for
-  /// the card. `rows` is at most kMostRows.
+  /// Returns rotations of the distances from 0 on, in GPU memory. The layout is [at least `rows`][one cosine
+  /// per frequency, then the sines]. The memory does not change while it is in use. If the table must grow,
+  /// this waits for the GPU. `rows` is at most kMostRows.
   std::shared_ptr<const DeviceMemory> cover(const compute::RotaryTable& rotary, std::int64_t rows);
 
  private:
@@ -44,7 +44,7 @@ class RotationTables {
   std::vector<Table> m_tables;  ///< the most recently used table is last
 };
 
-/// Where some rotations lie: in the lists of the pass, or in the kept table.
+/// The place of some rotations: in the lists of the pass, or in the kept table.
 struct RotationPlace {
   std::size_t list = 0;
   bool isKept = false;
@@ -55,7 +55,7 @@ class PassRotations {
  public:
   explicit PassRotations(const compute::RotaryTable& rotary) : m_rotary(rotary) {}
 
-  /// `rotations` must be closed. `padding`: least number of floats in the list, if there is one.
+  /// `rotations` must be closed. `padding`: min number of floats in the list, if there is one.
   RotationPlace add(const Rotations& rotations, UploadList& lists, std::int64_t padding = 0) {
     if (rotations.keptRows() > 0) {
       m_keptRows = std::max(m_keptRows, rotations.keptRows());
@@ -66,7 +66,7 @@ class PassRotations {
     table.resize(std::max(table.size(), static_cast<std::size_t>(padding)));
     return {.list = lists.add(table)};
   }
-  /// Makes the table contain the added rotations. May wait for the card.
+  /// Adds the rotations to the table. May wait for the GPU.
   void keep(RotationTables& table) { m_kept = table.cover(m_rotary, m_keptRows); }
 
   const float* at(RotationPlace place, const std::byte* uploaded) const {

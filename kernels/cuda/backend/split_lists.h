@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The lists of bit-equal attention on tensor cores. Open this file to change the inputs of attendSplit().
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -14,18 +15,18 @@ namespace spanscope::cuda {
 
 class UploadList;
 
-/// What attendSplit() reads of a pass, and its launches.
+/// The inputs of attendSplit() for a pass, and its launches.
 class SplitLists {
  public:
-  SplitLists() = default;  ///< nothing to do
-  /// Adds the data for the card to `lists`.
+  SplitLists() = default;  ///< no work
+  /// Adds the data for the GPU to `lists`.
   SplitLists(UploadList& lists, const SplitPlan& plan, PassRotations& rotations);
 
   bool isEmpty() const { return m_launches.empty(); }
-  /// Bytes of partial results. The launches of a layer use them one after the other.
+  /// Returns the bytes of partial results. The launches of a layer use them one after the other.
   std::size_t scratchBytes(const KeyValuePool& pool) const;
-  /// Attends in one layer of a pool. `uploaded` is where the lists lie on the card; `rowScales` as
-  /// PrefillAttentionArguments has them.
+  /// Computes attention in one layer of a pool. `uploaded` is the place of the lists on the GPU. `rowScales`
+  /// is that of PrefillAttentionArguments.
   void attend(CardWork& work, std::byte* scratch, const std::byte* uploaded, const PassRotations& rotations,
               const compute::AttentionShape& shape, const float* rowScales, const KeyValuePool& pool,
               std::int32_t layer, const Bf16* queries, Bf16* out) const;

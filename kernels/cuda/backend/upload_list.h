@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Collects lists for one upload to the GPU. Open this file to change their alignment.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace spanscope::cuda {
 
 inline constexpr std::size_t kListAlignment = 256;  ///< bytes
 
-/// Lists that are uploaded to the card together.
+/// Lists that are uploaded to the GPU together.
 class UploadList {
  public:
   /// Adds a list and returns its offset in the upload.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Copies blocks of the pool on the GPU. Open this file to change copy-on-write there.
 #pragma once
 
 #include "kernels/cuda/pool/key_value_pool.h"
@@ -13,8 +14,8 @@ struct BlockCopy {
   std::int32_t slots = 0;  ///< 0: nothing to copy
 };
 
-/// Most copies in one launch. The launch's arguments contain the copies: a separate list on the card would
-/// have to outlive the call on the host.
+/// Max copies in one launch. The launch's arguments contain the copies. A separate list on the GPU would have
+/// to outlive the call on the host.
 inline constexpr int kMostBlockCopies = 128;
 
 struct BlockCopiesArguments {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The pool of keys and values as kernels see it. Open this file before you read or write keys in a kernel.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -9,9 +10,9 @@
 
 namespace spanscope::cuda {
 
-/// Keys and values of all layers by physical block; both lie as [layer][block][head][slot][headSize]. The
-/// keys of one head in one block lie together, so that they are read in one go. Keys are rotated by their
-/// local index.
+/// Keys and values of all layers by physical block. Both have the layout
+/// [layer][block][head][slot][headSize]. The keys of one head in one block are together, for fast reads. Keys
+/// are rotated by their position in the segment.
 struct KeyValuePool {
   void* keys = nullptr;
   void* values = nullptr;
@@ -21,33 +22,33 @@ struct KeyValuePool {
   int blockSize = 0;  ///< slots per block
   int heads = 0;      ///< key/value heads
   int headSize = 0;   ///< even; includes the padding
-  int padding = 0;    ///< number of elements at the end of each head; they are 0 from the start, because
-                      ///< kernels read whole vectors
-  /// Bounds of the keys of whole blocks. Rows that read only some blocks choose them by these bounds. They
-  /// are the least and the greatest value of each element, [layer][block][head][least, greatest][headSize],
-  /// with the type of the keys. Null before they are first needed.
+  int padding = 0;    ///< number of elements at the end of each head. They are 0 from the start, because
+                      ///< kernels read whole vectors.
+  /// Bounds of the keys of whole blocks. They are for rows that read only some blocks. They are the min and
+  /// max value of each element, with the type of the keys. The layout is [layer][block][head][least,
+  /// greatest][headSize]. Null before their first use.
   void* bounds = nullptr;
-  /// [layer][block][head]: not 0 if the bounds are those of the current keys. Whoever writes keys must write
-  /// 0 here.
+  /// [layer][block][head]: not 0 if the bounds are those of the current keys. Code that writes keys must
+  /// write 0 here.
   std::uint8_t* bounded = nullptr;
 
   SPANSCOPE_HOST_DEVICE std::size_t elementBytes() const { return isFloat ? sizeof(float) : sizeof(Bf16); }
-  /// Elements of a head in tensors, without the padding.
+  /// Returns the elements of a head in tensors, without the padding.
   SPANSCOPE_HOST_DEVICE int tensorHeadSize() const { return headSize - padding; }
-  /// Elements of a head in one block.
+  /// Returns the elements of a head in one block.
   SPANSCOPE_HOST_DEVICE std::int64_t headElements() const {
     return static_cast<std::int64_t>(blockSize) * headSize;
   }
-  /// Elements of all keys; there are as many elements of values.
+  /// Returns the elements of all keys. There are as many elements of values.
   SPANSCOPE_HOST_DEVICE std::int64_t elements() const {
     return static_cast<std::int64_t>(layers) * blocks * heads * headElements();
   }
-  /// Where the slots of a head in a block begin, in elements.
+  /// Returns the beginning of the slots of a head in a block, in elements.
   SPANSCOPE_HOST_DEVICE std::int64_t placeOf(int layer, std::int64_t block, int head) const {
     return headOf(layer, block, head) * headElements();
   }
 
-  /// The place of a head of a block in `bounded`.
+  /// Returns the index of a head of a block in `bounded`.
   SPANSCOPE_HOST_DEVICE std::int64_t headOf(int layer, std::int64_t block, int head) const {
     return (static_cast<std::int64_t>(layer) * blocks + block) * heads + head;
   }

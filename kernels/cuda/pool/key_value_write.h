@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Stores new keys and values in the pool. Open this file to change how keys are rotated for storing.
 #pragma once
 
 #include "kernels/cuda/pool/key_value_pool.h"
@@ -6,14 +7,14 @@
 
 namespace spanscope::cuda {
 
-/// Rotates each key row by its local index, rounds keys and values to the pool's type, and stores them at
-/// their slots. A rotation acts on the pairs (i, i + headSize/2). Here headSize is that of tensors; the
-/// padding does not change.
+/// Rotates each key row by its position in the segment. Rounds keys and values to the pool's type, and stores
+/// them at their slots. A rotation acts on the pairs (i, i + headSize/2). Here headSize is that of tensors.
+/// The padding does not change.
 struct KeyValueWriteArguments {
   const Bf16* keys = nullptr;    ///< [rows] of [heads][headSize], `stride` elements apart
-  const Bf16* values = nullptr;  ///< the same
+  const Bf16* values = nullptr;  ///< [rows] of [heads][headSize], `stride` elements apart
   std::int64_t stride = 0;
-  const float* cosSin = nullptr;               ///< [local index][headSize / 2 cosines, headSize / 2 sines]
+  const float* cosSin = nullptr;  ///< [position in the segment][headSize / 2 cosines, headSize / 2 sines]
   const std::int32_t* localIndices = nullptr;  ///< [rows], each a row of cosSin
   const std::int64_t* slots = nullptr;  ///< [rows]: block · blockSize + slot; below 0: the row is left out
   KeyValuePool pool;

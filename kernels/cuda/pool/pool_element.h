@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Functions for elements of the pool, float or Bf16, for kernels that support both.
+// Functions for elements of the pool, float or Bf16, for kernels that support both. Open this file to support
+// another type.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -36,7 +37,7 @@ SPANSCOPE_DEVICE void loadElements(const float* source, float (&values)[4]) {
   for (int i = 0; i < 4; ++i) values[i] = floatOf(words.words[i]);
 }
 
-/// Loads two neighbouring elements; the first must be at an even place.
+/// Loads two neighbouring elements. The first must be at an even place.
 SPANSCOPE_DEVICE void loadPair(const Bf16* source, float& first, float& second) {
   const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(source);
   first = floatOf(word << 16U);

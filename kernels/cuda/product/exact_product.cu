@@ -67,7 +67,7 @@ SPANSCOPE_DEVICE void storePair(const MatrixProduct& product, int row, int colum
 
 }  // namespace
 
-/// A block for each tile of `out`: x by rows, which come first, so that blocks side by side share a weight.
+/// A block for each tile of `out`. Rows of x come first, so that neighbouring blocks share a weight.
 template <bool Aligned>
 SPANSCOPE_KERNEL(kExactProductBudget)
 exactProductKernel(MatrixProduct product) {
@@ -91,7 +91,7 @@ exactProductKernel(MatrixProduct product) {
 
   const int warpRow = warpIndex() / kWarpsAside * kWarpRows;
   const int warpColumn = warpIndex() % kWarpsAside * kWarpColumns;
-  // What nobody asked for is not multiplied, which leaves the others what they are.
+  // Unneeded rows are not multiplied. The other rows do not change.
   const int rowsLeft = firstColumn + warpColumn < product.columns ? product.rows - firstRow - warpRow : 0;
   const int matrix = laneIndex() / 8;
   const int inMatrix = laneIndex() % 8;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The matrix product of the batch-invariant mode. It uses the same tile and the same order of summation for
 // every number of rows. Each element is summed over the depth from beginning to end, 16 at a time, in one
-// running f32 sum. So the bits of a row do not depend on the other rows or on their number.
+// running f32 sum. The bits of a row therefore do not depend on other rows or on their number. Open this file
+// to change bit-equal products.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -15,8 +16,8 @@ inline constexpr int kExactTileRows = 64;
 inline constexpr int kExactTileColumns = 64;
 inline constexpr int kExactTileDepth = 64;
 inline constexpr int kExactStages = 3;  ///< number of tiles of each factor in shared memory at the same time
-/// Elements from one row of a tile to the next: 8 more than a row has, so that the rows of a loaded matrix do
-/// not conflict in a bank.
+/// Elements between two rows of a tile: 8 more than a row has. The rows of a loaded matrix then have no bank
+/// conflicts.
 inline constexpr int kExactRowStride = kExactTileDepth + 8;
 
 /// Elements of one stage: first rows of x, then rows of the weight.

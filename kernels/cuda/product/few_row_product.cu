@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A block computes 16 columns of one out for all rows: its warps take steps of the depth in turn, 32 elements
-// each, and their sums are added in the end.
+// A block computes 16 columns of one out for all rows. Its warps take steps of the depth in turn, 32 elements
+// each. Their sums are added in the end.
 //
-// The weight is the left factor of the tensor cores and x the right one, so that 8 rows of x are enough. Of
-// 16 elements of the depth a lane wants two pairs, 8 apart. But the order of the depth is free as long as it
-// is the same in both factors: a lane takes 8 elements that follow each other, 16 bytes, for what two
-// products want of it, so that nothing has to move between lanes.
+// The weight is the left factor of the tensor cores, and x the right one. Therefore 8 rows of x are enough.
+// Of 16 elements of the depth, a lane needs two pairs, 8 apart. The order of the depth is free if it is the
+// same in both factors. A lane takes 8 consecutive elements, 16 bytes, for two products. No data then moves
+// between lanes.
 //
-//   elements of a step   0 1   2 3   4 5   6 7   8 9   …   30 31
-//   lane of its row      0     0     0     0     1     …   3
-//   word of the lane     0     1     2     3     0     …   3
-//   product              0     0     1     1     0     …   1
-//   pair of the product  low   high  low   high  low   …   high
+//    elements of a step   0 1   2 3   4 5   6 7   8 9   …   30 31
+//    lane of its row      0     0     0     0     1     …   3
+//    word of the lane     0     1     2     3     0     …   3
+//    product              0     0     1     1     0     …   1
+//    pair of the product  low   high  low   high  low   …   high
 //
-// x is small and read by every block, so it comes from the caches, which the weights leave alone.
+// Every block reads x, which is small. It therefore comes from the caches. The weights bypass the caches.
 #include "engine/base/error.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/product/few_row_product.h"
@@ -34,7 +34,7 @@ static_assert(kFewRowColumns == 2 * kHalfColumns && kFewRowThreads % kFewRowColu
 template <int Tiles>
 inline constexpr int kBegun = Tiles <= 2 ? 4 : 3;
 
-/// The vector there, or, behind the end of its row, 0, which adds nothing.
+/// Returns the vector at this place, or 0 after the end of its row. A 0 adds nothing.
 SPANSCOPE_DEVICE Words4 weightsAt(const Bf16* place, bool isThere) {
   Words4 words{{0, 0, 0, 0}};
   if (isThere) words = loadOnce16(place);
@@ -46,7 +46,7 @@ SPANSCOPE_DEVICE Words4 elementsAt(const Bf16* place, bool isThere) {
   return words;
 }
 
-/// What a lane has of a step.
+/// A lane's data of a step.
 template <int Tiles>
 struct Step {
   Words4 weights[2];   ///< a row in each half
@@ -129,8 +129,8 @@ fewRowKernel(FewRowProduct product) {
                        (column < weight.columns ? column : weight.columns - 1) * weight.stride + begin +
                        firstInStep;
   }
-  // Rows of x come right behind the weights that they are multiplied with: they are in the cache, and shall
-  // not wait for the weights of steps to come.
+  // Rows of x are loaded right after their weights. They are in the cache, and must not wait for the weights
+  // of later steps.
   const auto start = [&](Step<Tiles>& step, int ahead) {
     const int at = ahead * kBlockDepth;
     const bool isInDepth = begin + at < laneDepth;
@@ -147,8 +147,8 @@ fewRowKernel(FewRowProduct product) {
   SPANSCOPE_UNROLL
   for (int ahead = 0; ahead + 1 < kBegun<Tiles>; ++ahead) start(steps[ahead], ahead);
 
-  // Elements of out that this thread writes, all of one column. What is added to them is read while the
-  // weights are under way, and looked at when they have come.
+  // Elements of out that this thread writes, all of one column. Their old values and biases are loaded with
+  // the weights, and used after their arrival.
   const int inColumns = threadIndex() % kFewRowColumns;
   const int outColumn = work.firstColumn + inColumns;
   const auto rowOf = [](int element) { return (element * kFewRowThreads + threadIndex()) / kFewRowColumns; };
@@ -178,7 +178,7 @@ fewRowKernel(FewRowProduct product) {
       SPANSCOPE_UNROLL
       for (int tile = 0; tile < Tiles; ++tile)
         multiplyVectors(own[tile], steps[i].weights, steps[i].rows[tile]);
-      // Asked at every step: over a branch the compiler moves no start behind the products before it.
+      // Checked at every step, because the compiler moves no load over a branch, ahead of earlier products.
       isDone = begin + (i + 1) * kBlockDepth >= product.depth;
       if (isDone) break;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The matrix product for few rows, as in decode steps. It takes as long as reading its weights takes. It
-// reads each element of a weight once, directly into registers, and keeps as many reads under way as the
-// memory needs. If the same rows are multiplied with several weights, this is one launch.
+// The matrix product for few rows, as in decode steps. It takes as long as reading its weights. It reads each
+// element of a weight once, directly into registers. It keeps as many reads pending as the memory needs.
+// Several weights with the same rows need one launch. Open this file to speed up decode.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -45,12 +45,12 @@ struct FewRowProduct {
 inline constexpr int kFewRowThreads = 256;
 inline constexpr int kFewRowWarps = kFewRowThreads / 32;
 inline constexpr int kFewRowTile = 8;      ///< rows of x in one product of tensor cores
-inline constexpr int kFewRowColumns = 16;  ///< columns of out that a thread block computes
-/// Floats from the sums of one row to those of the next: 4 more than there are. So the lanes of a warp, which
-/// write two rows apart, do not conflict in a bank.
+inline constexpr int kFewRowColumns = 16;  ///< columns of out for a thread block
+/// Floats between the sums of two rows: 4 more than there are. The lanes of a warp write two rows apart, and
+/// then have no bank conflicts.
 inline constexpr int kFewRowSumStride = kFewRowColumns + 4;
 
-/// Number of floats in shared memory, where each warp stores its sums of `tiles` tiles of rows.
+/// Returns the number of floats in shared memory for the warps' sums of `tiles` tiles of rows.
 SPANSCOPE_HOST_DEVICE constexpr int fewRowSums(int tiles) {
   return kFewRowWarps * tiles * kFewRowTile * kFewRowSumStride;
 }
@@ -58,13 +58,16 @@ constexpr std::size_t fewRowSharedBytes(int tiles) {
   return sharedBytesOf<float>(static_cast<std::size_t>(fewRowSums(tiles)));
 }
 
-/// Budgets by number of row tiles. Memory with 4.8 TB/s and a latency of 0.7 to 1 µs has 3.4 to 4.8 MB under
-/// way. These are 25 to 36 KB for each of 132 multiprocessors. A lane starts 3 or 4 steps, with 32 bytes of
-/// weights each, before it needs the first step. With one tile, 3 thread blocks have up to 96 KB under way;
-/// with two tiles, 2 thread blocks have 64 KB; with more tiles, 48 KB. So there is enough while some warps
-/// compute. Per step, a thread needs 8 registers for the weights and 4 for each tile; it needs 4 more per
-/// tile for the sums. These are 52 with one tile, which fit into the 80 that 3 thread blocks leave. With four
-/// tiles they are 88, which fit into the 128 that 2 thread blocks leave.
+/// Budgets by number of row tiles. Memory with 4.8 TB/s and a latency of 0.7 to 1 µs has 3.4 to 4.8 MB
+/// pending. These are 25 to 36 KB for each of 132 multiprocessors. A lane starts 3 or 4 steps, with 32 bytes
+/// of weights each, before it needs the first step. Pending bytes of the thread blocks:
+/// - one tile: 3 thread blocks with up to 96 KB;
+/// - two tiles: 2 thread blocks with 64 KB;
+/// - more tiles: 48 KB.
+///
+/// These are enough while some warps compute. Per step, a thread needs 8 registers for the weights and 4 for
+/// each tile. It needs 4 more per tile for the sums. With one tile these are 52, of 80 that 3 thread blocks
+/// leave. With four tiles these are 88, of 128 that 2 thread blocks leave.
 inline constexpr KernelBudget kFewRowBudgets[] = {
     {"fewRowKernel<1>", kFewRowThreads, 3, fewRowSharedBytes(1)},
     {"fewRowKernel<2>", kFewRowThreads, 2, fewRowSharedBytes(2)},
@@ -73,12 +76,14 @@ inline constexpr KernelBudget kFewRowBudgets[] = {
 template <int Tiles>
 inline constexpr KernelBudget kFewRowBudget = kFewRowBudgets[Tiles - 1];
 
-/// Whether the kernel supports the product: at most 32 rows, a depth that is a multiple of 8 elements, and
-/// rows of x and of the weights that begin at multiples of 16 bytes.
+/// Whether the kernel supports the product. The conditions are:
+/// - at most 32 rows;
+/// - a depth that is a multiple of 8 elements;
+/// - rows of x and of the weights that begin at multiples of 16 bytes.
 bool takesFewRows(const FewRowProduct& product);
 
-/// The order in which the sums of an element are added depends only on the depth. So a row has the same bits
-/// whatever rows are beside it. Throws Failure for a product that the kernel does not support.
+/// Computes the products. The order of the sum of an element depends only on the depth. A row therefore has
+/// the same bits for any other rows. Throws Failure for a product that the kernel does not support.
 void multiplyFewRows(Stream& stream, const FewRowProduct& product);
 
 }  // namespace spanscope::cuda

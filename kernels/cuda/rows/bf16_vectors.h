@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Loads and stores rows of bf16, eight elements at a time: as 16 bytes if the row length is a multiple of
-// eight, else one by one.
+// Loads and stores rows of bf16, eight elements at a time. It uses 16 bytes at once if the row length is a
+// multiple of eight, else single elements. Open this file before you write a kernel on rows.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -13,8 +13,8 @@ struct Bf16Vector {
   float elements[kVectorElements];
 };
 
-/// The elements first … first + 7 of a row; elements beyond the row are 0. `first` must be a multiple of 8.
-/// If `columns` is a multiple of 8 too, the row must start at a multiple of 16 bytes.
+/// Returns the elements first … first + 7 of a row. Elements beyond the row are 0. `first` must be a multiple
+/// of 8. If `columns` is a multiple of 8 too, the row must start at a multiple of 16 bytes.
 SPANSCOPE_DEVICE Bf16Vector loadVector(const Bf16* row, int first, int columns) {
   Bf16Vector result;
   if (columns % kVectorElements == 0) {
@@ -32,7 +32,7 @@ SPANSCOPE_DEVICE Bf16Vector loadVector(const Bf16* row, int first, int columns) 
   return result;
 }
 
-/// Rounds the values and stores those that lie within the row.
+/// Rounds the values and stores those inside the row.
 SPANSCOPE_DEVICE void storeVector(Bf16* row, int first, int columns, const Bf16Vector& values) {
   if (columns % kVectorElements == 0) {
     Words4 words;
@@ -48,8 +48,8 @@ SPANSCOPE_DEVICE void storeVector(Bf16* row, int first, int columns, const Bf16V
   }
 }
 
-/// Copies a row of `columns` elements; all threads of the thread block take part. If `columns` is a multiple
-/// of 8, 16 bytes are copied at a time; then the rows must start at multiples of 16 bytes.
+/// Copies a row of `columns` elements with all threads of the thread block. If `columns` is a multiple of 8,
+/// 16 bytes are copied at a time. Then the rows must start at multiples of 16 bytes.
 SPANSCOPE_DEVICE void copyRow(Bf16* target, const Bf16* source, int columns) {
   if (columns % kVectorElements == 0) {
     for (int i = threadIndex() * kVectorElements; i < columns; i += threadCount() * kVectorElements)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Fills rows with a bias. Open this file to change products with a bias.
 #pragma once
 
 #include "kernels/cuda/runtime.h"

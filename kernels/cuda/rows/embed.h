@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Looks up rows of the token embeddings. Open this file to change the lookup.
 #pragma once
 
 #include "kernels/cuda/runtime.h"

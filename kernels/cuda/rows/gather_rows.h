@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Gathers rows of a matrix. Open this file to change how rows are chosen.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
 
 namespace spanscope::cuda {
 
-/// out[i] = x[rows[i]]. The card may have chosen the indices.
+/// out[i] = x[rows[i]]. The GPU may have chosen the indices.
 struct GatherRowsArguments {
   const Bf16* x = nullptr;             ///< [any number][columns]
   const std::int32_t* rows = nullptr;  ///< [count], each a row of x

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Computes the RMS norm of rows. Open this file to change norms on the GPU.
 #pragma once
 
 #include "kernels/cuda/runtime.h"

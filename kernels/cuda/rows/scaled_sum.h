@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Scales and adds vectors. Open this file to change residual sums.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
@@ -8,7 +9,7 @@ namespace spanscope::cuda {
 /// out = outFactor · out + factor · x, without the second product if x is null.
 struct ScaledSumArguments {
   const Bf16* x = nullptr;  ///< [count]
-  void* out = nullptr;      ///< the same
+  void* out = nullptr;      ///< [count]
   bool outIsFloat = false;  ///< f32, else bf16
   float outFactor = 1;
   float factor = 0;

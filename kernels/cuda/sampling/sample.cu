@@ -32,8 +32,8 @@ struct Shared {
   std::uint32_t* damaged;  ///< [1]: the lowest id of a logit that is none
 };
 
-/// A beginning in order: all with a larger key than the last one's, and the first `ties` by id of those that
-/// have its key.
+/// A beginning in order. It has all logits with a larger key than the last one's. It also has the first
+/// `ties` by id of the logits with the last key.
 struct Beginning {
   std::uint32_t lastKey = 0;
   std::uint32_t ties = kAll;
@@ -117,8 +117,8 @@ SPANSCOPE_DEVICE std::uint64_t countWeights(const Row& row, const WeightScale& s
   return blockSum(count, row.shared.others);
 }
 
-/// Finds the first of `count` bins at which the running sum reaches `least`; `least` becomes what is left to
-/// reach in it. By all threads, after the bins are filled.
+/// Finds the first of `count` bins at which the running sum reaches `least`. `least` becomes the sum that is
+/// left for this bin. For all threads, after the bins are filled.
 SPANSCOPE_DEVICE int chooseBin(const Shared& shared, int count, std::uint64_t& least) {
   syncBlock();
   if (warpIndex() == 0) {
@@ -158,13 +158,14 @@ SPANSCOPE_DEVICE int coarseBin(const WeightScale& scale, float logit) {
   return bin < kSampleBins - 1 ? bin : kSampleBins - 1;
 }
 
-/// The shortest beginning within `kept` whose measures sum up to at least `least` > 0; all that have a weight
-/// do. The measure is the weight or, if not ByWeight, 1. `least` becomes what the ties have to reach.
+/// Finds the shortest beginning in `kept` whose measures have a sum of at least `least` > 0. All logits with
+/// a weight together reach this sum. The measure is the weight or, if not ByWeight, 1. `least` becomes the
+/// sum that the ties must reach.
 template <bool ByWeight>
 SPANSCOPE_DEVICE std::uint32_t findLast(const Row& row, const WeightScale& scale, const Beginning& kept,
                                         std::uint64_t& least) {
   const auto measure = [&](float logit) { return ByWeight ? scale.weight(logit) : std::uint64_t{1}; };
-  // Calls visit(logit, sum of the measures of all tokens it stands for).
+  // Calls visit(logit, sum of the measures of its tokens).
   const auto eachKept = [&](const auto& visit) {
     row.each([&](int, float logit) {
       if (orderKey(logit) > kept.lastKey && scale.weight(logit) > 0) visit(logit, measure(logit));
@@ -195,7 +196,7 @@ SPANSCOPE_DEVICE std::uint32_t findLast(const Row& row, const WeightScale& scale
   return key;
 }
 
-/// What top-k and top-p keep; `total` becomes the sum of its weights.
+/// Returns the tokens that top-k and top-p keep. `total` becomes the sum of their weights.
 SPANSCOPE_DEVICE Beginning filter(const Row& row, const SamplingParameters& parameters,
                                   const WeightScale& scale, std::uint64_t& total) {
   Beginning kept;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Samples tokens on the GPU. Open this file to change the kernel; the rules are in engine/compute/sampling.h.
 #pragma once
 
 #include "engine/compute/sampling.h"
@@ -6,25 +7,25 @@
 
 namespace spanscope::cuda {
 
-/// Settings of a row in the form that the kernel takes.
+/// Settings of a row in the form of the kernel.
 struct SamplingParameters {
   float scale = 0;          ///< compute::exponentScale of the temperature; 0: greedy
   std::int32_t topK = 0;    ///< 0: off
   std::uint64_t share = 0;  ///< ⌊topP · 2^64⌋
   std::uint64_t seed = 0;
-  std::uint64_t index = 0;  ///< number of the token in its reply
+  std::uint64_t index = 0;  ///< number of the token in its answer
   bool cutsWeight = false;  ///< whether top-p is on
 };
 SamplingParameters samplingParameters(const compute::SamplingSettings& settings, std::uint64_t index);
 
-/// The result that the card writes; see compute::SampledToken.
+/// The result of the GPU; see compute::SampledToken.
 struct CardToken {
   std::int32_t token = 0;
   float probability = 0;
   compute::LogitFault fault = compute::LogitFault::None;
 };
 
-/// Draws a token from each row exactly as engine/compute/sampling.h says.
+/// Samples a token from each row exactly as engine/compute/sampling.h says.
 struct SampleArguments {
   const float* logits = nullptr;  ///< [rows] of `count`, `stride` elements apart
   std::int64_t stride = 0;

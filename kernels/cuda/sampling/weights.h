@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Weights and order of logits as engine/compute/sampling.h defines them, with the same bits.
+// Weights and order of logits as engine/compute/sampling.h defines them, with the same bits. Open this file
+// before you change sampling on the GPU.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -41,12 +42,12 @@ struct WeightScale {
   }
 };
 
-/// Larger for a logit that comes earlier in order; equal for equal logits.
+/// Returns a larger value for a logit that comes earlier in order. Equal logits have equal values.
 SPANSCOPE_DEVICE std::uint32_t orderKey(float logit) {
   const std::uint32_t bits = bitsOf(addExact(logit, 0.0F));  // −0 becomes +0
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
 }
-/// The logit with this key.
+/// Returns the logit with this key.
 SPANSCOPE_DEVICE float logitOfKey(std::uint32_t key) {
   return floatOf((key & 0x80000000U) != 0 ? key & 0x7FFFFFFFU : ~key);
 }
@@ -61,7 +62,7 @@ SPANSCOPE_DEVICE std::uint64_t randomBits(std::uint64_t seed, std::uint64_t inde
   return mix(mix(seed) + index * kGamma);
 }
 
-/// The least sum of weights that top-p keeps.
+/// Returns the min sum of weights that top-p keeps.
 SPANSCOPE_DEVICE std::uint64_t weightToKeep(std::uint64_t total, std::uint64_t share) {
   const std::uint64_t high = multiplyHigh(total, share);
   const std::uint64_t least = total * share == 0 ? high : high + 1;
