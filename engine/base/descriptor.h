@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Owns file descriptors and protects the standard ones. Open this file to open a file with the system's
-// calls.
+// Owns file descriptors, and protects standard input, output and error. Open this file to open a file with
+// the system's calls.
 #pragma once
 
 #include <unistd.h>

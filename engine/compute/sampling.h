@@ -116,10 +116,9 @@ struct LikelyToken {
   float probability = 0;  ///< before temperature and filters
   bool operator==(const LikelyToken&) const = default;
 };
-/// Returns the first `count` tokens in the order of step 2, or all tokens if there are fewer. Their
-/// probabilities follow step
-/// 4. The sampled token's probability is therefore equal to that of sampleRow(). Empty for a row with a
-///    fault. At most kMostLogits logits.
+/// Returns the first `count` tokens in the order of step 2, or all tokens if there are fewer. The
+/// probabilities are those of step 4, as in sampleRow(). Empty for a row with a fault. At most kMostLogits
+/// logits.
 std::vector<LikelyToken> likeliestTokens(std::span<const float> logits, std::size_t count);
 
 /// Does the steps above one after the other. Faster implementations are tested against this function. Throws

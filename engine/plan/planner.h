@@ -46,8 +46,8 @@ struct PlanOptions {
   std::uint64_t seed = 0;
   /// Switches rules on or off by name. A '-' may replace a space. A rule without an entry has its default.
   std::map<std::string, bool> rules{};
-  /// Distributes plus, also against `rules`. A generate directly under a plus in the input of another
-  /// generate then becomes a subquery result there.
+  /// Whether plus is distributed; `rules` cannot change this. A generate directly under a plus in the input
+  /// of another generate then becomes a subquery result there.
   bool distribute = true;
   /// How the output of an inner generate reaches the prompt if it is no subquery result. Continuation is not
   /// allowed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Splits a query into the bulk calls that the query endpoint of a server with span support accepts (IBM/spnl
-// 0.22: POST /v1/query/execute). A call is a generate, a repeat or a map whose prompt contains only messages
-// and joins. Open this file to change what can be sent.
+// Splits a query into bulk calls for the query endpoint of a server with span support (IBM/spnl 0.22: POST
+// /v1/query/execute). A call is a generate, a repeat or a map whose prompt contains only messages and joins.
+// Open this file to change what can be sent.
 #pragma once
 
 #include "engine/base/ids.h"

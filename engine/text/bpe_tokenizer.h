@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxVocabulary = std::size_t{1} << 21U;
 inline constexpr std::size_t kMaxMerges = std::size_t{1} << 22U;
 inline constexpr std::size_t kMaxAddedTokens = std::size_t{1} << 17U;
 
-/// A BPE tokenizer as a file describes it, before the check of the whole.
+/// A BPE tokenizer as a file describes it. makeBpeTokenizer() checks it.
 struct BpeDescription {
   std::vector<std::pair<std::string, TokenId>> vocabulary;     ///< as in the file
   std::vector<std::pair<std::string, std::string>> merges;     ///< ordered by rank

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads and writes queries as JSON, the form in which queries are stored and exchanged. Open this file to
+// Reads and writes queries as JSON, the form in which programs store and send queries. Open this file to
 // change which JSON is accepted or how it is written.
 //
 // The reader accepts everything that IBM/spnl 0.22 reads. It also accepts:

@@ -174,7 +174,7 @@ class LispEvaluator {
   Maybe callLambda(const LispLambda& lambda, LispValue argument);
   std::optional<std::string> shown(const LispValue& value, bool debug);
 
-  /// Joins a node without children and its children.
+  /// Adds its children to a node.
   static LispQuery assembled(Node own, std::vector<LispQuery> children, SourceRange range);
   static LispQuery message(Role role, std::string text, SourceRange range);
   static LispQuery join(JoinKind kind, std::vector<LispQuery> children, SourceRange range);

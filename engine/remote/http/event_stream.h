@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads server-sent events (text/event-stream, as the HTML standard defines it), piece by piece. Open this
-// file when a stream is split wrongly.
+// Reads server-sent events (text/event-stream, as HTML defines it), piece by piece. Open this file when a
+// stream is split wrongly.
 #pragma once
 
 #include <cstddef>

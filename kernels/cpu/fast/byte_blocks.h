@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shared code of products of bytes for every instruction set: the places of the parts of a panel, and the
-// loop over a block of a product. Open this file to add an instruction set.
+// Shared code of products of bytes for every instruction set. It has the places of a panel's parts, and the
+// loop over a block. Open this file to add an instruction set.
 //
 // An instruction set is a type with block<format>(job, i, j, scratch), which is MatmulKernels::block for one
 // format. The function byteBlockOf() makes this block function from a kernel. A kernel has these members:

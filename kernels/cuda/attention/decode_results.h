@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shared code of the kernels that divide single rows along their keys: the end of an item, and the place of
-// its results. Open this file to change the layout of partial results.
+// Shared code of the kernels that divide single rows along their keys. It computes the end of an item, and
+// the place of its results. Open this file to change the layout of partial results.
 #pragma once
 
 #include "kernels/cuda/attention/decode_attention.h"
