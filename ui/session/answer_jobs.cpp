@@ -187,7 +187,7 @@ bool isRunning(const ViewInput& input, const jobs::JobCall& call) {
 }
 
 QString jobProblem(const ViewInput& input, const jobs::JobCall& call) {
-  const trace::JobEnded* ended = input.trace->lastJob(call.kind, call.arguments);
+  const trace::JobEnded* ended = input.trace->lastJob(call.kind, call.arguments, input.replay.results);
   return ended == nullptr ? QString() : jobText(ended->problem.c_str());
 }
 

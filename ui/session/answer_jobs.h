@@ -42,7 +42,9 @@ struct ReplayState {
   TraceOrigin origin = TraceOrigin::Unknown;
   bool engineIsBusy = false;  ///< with a run or with `running`
   std::optional<RunningJob> running;
-  std::size_t ended = 0;  ///< how many jobs have ended in the trace
+  /// Views show results of jobs that ended within this number of events. These are the results up to the
+  /// scrubber's position, and those that the user asked for there.
+  std::size_t results = 0;
   bool operator==(const ReplayState&) const = default;
 };
 
@@ -60,7 +62,8 @@ QString jobObstacle(const ViewInput& input, const jobs::JobCall& call);
 std::shared_ptr<jobs::Job> jobOf(const ViewInput& input, const jobs::JobCall& call);
 /// Whether the job is being done.
 bool isRunning(const ViewInput& input, const jobs::JobCall& call);
-/// Why the job failed when it was done last; empty: it did not, or it was never done.
+/// Why the job failed when it was done last; empty: it did not, or it was never done. Only shown results
+/// count.
 QString jobProblem(const ViewInput& input, const jobs::JobCall& call);
 
 /// "layer 12, head 3", "layer 12, all heads"

@@ -37,6 +37,7 @@ struct OpenDocument {
   SelectionHistory selected;  ///< before and after it
   QString beside;             ///< the file beside which its files are read, where it has none of its own
   std::size_t position = 0;   ///< of the scrubber
+  std::size_t results = 0;    ///< results of jobs among so many events are shown, even after `position`
   bool following = true;      ///< the newest event is shown
   std::uint64_t served = 0;   ///< the request of a client that it shows; 0: none
   bool isOfLesson = false;    ///< a lesson opened it: without a change of the learner's it is not kept

@@ -66,6 +66,7 @@ void RunTraces::endSession() {
 void RunTraces::showLive(OpenDocument& document) const {
   document.source = m_live;
   document.position = 0;
+  document.results = 0;
   document.following = true;
   document.chosen = 0;
   forgetSelection(document);
@@ -187,6 +188,7 @@ void RunTraces::showRun(OpenDocument& document, RunId run) {
   }
   if (!trace->startOf(run)) return;
   document.position = trace->endOf(run);
+  document.results = 0;
   document.following = document.position == trace->size();
   document.chosen = run;
   forgetSelection(document);
@@ -318,6 +320,7 @@ void RunTraces::boundTrace() {
   for (const auto& document : m_documents) {
     if (document->source != m_live) continue;
     document->position -= std::min(document->position, gone);
+    document->results -= std::min(document->results, gone);
     forgetSelection(*document);
   }
 }

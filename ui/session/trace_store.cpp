@@ -201,14 +201,20 @@ const trace::LayoutChosen* TraceStore::layoutOf(RunId run) const {
   return chosen.empty() ? nullptr : std::get_if<trace::LayoutChosen>(&m_events[chosen.back()].payload);
 }
 
-const trace::JobEnded* TraceStore::lastJob(const std::string& kind,
-                                           const trace::PackedValue& arguments) const {
+const trace::JobEnded* TraceStore::lastJob(const std::string& kind, const trace::PackedValue& arguments,
+                                           std::size_t count) const {
   const std::vector<std::size_t>& all = indicesOf<trace::JobEnded>();
-  for (auto index = all.rbegin(); index != all.rend(); ++index) {
-    const auto& job = std::get<trace::JobEnded>(m_events[*index].payload);
+  for (auto index = std::lower_bound(all.begin(), all.end(), count); index != all.begin();) {
+    const auto& job = std::get<trace::JobEnded>(m_events[*--index].payload);
     if (job.kind == kind && job.arguments == arguments) return &job;
   }
   return nullptr;
+}
+
+std::size_t TraceStore::lastJobEnd(std::size_t count) const {
+  const std::vector<std::size_t>& all = indicesOf<trace::JobEnded>();
+  const auto after = std::lower_bound(all.begin(), all.end(), count);
+  return after == all.begin() ? 0 : *std::prev(after) + 1;
 }
 
 void TraceStore::note(std::size_t index) {

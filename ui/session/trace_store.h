@@ -100,9 +100,13 @@ class TraceStore {
   std::size_t endOf(RunId run) const;
   /// The layout of a run, whenever the trace told it; nullptr: the exact layout.
   const trace::LayoutChosen* layoutOf(RunId run) const;
-  /// The newest event of a job of this kind with these arguments, wherever the scrubber is: what is computed
-  /// of an answer holds at any moment of it. nullptr: there is none.
-  const trace::JobEnded* lastJob(const std::string& kind, const trace::PackedValue& arguments) const;
+  /// The newest event of a job of this kind with these arguments among the first `count` events. nullptr:
+  /// there is none.
+  const trace::JobEnded* lastJob(const std::string& kind, const trace::PackedValue& arguments,
+                                 std::size_t count) const;
+  /// The number of events up to and with the newest end of a job among the first `count` events. 0: no job
+  /// has ended there.
+  std::size_t lastJobEnd(std::size_t count) const;
   /// The result of this kind that jobResult() read last, and what it was read from. Only jobResult() uses
   /// this.
   std::pair<trace::PackedValue, std::shared_ptr<const void>>& jobResultMemo(const std::string& kind) const {

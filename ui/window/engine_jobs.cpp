@@ -141,7 +141,10 @@ QString startJob(Workspace& workspace, const jobs::JobCall& call) {
     OpenDocument* document = workspace.find(tab);
     if (document == nullptr || !document->job) return;
     document->job->share = job->share();
-    if (workbench::hasEnded(state)) document->job.reset();
+    if (!workbench::hasEnded(state)) return;
+    document->job.reset();
+    // The user asked for the result where the scrubber is.
+    document->results = document->source->trace()->size();
   };
   std::optional<RunningJob>& running = workspace.current()->job;
   const std::optional<RunningJob> before = running;

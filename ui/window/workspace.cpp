@@ -186,6 +186,7 @@ void Workspace::setKeys(KeyTexts keys) {
 void Workspace::setPosition(std::size_t position) {
   if (m_current == nullptr) return;
   m_current->position = std::min(position, m_input.trace->size());
+  m_current->results = 0;
   m_current->following = m_current->position == m_input.trace->size();
   m_current->chosen = 0;
   update();

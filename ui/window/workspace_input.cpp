@@ -192,7 +192,10 @@ void Workspace::readIdentitiesAnew() {
 ReplayState Workspace::replayState() const {
   ReplayState state;
   if (m_current != nullptr) state.running = m_current->job;
-  state.ended = m_input.trace->indicesOf<trace::JobEnded>().size();
+  // An older run that the user chose is shown with all that is known of it.
+  const bool isBack = m_current != nullptr && !m_input.listsLater;
+  state.results = m_input.trace->lastJobEnd(isBack ? std::max(m_input.position, m_current->results)
+                                                   : m_input.trace->size());
   state.engineIsBusy = m_current != nullptr && m_engine.isBusy(m_current->id);
   state.origin = m_current == nullptr ? m_traces.live()->origin() : m_current->source->origin();
   return state;

@@ -12,7 +12,9 @@
 #include <QTest>
 
 #include <random>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 using namespace spanscope;
@@ -133,6 +135,32 @@ class TestTraceStore : public QObject {
     QCOMPARE(store.countAt(0), std::size_t(1));
     QCOMPARE(store.countAt(1999), std::size_t(2));
     QCOMPARE(store.countAt(1'000'000'000), events.size());
+  }
+
+  void findsTheNewestJobUpToAPlace() {
+    std::vector<trace::Event> events = makeEvents(2);
+    const trace::PackedValue first{.bytes = std::string("1")};
+    const trace::PackedValue second{.bytes = std::string("2")};
+    std::vector<std::size_t> ends;
+    for (const trace::PackedValue& arguments : {first, second, first}) {
+      ends.push_back(events.size());
+      add(events, 2, 2, trace::JobEnded{.kind = "a", .arguments = arguments, .problem = {}, .result = {}});
+      add(events, 2, 0, trace::MessageLogged{.severity = Severity::Note, .text = "done"});
+    }
+    const TraceStore store = storeOf(events);
+    QVERIFY(store.contradictions().empty());
+    QVERIFY(store.lastJob("a", first, ends[0]) == nullptr);
+    QCOMPARE(store.lastJobEnd(ends[0]), std::size_t(0));
+    const auto jobAt = [&store, &ends](std::size_t i) {
+      return std::get_if<trace::JobEnded>(&store.event(ends[i]).payload);
+    };
+    QVERIFY(store.lastJob("a", first, ends[0] + 1) == jobAt(0));
+    QVERIFY(store.lastJob("a", first, ends[2]) == jobAt(0));
+    QCOMPARE(store.lastJobEnd(ends[2]), ends[1] + 1);
+    QVERIFY(store.lastJob("a", first, store.size()) == jobAt(2));
+    QVERIFY(store.lastJob("a", second, store.size()) == jobAt(1));
+    QVERIFY(store.lastJob("b", second, store.size()) == nullptr);
+    QCOMPARE(store.lastJobEnd(store.size()), ends[2] + 1);
   }
 
   void leavesOutWhatContradicts() {

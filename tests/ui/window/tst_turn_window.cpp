@@ -56,10 +56,44 @@ class TestTurnWindow : public QObject {
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("run.trace"));
     QCOMPARE(shown.window().workspace().saveTrace(path), QString());
-    const auto saved = jobResult<jobs::NextTokenJob>(TraceStore::open(path.toStdString()), model.choice);
+    const TraceStore file = TraceStore::open(path.toStdString());
+    const auto saved = jobResult<jobs::NextTokenJob>(file, file.size(), model.choice);
     QVERIFY(saved != nullptr);
     QCOMPARE(saved->size(), model.tokens->size());
     QCOMPARE(saved->front().divergence, model.tokens->front().divergence);
+  }
+
+  /// Back in time, a result is not there yet, unless the user asks for it there.
+  void aResultIsShownFromTheEndOfItsJobOn() {
+    test::AnsweringWindow<AttentionEntropyView> shown;
+    QVERIFY(shown.open("attention-entropy"));
+    const auto model = [&shown] { return shown.view().shownModel(); };
+    const auto& compute = *shown.view().findChild<QPushButton*>();
+    QCOMPARE(shown.run([&] { return model().canCompute(); }), QString());
+    const RunId first = shown.workspace().shownRun();
+    QTest::mouseClick(shown.view().findChild<QPushButton*>(), Qt::LeftButton);
+    QTRY_VERIFY(model().entropy != nullptr);
+    const TraceStore& trace = *shown.workspace().input().trace;
+    const std::size_t before = trace.indicesOf<trace::JobEnded>().back();
+    shown.workspace().setPosition(before);
+    QTRY_VERIFY(model().entropy == nullptr && model().canCompute());
+    shown.workspace().setPosition(before + 1);
+    QTRY_VERIFY(model().entropy != nullptr);
+
+    shown.workspace().setPosition(before);
+    QTRY_VERIFY(model().entropy == nullptr && compute.isEnabled());
+    QTest::mouseClick(shown.view().findChild<QPushButton*>(), Qt::LeftButton);
+    QTRY_VERIFY(model().entropy != nullptr);
+    QCOMPARE(shown.workspace().input().position, before);
+    QVERIFY(trace.indicesOf<trace::JobEnded>().back() > before);
+    shown.workspace().setPosition(before);
+    QTRY_VERIFY(model().entropy == nullptr);
+
+    // An older run that the user chooses has its results, whenever they came.
+    QCOMPARE(shown.run([&] { return shown.workspace().shownRun() != first && model().canCompute(); }),
+             QString());
+    shown.workspace().showRun(first);
+    QTRY_VERIFY(model().entropy != nullptr);
   }
 
   /// The entropy of a layer is that of the weights which a replay of the layer reports.
@@ -81,7 +115,7 @@ class TestTurnWindow : public QObject {
     bool isStarted = false;
     QTRY_VERIFY(isStarted || (isStarted = startJob(shown.workspace(), call).isEmpty()));
     const auto& input = shown.workspace().input();
-    QTRY_VERIFY(input.trace->lastJob(call.kind, call.arguments) != nullptr);
+    QTRY_VERIFY(input.trace->lastJob(call.kind, call.arguments, input.trace->size()) != nullptr);
     double sum = 0;
     double heads = 0;
     for (const trace::Event& event : input.trace->events()) {

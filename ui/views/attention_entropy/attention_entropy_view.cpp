@@ -30,7 +30,7 @@ EntropyModel entropyModel(const ViewInput& input) {
   model.obstacle = jobObstacle(input, call);
   model.isRunning = isRunning(input, call);
   model.problem = jobProblem(input, call);
-  model.entropy = jobResult<jobs::AttentionEntropyJob>(*input.trace, model.choice);
+  model.entropy = jobResult<jobs::AttentionEntropyJob>(input, model.choice);
   return model;
 }
 

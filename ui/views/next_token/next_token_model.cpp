@@ -51,7 +51,7 @@ NextTokenModel nextTokenModel(const ViewInput& input, RequestId other) {
   model.isRunning = isRunning(input, call);
   model.problem = jobProblem(input, call);
   // Back in time the answer is shorter than what was computed.
-  const auto tokens = jobResult<jobs::NextTokenJob>(*input.trace, model.choice);
+  const auto tokens = jobResult<jobs::NextTokenJob>(input, model.choice);
   if (tokens && tokens->size() >= model.texts.size() && !model.texts.empty()) model.tokens = tokens;
   const std::optional<TokenRef>& token = input.selection.token;
   if (token && token->request == id && token->segment + 1 == request->segments.size()) {

@@ -38,7 +38,7 @@ class TurnMaker {
     m_model.isAhead = isAhead();
     m_model.isRunning = isRunning(m_input, call);
     m_model.problem = jobProblem(m_input, call);
-    if (const auto vectors = jobResult<jobs::PairVectorsJob>(*m_input.trace, m_model.choice))
+    if (const auto vectors = jobResult<jobs::PairVectorsJob>(m_input, m_model.choice))
       fill(options, *vectors);
     return std::move(m_model);
   }

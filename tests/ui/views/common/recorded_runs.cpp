@@ -85,7 +85,7 @@ ui::ViewInput withEvent(ui::ViewInput input, trace::Payload payload) {
   event.payload = std::move(payload);
   trace->append(std::move(event));
   input.position = trace->size();
-  input.replay.ended = trace->indicesOf<trace::JobEnded>().size();
+  input.replay.results = trace->size();
   input.trace = std::move(trace);
   return input;
 }
