@@ -56,6 +56,11 @@ bool isModel(const QString& path) {
          checkpoint::Checkpoint(path.toStdString()).holdsModel();
 }
 
+/// A text that may hold the name of a file, in which "&" is no key.
+QString inMenu(QString text) {
+  return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
+}
+
 constexpr int kSettleTime = 50;  // milliseconds, for where the docks have their sizes already
 
 /// Whether the name says that a file is to be opened, whatever is in it.
@@ -150,6 +155,43 @@ void DocumentController::addCommands(CommandHandlers& rows) {
   rows.add("file.save-as", [this] { m_saver.save(*m_workspace.current(), true); });
   rows.add("file.export", [this] { exportQuery(); });
   rows.add("file.close", [this] { closeTab(*m_workspace.current()); });
+  addHistoryCommands(rows);
+}
+
+void DocumentController::addHistoryCommands(CommandHandlers& rows) {
+  const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
+  const auto settingsStack = [this]() -> QUndoStack& { return m_workspace.model()->settingsUndoStack(); };
+
+  rows.add(
+      "edit.undo", [undoStack] { return undoStack().canUndo(); }, [undoStack] { undoStack().undo(); },
+      [undoStack] {
+        const QString name = undoStack().undoText();
+        return name.isEmpty() ? tr("Undo") : tr("Undo “%1”").arg(name);
+      });
+  rows.add(
+      "edit.redo", [undoStack] { return undoStack().canRedo(); }, [undoStack] { undoStack().redo(); },
+      [undoStack] {
+        const QString name = undoStack().redoText();
+        return name.isEmpty() ? tr("Redo") : tr("Redo “%1”").arg(name);
+      });
+  rows.add(
+      "edit.undo-setting", [settingsStack] { return settingsStack().canUndo(); },
+      [settingsStack] { settingsStack().undo(); },
+      [settingsStack] {
+        const QString name = settingsStack().undoText();
+        return name.isEmpty() ? tr("Undo setting") : tr("Undo setting “%1”").arg(inMenu(name));
+      });
+  rows.add(
+      "edit.redo-setting", [settingsStack] { return settingsStack().canRedo(); },
+      [settingsStack] { settingsStack().redo(); },
+      [settingsStack] {
+        const QString name = settingsStack().redoText();
+        return name.isEmpty() ? tr("Redo setting") : tr("Redo setting “%1”").arg(inMenu(name));
+      });
+  rows.add(
+      "edit.history",
+      [undoStack, settingsStack] { return undoStack().count() > 0 || settingsStack().count() > 0; },
+      [this] { showUndoHistory(); });
 }
 
 QString DocumentController::tracePath(std::uint32_t tab) const {
@@ -397,7 +439,7 @@ void DocumentController::exportQuery() {
   if (!m_saver.settleTyped(*m_workspace.current(), tr("Export"))) return;
   ExportDialog dialog(m_workspace.model()->document(),
                       QFileInfo(m_workspace.model()->title()).completeBaseName(), m_workspace.input().theme,
-                      &m_window, m_workspace.model()->filePath(), m_workspace.problems());
+                      &m_window, m_workspace.model()->filePath(), m_workspace.runs().problems());
   connect(&dialog, &ExportDialog::nodeWanted, this, [this](document::NodeId node) {
     Selection selection;
     selection.nodes = {node};

@@ -21,7 +21,7 @@ class DocumentController : public QObject {
   explicit DocumentController(const WindowParts& parts);
 
   DocumentSaver& saver() { return m_saver; }
-  /// Adds the commands of files.
+  /// Adds the commands of files, and of undoing changes of documents.
   void addCommands(CommandHandlers& rows);
 
   /// Opens a document, a query or a recorded run in a tab, or goes to the tab that has it. If something is
@@ -50,6 +50,7 @@ class DocumentController : public QObject {
   void recentChanged();
 
  private:
+  void addHistoryCommands(CommandHandlers& rows);
   enum class Opening { Opened, Failed, IsText };
   /// Opens a file in a tab. IsText: it is no query, but a text, and nothing was said of it.
   Opening openOne(const QString& path);

@@ -54,7 +54,7 @@ struct QueryToMeasure {
 /// Returns why there is none, in words; nothing where `found` holds it.
 QString findQuery(Workspace& workspace, const Asker& asker, QueryToMeasure& found) {
   PreparedQuery prepared;
-  if (QString problem = workspace.prepare(document::kNoNode, asker, prepared); !problem.isEmpty())
+  if (QString problem = workspace.runs().prepare(document::kNoNode, asker, prepared); !problem.isEmpty())
     return problem;
   found.query = std::move(prepared.query);
   if (prepared.retrieval) {
@@ -158,7 +158,7 @@ QString startJob(Workspace& workspace, const jobs::JobCall& call) {
 }
 
 QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const Asker& asker) {
-  if (QString problem = workspace.measuringRefusal(); !problem.isEmpty()) return problem;
+  if (QString problem = workspace.runs().measuringRefusal(); !problem.isEmpty()) return problem;
   const document::Document& document = workspace.current()->model->document();
   workbench::BenchmarkRequest request{.kind = wish.kind,
                                       .repeats = std::clamp(wish.repeats, 1, kMostRepeats),
@@ -177,7 +177,7 @@ QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const As
 
 QString startPolicyComparison(Workspace& workspace, const std::vector<std::string>& policies,
                               const Asker& asker) {
-  if (QString problem = workspace.measuringRefusal(); !problem.isEmpty()) return problem;
+  if (QString problem = workspace.runs().measuringRefusal(); !problem.isEmpty()) return problem;
   if (policies.empty()) return tr("No policy is chosen.");
   const document::Document& document = workspace.current()->model->document();
   QueryToMeasure found;

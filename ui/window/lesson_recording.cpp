@@ -265,7 +265,7 @@ void LessonRecording::repeatRecorded() {
   });
   m_lastRecordedRun = newestRun();
   m_recorderPanel->showBusy(tr("Run %1 of the recording is made again…").arg(log[m_repeated] + 1));
-  if (const QString refused = m_workspace.run(); !refused.isEmpty()) endRepeating(refused);
+  if (const QString refused = m_workspace.runs().start(); !refused.isEmpty()) endRepeating(refused);
 }
 
 void LessonRecording::recordedRunEnded(const QString& problem, std::uint32_t tab) {

@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/workbench/resource_paths.h"
-#include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
 #include "ui/editor/clipboard.h"
 #include "ui/export/view_export_dialog.h"
@@ -12,15 +11,12 @@
 #include "ui/session/load_comparison.h"
 #include "ui/theme/desktop_settings.h"
 #include "ui/views/common/example_table.h"
-#include "ui/views/common/moving_view.h"
 #include "ui/views/view.h"
 #include "ui/window/about_box.h"
-#include "ui/window/canvas_places.h"
+#include "ui/window/command_controller.h"
 #include "ui/window/document_controller.h"
-#include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
-#include "ui/window/motion_setting.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/requests_panel.h"
 #include "ui/window/run_controller.h"
@@ -28,19 +24,17 @@
 #include "ui/window/session_keeper.h"
 #include "ui/window/status_line.h"
 #include "ui/window/trace_controller.h"
+#include "ui/window/view_controller.h"
 #include "ui/window/window_picture.h"
 
-#include <QAction>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QGuiApplication>
 #include <QKeyEvent>
-#include <QMenu>
 #include <QMimeData>
 #include <QScreen>
 #include <QSplitter>
-#include <QStyle>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -77,21 +71,16 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
     : QMainWindow(parent),
       m_settings(settings),
       m_autosaveDirectory(std::move(autosaveDirectory)),
-      m_workspace(std::move(backends)),
-      m_menu(std::make_unique<QMenu>()) {
+      m_workspace(std::move(backends)) {
   // Before there are widgets: style sheets keep the font that a widget had when it was first styled.
   QApplication::setFont(Theme().interfaceFont());
   setWindowTitle(tr("Spanscope"));
   setAcceptDrops(true);
   resize(firstWindowSize(screen()->availableSize()));
 
-  addCommands();
-  m_actions = new CommandActions(this);
-  connect(m_actions, &CommandActions::triggered, this, &MainWindow::perform);
-  m_docks = new DockHost;
-  makeDocks();
-
-  m_topBar = new TopBar(m_workspace, m_menu.get());
+  m_commands = std::make_unique<CommandController>(*this, m_settings, m_workspace);
+  m_views = std::make_unique<ViewController>(m_settings, m_workspace, m_commands->actions());
+  m_topBar = new TopBar(m_workspace, &m_commands->menu());
   connect(m_topBar, &TopBar::commandWanted, this, &MainWindow::perform);
   connect(m_topBar, &TopBar::tabChosen, this, [this](int index) {
     const auto& documents = m_workspace.documents();
@@ -122,29 +111,26 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(m_notice);
-  column->addWidget(m_docks, 1);
-  connect(m_docks, &DockHost::settled, m_places.get(), &CanvasPlaces::fit);
+  column->addWidget(&docks(), 1);
   // Another layout gives the canvas another shape.
-  connect(m_docks, &DockHost::layoutChanged, this, [this] {
-    m_places->fitLater();
+  connect(&docks(), &DockHost::layoutChanged, this, [this] {
+    m_views->places().fitLater();
     m_status->refreshHint();
   });
   m_pages = new PageArea(m_welcome, documents);
   auto* rows = new QSplitter(Qt::Vertical);
   rows->addWidget(m_pages);
   setCentralWidget(rows);
-  m_status = new StatusLine(m_settings, m_workspace, *m_docks, *m_pages);
+  m_status = new StatusLine(m_settings, m_workspace, docks(), *m_pages);
   setStatusBar(m_status);
   makeRoles();
-  fillMenu();
   rows->addWidget(&m_serving->panel());
   rows->setStretchFactor(0, 1);
   rows->setStretchFactor(1, 0);
   rows->setCollapsible(0, false);
   rows->setCollapsible(1, false);
 
-  m_palette = new CommandPalette(this);
-  connect(m_palette, &CommandPalette::chosen, this, &MainWindow::perform);
+  m_commands->start(parts(), *m_lessons);
 
   connect(&m_workspace, &Workspace::inputChanged, this, &MainWindow::showInput);
   connect(&m_workspace, &Workspace::currentChanged, this, &MainWindow::showCurrent);
@@ -153,8 +139,8 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_keepArrangement.setSingleShot(true);
   m_keepArrangement.setInterval(kKeepArrangement);
   connect(&m_keepArrangement, &QTimer::timeout, this, &MainWindow::keepArrangement);
-  connect(m_docks, &DockHost::rearranged, &m_keepArrangement, qOverload<>(&QTimer::start));
-  connect(m_docks, &DockHost::layoutChanged, &m_keepArrangement, qOverload<>(&QTimer::start));
+  connect(&docks(), &DockHost::rearranged, &m_keepArrangement, qOverload<>(&QTimer::start));
+  connect(&docks(), &DockHost::layoutChanged, &m_keepArrangement, qOverload<>(&QTimer::start));
   connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
   connect(&m_workspace, &Workspace::keepingFailed, m_status, &StatusLine::complain);
   connect(&m_workspace, &Workspace::loadsMeasured, this, [this] {
@@ -164,7 +150,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
     if (problem.isEmpty()) return;
     const OpenDocument* other = m_workspace.find(tab);
     if (other == m_workspace.current()) other = nullptr;
-    complain(other == nullptr ? problem : tr("%1: %2").arg(other->model->title(), problem));
+    m_status->complain(other == nullptr ? problem : tr("%1: %2").arg(other->model->title(), problem));
   });
 
   std::map<QString, QByteArray> layouts;
@@ -174,13 +160,12 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
     const QByteArray state = m_settings.value(QStringLiteral("layouts/") + layoutName(layout)).toByteArray();
     if (!state.isEmpty()) layouts.emplace(layoutName(layout), state);
   }
-  m_docks->setLayoutStates(std::move(layouts), shown);
+  docks().setLayoutStates(std::move(layouts), shown);
   if (restoreGeometry(m_settings.value(QStringLiteral("window/geometry")).toByteArray())) fitScreen();
   m_lastFolder = m_settings.value(QStringLiteral("window/folder")).toString();
   m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
 
-  m_keys = KeyBindings(m_settings);
-  useKeys();
+  m_commands->readKeys();
   followSystemScheme();
   m_workspace.setLoads(readLoads(m_settings.value(QString::fromLatin1(kLoads)).toStringList()));
   m_traces->restore();
@@ -209,103 +194,20 @@ void MainWindow::fitScreen() {
 
 MainWindow::~MainWindow() {
   m_workspace.disconnect(this);
-  m_canvas->setModel(nullptr);
-  for (Dock* dock : m_docks->docks()) {
-    if (dock->view() != nullptr) dock->view()->setModel(nullptr);
-  }
+  m_views->release();
   m_runs.reset();
   m_lessons.reset();
   m_session.reset();
   m_documents.reset();
 }
 
-void MainWindow::makeDocks() {
-  m_canvas = new Canvas;
-  m_places = std::make_unique<CanvasPlaces>(*m_canvas);
-  m_mouse = {.wheelZooms = m_settings.value(QStringLiteral("canvas/wheel")) == QLatin1String("zoom"),
-             .dragPans = m_settings.value(QStringLiteral("canvas/drag")) == QLatin1String("pan"),
-             .snaps = m_settings.value(QStringLiteral("canvas/snap")) != QLatin1String("off")};
-  m_canvas->setMouse(m_mouse);
-  m_actions->addCanvas(m_canvas);
-  connect(m_canvas, &Canvas::selectionWanted, &m_workspace, &Workspace::select);
-  connect(m_canvas, &Canvas::commandWanted, this, &MainWindow::perform);
-  connect(m_canvas, &Canvas::messageWanted, this, &MainWindow::say);
-  connect(m_canvas, &Canvas::filesDropped, this,
-          [this](const QStringList& paths) { m_documents->takeDropped(paths); });
-  connect(m_canvas, &Canvas::editWanted, this, [this] {
-    m_docks->reveal(QStringLiteral("inspector"));
-    if (Dock* dock = m_docks->dock(QStringLiteral("inspector")))
-      QMetaObject::invokeMethod(dock->openView(), "focusText");
-  });
-  m_docks->add(new Dock(QStringLiteral("canvas"), tr("Canvas"), m_canvas, m_docks),
-               {{LayoutId::Author, Room::Low, Room::Low, 1, 0, 0, 100, true},
-                {LayoutId::Author, Room::Middle, Room::Full, 1, 0, 0, 78, true},
-                {LayoutId::Author, Room::Large, Room::Large, 1, 0, 0, 89, true},
-                {LayoutId::Explain, Room::Low, Room::Low, 0, 0, 0, 46},
-                {LayoutId::Explain, Room::Middle, Room::Full, 0, 0, 0, 42},
-                {LayoutId::Explain, Room::Large, Room::Large, 0, 0, 0, 58}},
-               true);
-  for (const ViewInfo& info : viewTable()) {
-    m_docks->add(new Dock(
-                     info.id, info.title, [this, &info] { return makeView(info); }, !info.isStrip, m_docks),
-                 info.places, info.staysInSight);
-  }
-  for (Dock* dock : m_docks->docks()) {
-    m_actions->addWindow(dock);
-    connect(dock, &Dock::exportWanted, this, &MainWindow::exportView);
-    connect(dock, &Dock::maximiseWanted, this, [this, dock] { m_docks->toggleMaximised(dock); });
-  }
-}
-
-View* MainWindow::makeView(const ViewInfo& info) {
-  View* view = info.make(nullptr);
-  view->setAccessibleName(info.title);
-  view->setWhatsThis(info.help);
-  connect(view, &View::selectionWanted, this, [this, &info](const Selection& selection) {
-    m_workspace.select(selection);
-    if (!info.explainsBlocks && selection.block) m_docks->offer(QStringLiteral("why"));
-    if (selection.currentNode() != document::kNoNode) m_canvas->reveal(selection.currentNode());
-  });
-  connect(view, &View::positionWanted, &m_workspace, &Workspace::setPosition);
-  connect(view, &View::commandWanted, this, &MainWindow::perform);
-  connect(view, &View::commandsChanged, this, &MainWindow::refreshCommands);
-  connect(view, &View::jobWanted, this, [this](const jobs::JobCall& call) {
-    if (const QString problem = startJob(m_workspace, call); !problem.isEmpty()) complain(problem);
-  });
-  connect(view, &View::performed, this, [this](const QString& command) {
-    LessonRecorder* recorder = m_lessons->recording().recorder();
-    if (const auto runs = comparedRuns(command); runs && recorder != nullptr)
-      recorder->noteCompared(runs->first, runs->second);
-  });
-  connect(view, &View::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
-  connect(view, &View::foretold, this, [this](const auto& told) {
-    if (!told->problem.empty())
-      complain(tr("It cannot be foretold: %1.").arg(QString::fromStdString(told->problem)));
-    else if (m_workspace.addForetold(*told) != 0)
-      m_docks->reveal(QStringLiteral("block-table"));
-    refreshCommands();
-  });
-  connect(view, &View::momentChanged, this, [this](const Moment& moment) {
-    for (Dock* dock : m_docks->docks()) {
-      if (auto* moving = dynamic_cast<MovingView*>(dock->view())) moving->setMoment(moment);
-    }
-  });
-  view->setMotion([this] {
-    return m_settings.value(QLatin1String(kMotionSetting)) != QLatin1String("off") &&
-           style()->styleHint(QStyle::SH_Widget_Animation_Duration) > 0 && desktopAllowsMotion();
-  });
-  view->setModel(m_workspace.model());
-  view->setInput(m_workspace.input());
-  return view;
-}
-
 WindowParts MainWindow::parts() {
   return {.window = *this,
           .settings = m_settings,
           .workspace = m_workspace,
-          .docks = *m_docks,
-          .canvas = *m_canvas,
-          .places = *m_places,
+          .docks = docks(),
+          .canvas = canvas(),
+          .places = m_views->places(),
           .pages = *m_pages,
           .status = *m_status,
           .lastFolder = m_lastFolder,
@@ -313,8 +215,31 @@ WindowParts MainWindow::parts() {
 }
 
 void MainWindow::makeRoles() {
+  CommandHandlers& commands = m_commands->handlers();
+  addCommands(commands);
+  connect(m_commands.get(), &CommandController::performed, this, [this](const QString& command) {
+    m_lessons->recording().noteCommand(command);
+    refresh();
+  });
+  connect(m_commands.get(), &CommandController::keysChanged, this, [this] {
+    m_topBar->setKeys(m_commands->keys());
+    m_welcome->setKeys(*m_workspace.input().keys);
+  });
+  m_views->addCommands(commands);
+  connect(m_views.get(), &ViewController::commandWanted, this, &MainWindow::perform);
+  connect(m_views.get(), &ViewController::commandsChanged, m_commands.get(), &CommandController::refresh);
+  connect(m_views.get(), &ViewController::messageWanted, m_status, &StatusLine::say);
+  connect(m_views.get(), &ViewController::complaintWanted, m_status, &StatusLine::complain);
+  connect(m_views.get(), &ViewController::exportWanted, this, &MainWindow::exportView);
+  connect(m_views.get(), &ViewController::filesDropped, this,
+          [this](const QStringList& paths) { m_documents->takeDropped(paths); });
+  connect(m_views.get(), &ViewController::performed, this, [this](const QString& command) {
+    LessonRecorder* recorder = m_lessons->recording().recorder();
+    if (const auto runs = comparedRuns(command); runs && recorder != nullptr)
+      recorder->noteCompared(runs->first, runs->second);
+  });
   m_documents = std::make_unique<DocumentController>(parts());
-  m_documents->addCommands(m_commands);
+  m_documents->addCommands(commands);
   connect(m_documents.get(), &DocumentController::changed, this, &MainWindow::refresh);
   connect(m_documents.get(), &DocumentController::closed, this, [this] {
     showCurrent();
@@ -325,17 +250,17 @@ void MainWindow::makeRoles() {
   connect(&m_documents->saver(), &DocumentSaver::commandWanted, this, &MainWindow::perform);
   m_session = std::make_unique<SessionKeeper>(parts(), *m_documents);
   m_lessons = std::make_unique<LessonController>(parts());
-  m_lessons->addCommands(m_commands);
+  m_lessons->addCommands(commands);
   connect(m_lessons.get(), &LessonController::commandWanted, this, &MainWindow::perform);
-  connect(m_lessons.get(), &LessonController::commandsChanged, this, &MainWindow::refreshCommands);
+  connect(m_lessons.get(), &LessonController::commandsChanged, m_commands.get(), &CommandController::refresh);
   connect(m_lessons.get(), &LessonController::changed, this, &MainWindow::refresh);
   connect(m_lessons.get(), &LessonController::documentOpened, this,
           [this](OpenDocument& document) { m_documents->watch(document); });
   m_runs = std::make_unique<RunController>(parts(), m_lessons->recording());
-  m_runs->addCommands(m_commands);
+  m_runs->addCommands(commands);
   connect(m_runs.get(), &RunController::changed, this, &MainWindow::refresh);
   m_serving = std::make_unique<ServingController>(parts());
-  m_serving->addCommands(m_commands);
+  m_serving->addCommands(commands);
   connect(m_serving.get(), &ServingController::commandWanted, this, &MainWindow::perform);
   connect(m_serving.get(), &ServingController::changed, this, &MainWindow::refresh);
   connect(m_serving.get(), &ServingController::documentShown, this, [this](OpenDocument& document) {
@@ -344,32 +269,35 @@ void MainWindow::makeRoles() {
   });
   connect(m_serving.get(), &ServingController::closeWanted, m_documents.get(), &DocumentController::closeTab);
   m_traces = std::make_unique<TraceController>(parts());
-  m_traces->addCommands(m_commands);
-  connect(m_traces.get(), &TraceController::commandsChanged, this, &MainWindow::refreshCommands);
+  m_traces->addCommands(commands);
+  connect(m_traces.get(), &TraceController::commandsChanged, m_commands.get(), &CommandController::refresh);
   connect(m_traces.get(), &TraceController::openWanted, this, &MainWindow::openFiles);
 }
 
-void MainWindow::fillMenu() {
-  for (const CommandCategory category : kCommandCategories) {
-    QMenu* menu = m_menu->addMenu(categoryTitle(category));
-    menu->setToolTipsVisible(true);
-    std::map<QString, QMenu*> within;
-    for (QAction* action : m_actions->actions(category)) {
-      const QString title = subMenuOf(action->objectName());
-      QMenu*& own = title.isEmpty() ? menu : within[title];
-      if (own == nullptr) {
-        own = menu->addMenu(title);
-        // An entry that is off says what it needs.
-        own->setToolTipsVisible(true);
-      }
-      own->addAction(action);
-    }
-    if (category == CommandCategory::Learn) m_lessons->fillMenu(*menu);
-    if (category != CommandCategory::View) continue;
-    menu->addSeparator();
-    QMenu* docks = menu->addMenu(tr("Docks"));
-    for (Dock* dock : m_docks->docks()) docks->addAction(dock->toggleViewAction());
-  }
+void MainWindow::addCommands(CommandHandlers& rows) {
+  rows.add("file.welcome", [this] {
+    m_welcome->setRecentFiles(RecentFiles(m_settings).paths());
+    m_pages->showWelcome();
+  });
+  rows.add("file.export-view", [this] { exportView(QStringLiteral("canvas")); });
+  rows.add("file.export-window", [this] { exportView(QStringLiteral("window")); });
+  rows.add("file.quit", [this] { close(); });
+  rows.add("run.choose-model", [this] { m_topBar->showModels(); });
+  rows.add("view.next-tab", [this] { m_topBar->tabs().go(1); });
+  rows.add("view.previous-tab", [this] { m_topBar->tabs().go(-1); });
+  rows.add("view.tabs", [this] { m_topBar->tabs().showList(); });
+  rows.add("view.theme", [this] {
+    setScheme(scheme() == Scheme::Light ? Scheme::Dark : Scheme::Light);
+    m_settings.setValue(QStringLiteral("window/scheme"),
+                        scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
+  });
+  rows.addWithArgument(
+      "help.manual", [] { return true; }, [this](const QString& page) { openManual(page); });
+  rows.add("help.about", [this] { showAbout(); });
+}
+
+void MainWindow::perform(const QString& command) {
+  m_commands->perform(command);
 }
 
 bool MainWindow::openFile(const QString& path) {
@@ -425,7 +353,7 @@ void MainWindow::keepArrangement() {
   m_settings.remove(QStringLiteral("layouts"));
   for (const auto& [name, state] : m_lessons->layoutStates())
     m_settings.setValue(QStringLiteral("layouts/") + name, state);
-  m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
+  m_settings.setValue(QStringLiteral("window/layout"), layoutName(docks().layout()));
 }
 
 void MainWindow::setScheme(Scheme scheme) {
@@ -433,7 +361,7 @@ void MainWindow::setScheme(Scheme scheme) {
   QApplication::setPalette(theme.palette());
   setStyleSheet(theme.styleSheet());
   m_welcome->setTheme(theme);
-  m_palette->setTheme(theme);
+  m_commands->setTheme(theme);
   m_workspace.setTheme(theme);
   if (m_manual != nullptr) m_manual->setTheme(theme);
   m_lessons->setTheme(theme);
@@ -462,8 +390,8 @@ bool MainWindow::event(QEvent* event) {
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   // Nothing in the window wanted it: it leads back from a text or a dock.
-  if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier && m_canvas->isVisible()) {
-    m_canvas->setFocus(Qt::ShortcutFocusReason);
+  if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier && canvas().isVisible()) {
+    canvas().setFocus(Qt::ShortcutFocusReason);
     event->accept();
     return;
   }
@@ -479,25 +407,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
     m_documents->takeDropped(paths);
 }
 
-/// Says what the trace in view does not report of what a dock shows.
-void MainWindow::showReported(Dock& dock) {
-  const auto& table = viewTable();
-  const auto info = std::find_if(table.begin(), table.end(),
-                                 [&dock](const ViewInfo& each) { return each.id == dock.id(); });
-  if (info == table.end()) return;
-  const ReportedFacts& reported = m_workspace.input().reported;
-  dock.setUnreported(unreportedText(reported, info->needs), reportsNothing(reported, info->needs));
-}
-
 void MainWindow::showInput() {
   m_status->forgetComplaint();
-  const ViewInput& input = m_workspace.input();
-  m_canvas->useServers(input.knownServers);
-  m_canvas->setInput(input);
-  for (Dock* dock : m_docks->docks()) {
-    showReported(*dock);
-    if (dock->view() != nullptr) dock->view()->setInput(input);
-  }
+  m_views->showInput();
   m_serving->refresh();
   m_status->refresh();
   refresh();
@@ -522,37 +434,25 @@ void MainWindow::tellRecentModels() {
 }
 
 void MainWindow::showCurrent() {
-  DocumentModel* model = m_workspace.model();
-  m_places->show(m_workspace.current() == nullptr ? 0 : m_workspace.current()->id, model);
   m_status->countAtOnce();
-  for (Dock* dock : m_docks->docks()) {
-    if (dock->view() != nullptr) dock->view()->setModel(model);
-  }
-  if (model == nullptr) m_pages->showWelcome();
+  m_views->showCurrent();
+  if (m_workspace.current() == nullptr) m_pages->showWelcome();
 }
 
 void MainWindow::refresh() {
   const OpenDocument* current = m_workspace.current();
-  m_topBar->refresh(m_docks->layout(), isWelcome());
+  m_topBar->refresh(docks().layout(), isWelcome());
   setWindowTitle(current == nullptr ? tr("Spanscope") : tr("%1[*] — Spanscope").arg(current->model->title()));
   setWindowModified(current != nullptr && current->model->isModified());
   m_notice->setNotice(current == nullptr ? FileNotice()
                                          : noticeOf(m_documents->saver().files().situation(current->id)));
   m_lessons->showPages();
-  refreshCommands();
+  m_commands->refresh();
 }
 
 void MainWindow::showDocuments() {
   if (m_workspace.current() != nullptr) m_pages->showDocuments();
   refresh();
-}
-
-void MainWindow::say(const QString& text) {
-  m_status->say(text);
-}
-
-void MainWindow::complain(const QString& text) {
-  m_status->complain(text);
 }
 
 void MainWindow::exportView(const QString& id) {
@@ -561,9 +461,9 @@ void MainWindow::exportView(const QString& id) {
   std::vector<ExportItem> items;
   items.push_back(windowItem(*this));
   const ViewInput& input = m_workspace.input();
-  items.push_back(canvasItem(inputForPicture(QStringLiteral("canvas"), input), m_canvas->size()));
+  items.push_back(canvasItem(inputForPicture(QStringLiteral("canvas"), input), canvas().size()));
   for (const ViewInfo& info : viewTable()) {
-    const Dock* dock = m_docks->dock(info.id);
+    const Dock* dock = docks().dock(info.id);
     const QSize size = dock != nullptr && dock->isVisible() ? dock->view()->size() : QSize(800, 500);
     items.push_back(exportItem(info, inputForPicture(info.id, input), size));
   }
@@ -584,20 +484,20 @@ void MainWindow::openManual(const QString& page) {
       const QString folder = QString::fromStdString((workbench::resourceDirectory() / "manual").string());
       m_manual = new ManualWindow(folder, this);
     } catch (const Failure& failure) {
-      say(QString::fromUtf8(failure.what()));
+      m_status->say(QString::fromUtf8(failure.what()));
       return;
     }
     connect(m_manual, &ManualWindow::dockWanted, this, [this](const QString& id) {
       // A dock shows nothing without a document.
       if (m_workspace.current() == nullptr) newDocument();
       showDocuments();
-      m_docks->reveal(id);
+      docks().reveal(id);
       activateWindow();
     });
     connect(m_manual, &ManualWindow::commandWanted, this, [this](const QString& id) {
       const CommandInfo* info = findCommand(id);
       // Most commands need a document to act on.
-      if (info != nullptr && !hasSubject(*info)) newDocument();
+      if (info != nullptr && !m_commands->hasSubject(*info)) newDocument();
       if (info != nullptr && info->subject == CommandSubject::Document) showDocuments();
       activateWindow();
       perform(id);

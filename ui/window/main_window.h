@@ -4,12 +4,11 @@
 
 #include "engine/compute/backends.h"
 #include "engine/workbench/finder/recent_models.h"
-#include "ui/commands/command_actions.h"
-#include "ui/commands/command_handlers.h"
-#include "ui/editor/canvas.h"
+#include "ui/window/command_controller.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/page_area.h"
 #include "ui/window/top_bar.h"
+#include "ui/window/view_controller.h"
 #include "ui/window/welcome_page.h"
 #include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
@@ -23,8 +22,6 @@
 
 namespace spanscope::ui {
 
-class CanvasPlaces;
-class CommandPalette;
 class DocumentController;
 class LessonController;
 class ManualWindow;
@@ -78,13 +75,13 @@ class MainWindow : public QMainWindow {
   /// command cannot be carried out now.
   void perform(const QString& command);
   /// The commands that the window itself carries out. The canvas has those of nodes.
-  const CommandHandlers& commands() const { return m_commands; }
+  const CommandHandlers& commands() const { return m_commands->handlers(); }
 
   Workspace& workspace() { return m_workspace; }
   LessonController& lessons() { return *m_lessons; }
   TraceController& traces() { return *m_traces; }
-  DockHost& docks() { return *m_docks; }
-  Canvas& canvas() { return *m_canvas; }
+  DockHost& docks() { return m_views->docks(); }
+  Canvas& canvas() { return m_views->canvas(); }
   /// What the window gives to its roles.
   WindowParts parts();
   bool isWelcome() const { return m_pages->isWelcome(); }
@@ -99,33 +96,17 @@ class MainWindow : public QMainWindow {
   bool event(QEvent* event) override;
 
  private:
-  /// Keeps what the mouse does on the canvas, and tells the canvas.
-  void useMouse();
-  void makeDocks();
-  View* makeView(const ViewInfo& info);
-  void fillMenu();
   void makeRoles();
+  void addCommands(CommandHandlers& rows);
   void keepArrangement();  ///< in the settings: where the window and its docks are
   void fitScreen();        ///< moves the window, or makes it smaller, until its screen shows all of it
   void refresh();
-  void refreshCommands();
-  void addCommands();
-  /// Whether the thing on which the command acts is there.
-  bool hasSubject(const CommandInfo& info) const;
-  /// Whether menus and keys offer the command.
-  bool isOffered(const CommandInfo& info) const;
   void showInput();
-  void showReported(Dock& dock);
   void showCurrent();
-  void say(const QString& text);
-  void complain(const QString& text);
   void rememberModel();
   void tellRecentModels();
 
   void exportView(const QString& id);
-  void openPalette();
-  void changeKeys();
-  void useKeys();
   void showAbout();
   /// Opens the manual at a page. If `page` is empty, at the page about the dock that has the focus.
   void openManual(const QString& page);
@@ -134,14 +115,11 @@ class MainWindow : public QMainWindow {
   QString m_autosaveDirectory;
   workbench::RecentModels m_recentModels;
   Workspace m_workspace;
-  std::unique_ptr<QMenu> m_menu;
-  CommandHandlers m_commands;
-  KeyBindings m_keys;
-  CommandActions* m_actions = nullptr;
+  std::unique_ptr<CommandController> m_commands;
+  std::unique_ptr<ViewController> m_views;
   TopBar* m_topBar = nullptr;
   PageArea* m_pages = nullptr;
   StatusLine* m_status = nullptr;
-  std::unique_ptr<CanvasPlaces> m_places;
   std::unique_ptr<DocumentController> m_documents;
   std::unique_ptr<SessionKeeper> m_session;
   std::unique_ptr<LessonController> m_lessons;
@@ -150,10 +128,6 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<TraceController> m_traces;
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
-  DockHost* m_docks = nullptr;
-  Canvas* m_canvas = nullptr;
-  CanvasMouse m_mouse;
-  CommandPalette* m_palette = nullptr;
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QString m_lastFolder;
   QTimer m_keepArrangement;

@@ -45,14 +45,14 @@ RunController::RunController(const WindowParts& parts, LessonRecording& recordin
       m_docks(parts.docks),
       m_status(parts.status),
       m_recording(recording) {
-  m_workspace.setServerConsent([this](const QString& endpoint) { return consentTo(endpoint); });
+  m_workspace.runs().setServerConsent([this](const QString& endpoint) { return consentTo(endpoint); });
   const QVariant compared = m_settings.value(QString::fromLatin1(kComparedPolicies));
   m_workspace.setPoliciesWanted(compared.isValid() ? knownPolicies(compared.toStringList())
                                                    : usualPolicies());
 }
 
 RunController::~RunController() {
-  m_workspace.setServerConsent({});
+  m_workspace.runs().setServerConsent({});
 }
 
 void RunController::addCommands(CommandHandlers& rows) {
@@ -130,7 +130,7 @@ void RunController::run(bool selectedOnly) {
   m_status.clearMessage();
   m_recording.noteStart(selectedOnly);
   const QString problem =
-      m_workspace.run(top, [this](const QString& question) { return answerTo(question); });
+      m_workspace.runs().start(top, [this](const QString& question) { return answerTo(question); });
   if (problem.isEmpty()) {
     m_docks.offer(QStringLiteral("output"));
     return;

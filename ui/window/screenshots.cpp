@@ -91,7 +91,8 @@ void Screenshots::next() {
     next();
     return;
   }
-  if (const QString problem = m_window.workspace().run(); !problem.isEmpty()) Q_EMIT finished(problem);
+  if (const QString problem = m_window.workspace().runs().start(); !problem.isEmpty())
+    Q_EMIT finished(problem);
 }
 
 /// Starts a benchmark or a comparison of policies if one is wanted. Returns whether it did; then taking

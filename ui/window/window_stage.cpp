@@ -187,7 +187,7 @@ QString WindowStage::startRun() {
     });
     workspace.model()->markSaved();
   }
-  return workspace.run();
+  return workspace.runs().start();
 }
 
 void WindowStage::chooseServer() {

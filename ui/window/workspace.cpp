@@ -6,16 +6,22 @@
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/pace_book.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/service/run_work.h"
+#include "ui/session/experiment_estimate.h"
+#include "ui/session/experiment_run.h"
+#include "ui/session/load_comparison.h"
 #include "ui/session/run_list.h"
 #include "ui/session/run_part.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QFileInfo>
+#include <QPointer>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,8 +31,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kFrame = 16;   // milliseconds: 60 times a second
-constexpr int kPause = 150;  // milliseconds after which a person who types has paused
+constexpr int kFrame = 16;  // milliseconds: 60 times a second
 
 }  // namespace
 
@@ -41,13 +46,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   m_frame.setSingleShot(true);
   m_frame.setTimerType(Qt::PreciseTimer);
   connect(&m_frame, &QTimer::timeout, this, &Workspace::update);
-  m_typing.setSingleShot(true);
-  m_typing.setInterval(kPause);
-  connect(&m_typing, &QTimer::timeout, this, [this] {
-    const std::shared_ptr<const SegmentIdentities> before = m_input.identities;
-    readIdentitiesAnew();
-    if (m_input.identities != before) Q_EMIT inputChanged();
-  });
+  connect(&m_identities, &ShownIdentities::changed, this, &Workspace::inputChanged);
   connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::modelChanged, this, [this] {
     m_input.estimate.reset();
@@ -286,7 +285,8 @@ bool Workspace::isUsed(const OpenDocument& preview) const {
 
 void Workspace::useModelInUse(document::RunSettings& settings) const {
   const bool isOfCurrent = m_current != nullptr && m_current->source->takesRuns();
-  const document::RunSettings& used = isOfCurrent ? m_current->model->document().settings : m_lastSettings;
+  const document::RunSettings& used =
+      isOfCurrent ? m_current->model->document().settings : m_runs.lastSettings();
   settings.model = used.model;
   settings.adapter = used.adapter;
   settings.chatTemplate = used.chatTemplate;
@@ -310,6 +310,183 @@ void Workspace::setRecentModels(std::vector<std::string> directories) {
 void Workspace::searchModels() {
   m_modelSearch.search(m_input.models.recent, m_current == nullptr ? document::RunSettings()
                                                                    : m_current->model->document().settings);
+}
+
+QString Workspace::submit(EngineJob job) {
+  job.changed = [this, changed = std::move(job.changed)](workbench::WorkState state, const QString& problem) {
+    const bool isOver = workbench::hasEnded(state);
+    if (isOver) drain();
+    if (changed) changed(state, problem);
+    // What was measured may say how long something takes.
+    if (isOver) m_input.estimate.reset();
+    m_paceIsOld = m_paceIsOld || isOver;
+    if (isOver)
+      update();
+    else
+      invalidate();
+  };
+  const bool measures = job.measures;
+  if (!m_engine.submit(std::move(job)))
+    return measures ? tr("A measurement is running: stop it first.")
+                    : tr("A query is running: stop it first.");
+  update();
+  return {};
+}
+
+std::optional<QString> Workspace::documentPath() const {
+  if (m_current == nullptr || !m_current->source->takesRuns()) return std::nullopt;
+  const QString& own = m_current->model->filePath();
+  return own.isEmpty() ? m_current->beside : own;
+}
+
+std::string Workspace::offeredAdapter() const {
+  if (m_current == nullptr || !m_current->source->takesRuns()) return {};
+  if (!m_current->model->document().settings.adapter.empty()) return {};
+  return runsOn(*m_current) == m_engine.model().directory ? m_engine.model().fittingAdapter : std::string();
+}
+
+void Workspace::notePace(const workbench::RunWork& work) {
+  if (!work.result()) return;
+  experiment::PaceSample pace;
+  for (const run::StepResult& step : work.result()->steps) pace.add(step.metrics);
+  m_paces->note(work.settings(), pace);
+  m_paceIsOld = true;
+}
+
+void Workspace::setPaceFile(const QString& path) {
+  m_paces = std::make_shared<workbench::PaceBook>(path.toStdString());
+  m_paceIsOld = true;
+}
+
+void Workspace::showMeasuringFacts() {
+  // The book stands in a file, which is not read for every frame.
+  if (!std::exchange(m_paceIsOld, false)) return;
+  m_input.measuring = {};
+  if (m_current == nullptr) return;
+  m_input.measuring.pace = m_paces->find(m_current->model->document().settings);
+  const LoadedModel& loaded = m_engine.model();
+  if (!loaded.directory.empty() && loaded.directory == runsOn(*m_current))
+    m_input.measuring.context = loaded.contextLength;
+}
+
+void Workspace::setEstimate(ExperimentEstimate estimate) {
+  m_input.estimate = std::make_shared<const ExperimentEstimate>(std::move(estimate));
+  invalidate();
+}
+
+void Workspace::setPoliciesWanted(std::vector<std::string> names) {
+  m_input.policiesWanted = std::move(names);
+  invalidate();
+}
+
+void Workspace::setLoads(LoadComparisons loads) {
+  m_input.loads = std::make_shared<const LoadComparisons>(std::move(loads));
+  invalidate();
+}
+
+void Workspace::keepLoads(const ExperimentRun& run) {
+  if (!workbench::hasEnded(run.state)) return;
+  std::optional<LoadComparison> load = loadComparisonOf(run.result, QDateTime::currentDateTimeUtc());
+  if (!load) return;
+  LoadComparisons loads = m_input.loads ? *m_input.loads : LoadComparisons{};
+  loads.byModel[load->model] = std::move(*load);
+  setLoads(std::move(loads));
+  Q_EMIT loadsMeasured();
+}
+
+void Workspace::setExperiment(std::shared_ptr<const ExperimentRun> run) {
+  keepLoads(*run);
+  m_input.experiment = std::move(run);
+  invalidate();
+}
+
+void Workspace::invalidate() {
+  if (!m_frame.isActive()) m_frame.start();
+}
+
+void Workspace::update() {
+  drain();
+  if (m_engine.state() != EngineState::Idle || m_served.serving().state()->answering > 0) m_frame.start();
+  m_input.models.loaded = m_engine.model().directory;
+  m_input.models.fittingAdapter = m_engine.model().fittingAdapter;
+  m_input.devices = m_engine.devices();
+  showTokenizer();
+  m_input.records = m_traces.history().records();
+  m_input.listsLater = true;
+  if (m_current == nullptr) {
+    m_input.document = std::make_shared<const document::Document>();
+    m_input.trace = m_traces.live()->trace();
+    m_input.reported = m_traces.live()->reports();
+    m_input.position = m_input.trace->size();
+    m_input.paths.clear();
+    m_input.selection = {};
+    m_input.benchmark.reset();
+    m_input.policies.reset();
+  } else {
+    const std::shared_ptr<const document::Document> document = m_current->model->snapshot();
+    // Its settings and its documents say how long something takes.
+    if (document != m_input.document) m_input.estimate.reset();
+    m_paceIsOld = m_paceIsOld || document->settings != m_input.document->settings;
+    m_input.document = document;
+    m_input.trace = m_current->source->trace();
+    m_input.reported = m_current->source->reports();
+    if (const auto records = m_current->source->records()) m_input.records = records;
+    m_input.listsLater = m_current->following || m_current->chosen != 0;
+    if (m_current->following) m_current->position = m_input.trace->size();
+    m_input.position = m_current->position;
+    m_input.paths = m_current->paths;
+    std::erase_if(m_current->selection.nodes,
+                  [this](document::NodeId node) { return !m_input.document->contains(node); });
+    m_input.selection = m_current->selection;
+    m_input.benchmark = m_current->benchmark;
+    m_input.policies = m_current->policies;
+  }
+  showMeasuringFacts();
+  m_identities.update(m_current == nullptr ? 0 : m_current->id);
+  showForecast();
+  m_input.replay = replayState();
+  Q_EMIT inputChanged();
+}
+
+/// Tokens are counted as the document's model counts them, which need not be the one in memory.
+void Workspace::showTokenizer() {
+  m_input.tokenizer = m_engine.model().tokenizer;
+  const std::string wanted =
+      m_current == nullptr || m_input.models.loaded.empty() ? std::string() : runsOn(*m_current);
+  if (!wanted.empty() && wanted != m_input.models.loaded) {
+    const auto [known, isNew] = m_tokenizers.try_emplace(wanted);
+    if (isNew) m_engine.readTokenizer(wanted);
+    m_input.tokenizer = known->second;
+  }
+  m_input.tokenCounts = countsOf(m_input.tokenizer, m_input.tokenCounts);
+  m_input.tokenCounts->onCounted([self = QPointer(this)] {
+    if (self == nullptr) return;
+    ++self->m_input.tokensCounted;
+    self->invalidate();
+  });
+}
+
+ReplayState Workspace::replayState() const {
+  ReplayState state;
+  if (m_current != nullptr) state.running = m_current->job;
+  // An older run that the user chose is shown with all that is known of it.
+  const bool isBack = m_current != nullptr && !m_input.listsLater;
+  state.results = m_input.trace->lastJobEnd(isBack ? std::max(m_input.position, m_current->results)
+                                                   : m_input.trace->size());
+  state.engineIsBusy = m_current != nullptr && m_engine.isBusy(m_current->id);
+  state.origin = m_current == nullptr ? m_traces.live()->origin() : m_current->source->origin();
+  return state;
+}
+
+void Workspace::showForecast() {
+  // A recorded run is not run again.
+  const bool canRun = m_current != nullptr && m_current->source->takesRuns();
+  const std::uint32_t tab = canRun ? m_current->id : 0;
+  m_forecasts.watch(tab, canRun ? m_input.document : nullptr,
+                    canRun ? documentPath().value_or(QString()) : QString());
+  m_input.forecast = m_forecasts.newest(tab);
+  m_input.forecastBefore = m_forecasts.before(tab);
+  m_input.forecastIsPending = m_forecasts.isPending();
 }
 
 }  // namespace spanscope::ui

@@ -5,18 +5,17 @@
 
 #include "engine/compute/backends.h"
 #include "engine/workbench/servers/server_list.h"
-#include "engine/workbench/service/request_retrieval.h"
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/forecasts.h"
 #include "ui/session/model_choices.h"
 #include "ui/session/open_document.h"
-#include "ui/session/problem_finder.h"
-#include "ui/session/run_inputs.h"
 #include "ui/session/run_traces.h"
 #include "ui/session/served_runs.h"
 #include "ui/session/server_runs.h"
+#include "ui/session/shown_identities.h"
 #include "ui/session/view_input.h"
+#include "ui/window/run_starter.h"
 
 #include <QObject>
 #include <QString>
@@ -24,7 +23,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,10 +76,6 @@ class Workspace : public QObject {
   void setTheme(const Theme& theme);
   /// The keys that hints name.
   void setKeys(KeyTexts keys);
-  /// Whether texts of documents and questions may be sent to this endpoint. It is asked before a run that
-  /// would send them to another machine; without it, nothing is sent there.
-  using ServerConsent = std::function<bool(const QString& endpoint)>;
-  void setServerConsent(ServerConsent consent) { m_consent = std::move(consent); }
   /// Shows the state after so many events; where these are all, the newest event is followed from then on.
   void setPosition(std::size_t position);
   /// Says whether forecasts compare the layouts as well from now on.
@@ -113,28 +107,18 @@ class Workspace : public QObject {
   /// Looks for them once more; memory is told with the settings of the current document.
   void searchModels();
 
-  /// The problems of the document, or of what is run below a node. A run with an error among them is refused.
-  std::vector<Problem> problems(document::NodeId top = document::kNoNode);
   /// Directory of an adapter that comes with the program and trains the current document's model for block
   /// attention; empty: there is none, the model is not loaded, or the document has an adapter.
   std::string offeredAdapter() const;
 
-  /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
-  /// nothing if it was started.
-  QString run(document::NodeId top = document::kNoNode, const Asker& asker = {});
+  /// Runs of the current document.
+  RunStarter& runs() { return m_runs; }
   /// Has a job done for its tab. When it has ended, its events are shown and workEnded() is said, after
   /// EngineJob::changed was called. Returns why not, in words; nothing if it was submitted.
   QString submit(EngineJob job);
-  /// Why nothing of the current document can be run now, in words; nothing: it can.
-  QString refusal() const;
-  /// Why nothing of it can be measured now, in words; nothing: it can.
-  QString measuringRefusal() const;
   /// The file beside which files of the current document are read: its own, else that of the lesson that
   /// opened it; empty if it has none. Nothing: no document is open that can be run.
   std::optional<QString> documentPath() const;
-  /// Takes the query of the current document, or of the subtree of a node, through every stage before
-  /// retrieving. Returns why not, in words; nothing where `prepared` holds it.
-  QString prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared);
   /// The servers that the user gave names to, and runs on them.
   ServerRuns& serverRuns() { return m_serverRuns; }
   const ServerRuns& serverRuns() const { return m_serverRuns; }
@@ -151,6 +135,8 @@ class Workspace : public QObject {
   const std::shared_ptr<workbench::PaceBook>& paces() const { return m_paces; }
   /// Keeps it in a file from now on.
   void setPaceFile(const QString& path);
+  /// Adds the times of a run that has ended.
+  void notePace(const workbench::RunWork& work);
   /// How long the experiment takes that the page asks about.
   void setEstimate(ExperimentEstimate estimate);
   /// The experiment that all views show from now on.
@@ -177,7 +163,6 @@ class Workspace : public QObject {
 
  private:
   void keepLoads(const ExperimentRun& run);
-  void notePace(const workbench::RunWork& work);
   void showMeasuringFacts();
   void invalidate();
   void drain();
@@ -185,11 +170,6 @@ class Workspace : public QObject {
   void update();
   void showForecast();
   ReplayState replayState() const;
-  bool isTyped() const;
-  void readIdentities();
-  void readIdentitiesAnew();
-  /// Finds the server that a run of the query takes vectors from, if any. Returns why it may not, in words.
-  QString findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const;
 
   ModelSearch m_modelSearch;
   EngineHost m_engine;
@@ -198,30 +178,18 @@ class Workspace : public QObject {
   ServerRuns m_serverRuns{m_engine, m_documents, m_traces};
   ServedRuns m_served{m_engine, m_documents, m_traces};
   Forecasts m_forecasts{m_engine};
+  RunStarter m_runs{*this, m_forecasts};
   std::shared_ptr<workbench::PaceBook> m_paces;
   bool m_paceIsOld = true;  ///< the book may know more than MeasuringFacts::pace
-  ServerConsent m_consent;
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;
 
-  document::RunSettings m_lastSettings;  ///< of the last run
   /// Of models that are not loaded; null: asked for.
   std::map<std::string, std::shared_ptr<const text::Tokenizer>> m_tokenizers;
 
   ViewInput m_input;
-  SegmentBook m_book;
-  ProblemFinder m_finder;
-  /// What the identities of the input were read from.
-  struct Identified {
-    std::uint32_t tab = 0;
-    std::shared_ptr<const document::Document> document;
-    std::shared_ptr<const TraceStore> trace;
-    std::size_t runs = 0;
-    std::size_t ownRuns = 0;
-  };
-  Identified m_identified;
-  QTimer m_frame;   ///< one frame's wait before views are told
-  QTimer m_typing;  ///< until the person who types has paused
+  ShownIdentities m_identities{m_input, m_documents};
+  QTimer m_frame;  ///< one frame's wait before views get the input
 };
 
 }  // namespace spanscope::ui

@@ -170,7 +170,7 @@ class TestMainWindow : public QObject {
 
     m_window->newDocument();
     QTRY_VERIFY(m_window->canvas().accessibleDescription().contains(QStringLiteral("Ctrl+E adds a node")));
-    QVERIFY(m_window->workspace().run().contains(QStringLiteral("(Ctrl+E)")));
+    QVERIFY(m_window->workspace().runs().start().contains(QStringLiteral("(Ctrl+E)")));
     m_window->perform(QStringLiteral("view.explain"));
     const auto* runs = m_window->findChild<Scrubber*>()->findChild<QComboBox*>();
     QTRY_VERIFY2(runs->toolTip().contains(QStringLiteral("Ctrl+9: the older one")),

@@ -48,7 +48,7 @@ void set(Workspace& workspace, const std::function<void(document::RunSettings&)>
 /// The problem in words if there was one.
 QString runToEnd(Workspace& workspace) {
   QSignalSpy ended(&workspace, &Workspace::workEnded);
-  const QString problem = workspace.run();
+  const QString problem = workspace.runs().start();
   if (!problem.isEmpty()) return problem;
   if (!ended.wait(kPatience)) return QStringLiteral("it did not end");
   QTest::qWait(50);
@@ -116,7 +116,7 @@ class TestServerEmbeddings : public QObject {
     Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "embedding"));
     QSignalSpy ended(&workspace, &Workspace::workEnded);
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     QVERIFY(QTest::qWaitFor([&] { return server.requests() == 1; }, kPatience));
     QElapsedTimer clock;
     clock.start();
@@ -149,19 +149,19 @@ class TestServerEmbeddings : public QObject {
   void otherMachinesAreAskedAbout() {
     Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving("http://192.0.2.1/v1", "auto"));
-    QVERIFY(!workspace.run().isEmpty());
+    QVERIFY(!workspace.runs().start().isEmpty());
     QStringList asked;
     bool answer = false;
-    workspace.setServerConsent([&](const QString& endpoint) {
+    workspace.runs().setServerConsent([&](const QString& endpoint) {
       asked += endpoint;
       return answer;
     });
-    QVERIFY(workspace.run().contains(QStringLiteral("http://192.0.2.1/v1/embeddings")));
+    QVERIFY(workspace.runs().start().contains(QStringLiteral("http://192.0.2.1/v1/embeddings")));
     QCOMPARE(asked, QStringList{QStringLiteral("http://192.0.2.1/v1/embeddings")});
     QCOMPARE(workspace.engine().state(), EngineState::Idle);
     answer = true;
     QSignalSpy ended(&workspace, &Workspace::workEnded);
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     workspace.engine().stop(workspace.current()->id);
     QVERIFY(ended.count() == 1 || ended.wait(kPatience));
     // Not where nothing would be sent.
@@ -175,12 +175,12 @@ class TestServerEmbeddings : public QObject {
   void whatIsMissingIsSaid() {
     Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving("", "embedding"));
-    QVERIFY(workspace.run().contains(QStringLiteral("no address")));
+    QVERIFY(workspace.runs().start().contains(QStringLiteral("no address")));
     set(workspace, [](document::RunSettings& settings) {
       settings.embeddingsUrl = "http://localhost:1/v1";
       settings.embeddingsModel.clear();
     });
-    QVERIFY(workspace.run().contains(QStringLiteral("name the model")));
+    QVERIFY(workspace.runs().start().contains(QStringLiteral("name the model")));
   }
 };
 

@@ -107,7 +107,7 @@ std::unique_ptr<DocumentModel> asking() {
 /// Waits for the end of a run that begins. Returns what went wrong, in words.
 QString runToItsEnd(Workspace& workspace) {
   QSignalSpy ended(&workspace, &Workspace::workEnded);
-  const QString problem = workspace.run();
+  const QString problem = workspace.runs().start();
   if (!problem.isEmpty()) return problem;
   if (ended.isEmpty() && !ended.wait(kServerPatience)) return QStringLiteral("it did not end");
   QTest::qWait(50);
@@ -357,7 +357,7 @@ class TestServers : public QObject {
     workspace.open(judging());
     chooseServer(*workspace.model(), "gpu-3");
     QSignalSpy ended(&workspace, &Workspace::workEnded);
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     QVERIFY(workspace.engine().isBusy(workspace.current()->id));
     QTRY_VERIFY_WITH_TIMEOUT(server.request().contains("/v1/chat/completions"), kServerPatience);
     QTest::qWait(50);
@@ -372,7 +372,7 @@ class TestServers : public QObject {
     Workspace workspace(test::cpuBackends());
     workspace.open(judging());
     chooseServer(*workspace.model(), "gpu-9");
-    const QString unknown = workspace.run();
+    const QString unknown = workspace.runs().start();
     QVERIFY2(unknown.contains(QStringLiteral("gpu-9")), qPrintable(unknown));
     workspace.serverRuns().servers().put(
         {.name = "gpu-9", .url = "http://127.0.0.1:" + std::to_string(closedPort())});

@@ -63,7 +63,7 @@ class TestTemplateDialog : public QObject {
     DocumentModel& model = *window.workspace().model();
     chooseModel(model, foreign);
 
-    const std::vector<Problem> problems = window.workspace().problems();
+    const std::vector<Problem> problems = window.workspace().runs().problems();
     QVERIFY(!problems.empty() && problems.front().isOfTemplate);
     window.perform(QStringLiteral("view.dock:problems"));
     // The button in the row of the problem.
@@ -97,7 +97,7 @@ class TestTemplateDialog : public QObject {
     QCOMPARE(own, QStringLiteral("{{ 'nobody knows' }}"));
     QVERIFY2(sample.contains(QStringLiteral("<|user|>")), qPrintable(sample));
     QCOMPARE(model.document().settings.chatTemplate, std::string("spanlet"));
-    for (const Problem& problem : window.workspace().problems()) QVERIFY(!problem.isOfTemplate);
+    for (const Problem& problem : window.workspace().runs().problems()) QVERIFY(!problem.isOfTemplate);
     QTRY_VERIFY(button() == nullptr);
 
     // The engine opens the model with it.
@@ -131,7 +131,7 @@ class TestTemplateDialog : public QObject {
     chooseModel(*window.workspace().model(), hybrid);
     window.perform(QStringLiteral("run.run"));
     const QStatusBar& bar = *window.statusBar();
-    const QString reason = window.workspace().problems().front().text;
+    const QString reason = window.workspace().runs().problems().front().text;
     QVERIFY(reason.contains(QStringLiteral("running state")));
     QVERIFY2(bar.currentMessage().endsWith(QStringLiteral("…")), qPrintable(bar.currentMessage()));
     QVERIFY(bar.fontMetrics().horizontalAdvance(bar.currentMessage()) < bar.width());

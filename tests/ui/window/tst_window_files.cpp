@@ -264,8 +264,8 @@ class TestWindowFiles : public QObject, private FileWindow {
     const QString broken = json().toPlainText().replace(QStringLiteral("\"g\""), QStringLiteral("\"g"));
     json().setPlainText(broken);
     QVERIFY(model().isModified());
-    QVERIFY(!m_window->workspace().run().isEmpty());
-    QVERIFY(!m_window->workspace().measuringRefusal().isEmpty());
+    QVERIFY(!m_window->workspace().runs().start().isEmpty());
+    QVERIFY(!m_window->workspace().runs().measuringRefusal().isEmpty());
     QVERIFY(m_window->workspace().engine().state() != EngineState::Running);
     Answers save({QStringLiteral("Cancel"), QStringLiteral("Cancel")});
     m_window->perform(QStringLiteral("file.save"));
@@ -287,7 +287,7 @@ class TestWindowFiles : public QObject, private FileWindow {
     UnreadText::of(model()).discardTyped();
     QVERIFY(json().toPlainText() != broken);
     QVERIFY(!model().isModified());
-    QVERIFY(m_window->workspace().refusal().isEmpty());
+    QVERIFY(m_window->workspace().runs().refusal().isEmpty());
     // Text that is a query is read before it is saved, without a pause.
     json().setPlainText(
         json().toPlainText().replace(QStringLiteral("What is the"), QStringLiteral("Why the")));
@@ -302,7 +302,7 @@ class TestWindowFiles : public QObject, private FileWindow {
     QCOMPARE(problemRows(QString()), std::size_t{0});
     json();
     QTRY_COMPARE(m_window->findChild<QListWidget*>(QStringLiteral("errors"))->count(), 0);
-    QVERIFY(!m_window->workspace().run().isEmpty());
+    QVERIFY(!m_window->workspace().runs().start().isEmpty());
     const auto* greeting = m_window->canvas().findChild<QLabel*>(QStringLiteral("greeting"));
     QVERIFY(greeting->isVisible());
     m_window->perform(QStringLiteral("node.add:plus"));

@@ -43,7 +43,7 @@ QString runToEnd(Workspace& workspace, document::NodeId top = document::kNoNode)
   QSignalSpy ended(&workspace, &Workspace::workEnded);
   const RunRecords& known = *workspace.history().records();
   const RunId before = known.empty() ? 0 : known.back()->run;
-  const QString problem = workspace.run(top);
+  const QString problem = workspace.runs().start(top);
   if (!problem.isEmpty()) return problem;
   if (!ended.wait(kPatience)) return QStringLiteral("it did not end");
   const auto isShown = [&workspace, before] {
@@ -366,7 +366,7 @@ class TestWorkspace : public QObject {
         document::addNode(document, document::makeOperator(op.toStdString()));
       });
     }
-    const QString problem = workspace.run();
+    const QString problem = workspace.runs().start();
     QVERIFY2(problem.contains(part), qPrintable(problem));
     QCOMPARE(workspace.engine().state() == EngineState::Running, false);
   }
@@ -389,10 +389,10 @@ class TestWorkspace : public QObject {
     };
     QVERIFY2(refusalOf(problems()).contains(QStringLiteral("document that was saved")),
              qPrintable(refusalOf(problems())));
-    QCOMPARE(workspace.run(), refusalOf(problems()));
+    QCOMPARE(workspace.runs().start(), refusalOf(problems()));
     workspace.model()->setFilePath(folder.filePath(QStringLiteral("query.span")));
     QVERIFY2(refusalOf(problems()).contains(QStringLiteral("a.txt")), qPrintable(refusalOf(problems())));
-    QCOMPARE(workspace.run(), refusalOf(problems()));
+    QCOMPARE(workspace.runs().start(), refusalOf(problems()));
     QFile file(folder.filePath(QStringLiteral("a.txt")));
     QVERIFY(file.open(QIODevice::WriteOnly));
     QVERIFY(file.write("Hello") > 0);
@@ -413,10 +413,10 @@ class TestWorkspace : public QObject {
       document::addTree(document, *query.query);
     });
     const document::Document& document = workspace.model()->document();
-    QVERIFY2(workspace.run().contains(QStringLiteral("document that was saved")),
-             qPrintable(workspace.run()));
+    QVERIFY2(workspace.runs().start().contains(QStringLiteral("document that was saved")),
+             qPrintable(workspace.runs().start()));
     const document::NodeId join = document.at(document.root()).children.front();
-    const QString below = workspace.run(document.at(join).children.front());
+    const QString below = workspace.runs().start(document.at(join).children.front());
     QVERIFY2(below.startsWith(QStringLiteral("There is nothing to generate")), qPrintable(below));
   }
 
@@ -442,11 +442,11 @@ class TestWorkspace : public QObject {
     workspace.open(std::move(model));
     QStringList questions;
     QSignalSpy ended(&workspace, &Workspace::workEnded);
-    QCOMPARE(workspace.run(document::kNoNode,
-                           [&questions](const QString& question) -> std::optional<QString> {
-                             questions += question;
-                             return QStringLiteral("What is the name of the pet of Tarek?");
-                           }),
+    QCOMPARE(workspace.runs().start(document::kNoNode,
+                                    [&questions](const QString& question) -> std::optional<QString> {
+                                      questions += question;
+                                      return QStringLiteral("What is the name of the pet of Tarek?");
+                                    }),
              QString());
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(questions, QStringList{QStringLiteral("What do you want to know?")});
@@ -457,7 +457,8 @@ class TestWorkspace : public QObject {
     QVERIFY(QTest::qWaitFor(isShown, kPatience));
     QVERIFY2(newestRun(workspace).answer.find("Biscuit") != std::string::npos,
              newestRun(workspace).answer.c_str());
-    QCOMPARE(workspace.run(document::kNoNode, [](const QString&) { return std::nullopt; }).isEmpty(), false);
+    QCOMPARE(workspace.runs().start(document::kNoNode, [](const QString&) { return std::nullopt; }).isEmpty(),
+             false);
   }
 
   /// An augment is replaced by what it finds in its document before the query runs.
@@ -542,7 +543,7 @@ class TestWorkspace : public QObject {
       if (!activity.isEmpty()) told << activity;
       if (activity.startsWith(QStringLiteral("Embedding"))) workspace.engine().stop(workspace.current()->id);
     });
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());
     QVERIFY2(told.join('\n').contains(QStringLiteral("of 300 documents")), qPrintable(told.join('\n')));
@@ -556,7 +557,7 @@ class TestWorkspace : public QObject {
       }
     });
     ended.clear();
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     QVERIFY(ended.wait(kPatience));
     const QString problem = ended.front().front().toString();
     QVERIFY2(problem.contains(QStringLiteral("which no file fits")), qPrintable(problem));
@@ -691,10 +692,10 @@ class TestWorkspace : public QObject {
       return &workspace.open(std::move(model));
     };
     OpenDocument* const one = openLong(QStringLiteral("one"));
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     OpenDocument* const two = openLong(QStringLiteral("two"));
-    QCOMPARE(workspace.run(), QString());
-    QVERIFY(!workspace.run().isEmpty());  // one at a time in each
+    QCOMPARE(workspace.runs().start(), QString());
+    QVERIFY(!workspace.runs().start().isEmpty());  // one at a time in each
     EngineHost& engine = workspace.engine();
     const auto tokensOf = [&workspace](const OpenDocument& document) {
       const trace::Progress& progress = workspace.input().trace->newest().progress();
@@ -722,7 +723,7 @@ class TestWorkspace : public QObject {
     OpenDocument* const three = openLong(QStringLiteral("three"));
     workspace.model()->change(QStringLiteral("Blocks"),
                               [](document::Document& document) { document.settings.blockSize = 8; });
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     QCOMPARE(engine.activity(three->id), QStringLiteral("Waiting until other work has ended"));
     engine.stop(three->id);
     QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(three->id), kPatience);
@@ -762,11 +763,11 @@ class TestWorkspace : public QObject {
   void aWaitingRunBeginsItsOwnSession() {
     Workspace workspace{test::cpuBackends()};
     OpenDocument& one = workspace.open(example(QStringLiteral("rag.json")));
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     OpenDocument& two = workspace.open(example(QStringLiteral("rag.json")));
     two.model->change(QStringLiteral("Blocks"),
                       [](document::Document& document) { document.settings.blockSize = 8; });
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy(), kPatience);
     QCOMPARE(one.paths.size(), std::size_t{1});
     QCOMPARE(two.paths.size(), std::size_t{1});
@@ -783,7 +784,7 @@ class TestWorkspace : public QObject {
   void closingATabStopsItsRun() {
     Workspace workspace{test::cpuBackends()};
     OpenDocument& document = workspace.open(example(QStringLiteral("list-and-combine.json")));
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     workspace.close(&document);
     QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy(), kPatience);
   }
@@ -861,7 +862,7 @@ class TestWorkspace : public QObject {
     QCOMPARE(newestRun(workspace).answer, newestRun(live).answer);
     QCOMPARE(newestRequest(workspace).text, newestRequest(live).text);
     QVERIFY(workspace.input().nodeOf(1, newestRequest(workspace).node) != document::kNoNode);
-    QVERIFY(!workspace.run().isEmpty());  // a recording does not run
+    QVERIFY(!workspace.runs().start().isEmpty());  // a recording does not run
     // It names the model that was recorded.
     QCOMPARE(workspace.model()->document().settings.model, workspace.input().state().progress().model);
     QVERIFY_EXCEPTION_THROWN(workspace.openTrace(folder.filePath(QStringLiteral("none"))), Failure);

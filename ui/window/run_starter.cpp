@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of Workspace that has the engine run and measure: what is run, and why it cannot be.
+#include "ui/window/run_starter.h"
+
 #include "engine/plan/planner.h"
 #include "engine/remote/server_address.h"
 #include "engine/workbench/document/plan_options.h"
@@ -29,54 +30,32 @@
 
 namespace spanscope::ui {
 
-QString Workspace::refusal() const {
-  if (m_current == nullptr) return tr("No query is open.");
-  if (!m_current->source->takesRuns())
+RunStarter::RunStarter(Workspace& workspace, const Forecasts& forecasts)
+    : m_workspace(workspace), m_forecasts(forecasts) {}
+
+QString RunStarter::refusal() const {
+  const OpenDocument* current = m_workspace.current();
+  if (current == nullptr) return tr("No query is open.");
+  if (!current->source->takesRuns())
     return tr("This is a recorded run: open its query in a new tab to run it.");
-  if (m_engine.isBusy(m_current->id)) return tr("A query is running: stop it first.");
-  UnreadText& unread = UnreadText::of(*m_current->model);
+  if (m_workspace.engine().isBusy(current->id)) return tr("A query is running: stop it first.");
+  UnreadText& unread = UnreadText::of(*current->model);
   unread.settle();
   return unread.refusal();
 }
 
-QString Workspace::measuringRefusal() const {
+QString RunStarter::measuringRefusal() const {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
-  if (m_engine.isMeasuring(m_current->id)) return tr("A measurement is running: stop it first.");
+  if (m_workspace.engine().isMeasuring(m_workspace.current()->id))
+    return tr("A measurement is running: stop it first.");
   return {};
 }
 
-std::optional<QString> Workspace::documentPath() const {
-  if (m_current == nullptr || !m_current->source->takesRuns()) return std::nullopt;
-  const QString& own = m_current->model->filePath();
-  return own.isEmpty() ? m_current->beside : own;
-}
-
-QString Workspace::submit(EngineJob job) {
-  job.changed = [this, changed = std::move(job.changed)](workbench::WorkState state, const QString& problem) {
-    const bool isOver = workbench::hasEnded(state);
-    if (isOver) drain();
-    if (changed) changed(state, problem);
-    // What was measured may say how long something takes.
-    if (isOver) m_input.estimate.reset();
-    m_paceIsOld = m_paceIsOld || isOver;
-    if (isOver)
-      update();
-    else
-      invalidate();
-  };
-  const bool measures = job.measures;
-  if (!m_engine.submit(std::move(job)))
-    return measures ? tr("A measurement is running: stop it first.")
-                    : tr("A query is running: stop it first.");
-  update();
-  return {};
-}
-
-QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared) {
-  const document::Document& document = m_current->model->document();
+QString RunStarter::prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared) const {
+  const document::Document& document = m_workspace.current()->model->document();
   if (document.root() == document::kNoNode)
     return tr("The query is empty: add a node on the canvas first%1.")
-        .arg(m_input.keyHint(QStringLiteral("node.add")));
+        .arg(m_workspace.input().keyHint(QStringLiteral("node.add")));
 
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen, top);
   if (!taken.query) {
@@ -84,7 +63,7 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQue
     return count == 1 ? tr("The query is not complete: a node lacks an input.")
                       : tr("The query is not complete: %1 nodes lack an input.").arg(count);
   }
-  const QString beside = documentPath().value_or(QString());
+  const QString beside = m_workspace.documentPath().value_or(QString());
   RunInputs inputs(beside, asker);
   workbench::PipelineResult resolved = workbench::runPipeline({.source = std::move(*taken.query),
                                                                .parameters = document.parameters,
@@ -105,40 +84,44 @@ QString Workspace::prepare(document::NodeId top, const Asker& asker, PreparedQue
   return findEmbeddings(prepared.query, retrieval);
 }
 
-std::string Workspace::offeredAdapter() const {
-  if (m_current == nullptr || !m_current->source->takesRuns()) return {};
-  if (!m_current->model->document().settings.adapter.empty()) return {};
-  return runsOn(*m_current) == m_engine.model().directory ? m_engine.model().fittingAdapter : std::string();
-}
-
-std::vector<Problem> Workspace::problems(document::NodeId top) {
+std::vector<Problem> RunStarter::problems(document::NodeId top) {
+  const ViewInput& input = m_workspace.input();
+  DocumentModel& model = *m_workspace.model();
   // A run is refused only for what is known of the document as it is now.
-  const Forecast* const forecast = m_forecasts.isPending() ? nullptr : m_input.forecast.get();
-  return withUnread(UnreadText::of(*m_current->model),
-                    m_finder.find(m_current->model->document(), m_input.tokenizer, m_input.tokenCounts,
-                                  m_input.devices.get(), documentPath(), top, forecast));
+  const Forecast* const forecast = m_forecasts.isPending() ? nullptr : input.forecast.get();
+  return withUnread(UnreadText::of(model),
+                    m_finder.find(model.document(), input.tokenizer, input.tokenCounts, input.devices.get(),
+                                  m_workspace.documentPath(), top, forecast));
 }
 
-QString Workspace::run(document::NodeId top, const Asker& asker) {
+QString RunStarter::start(document::NodeId top, const Asker& asker) {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
+  OpenDocument& current = *m_workspace.current();
+  const document::Document& document = current.model->document();
   // For an empty query, prepare() knows the key that adds a node.
-  if (m_current->model->document().root() != document::kNoNode) {
+  if (document.root() != document::kNoNode) {
     if (QString problem = refusalOf(problems(top)); !problem.isEmpty()) return problem;
   }
   PreparedQuery prepared;
   if (QString problem = prepare(top, asker, prepared); !problem.isEmpty()) return problem;
-  const document::Document& document = m_current->model->document();
   std::map<NodePath, std::string> serverOf = serversOf(document, prepared.paths);
   if (goesToServers(document.settings, serverOf))
-    return m_serverRuns.run(*m_current, std::move(prepared), std::move(serverOf),
-                            [this](EngineJob job) { return submit(std::move(job)); });
+    return m_workspace.serverRuns().run(current, std::move(prepared), std::move(serverOf),
+                                        [this](EngineJob job) { return m_workspace.submit(std::move(job)); });
+  return startHere(current, std::move(prepared));
+}
+
+QString RunStarter::startHere(OpenDocument& document, PreparedQuery prepared) {
+  RunTraces& traces = m_workspace.traces();
+  const DocumentModel& model = *document.model;
+  const document::RunSettings& settings = model.document().settings;
   RunRequest request;
-  request.settings = document.settings;
+  request.settings = settings;
   request.retrieval = std::move(prepared.retrieval);
   if (!request.retrieval) {
     RunPlan planned = planRun({.source = std::move(prepared.query),
                                .from = workbench::Stage::Plan,
-                               .plan = document::planOptionsOf(document.settings)});
+                               .plan = document::planOptionsOf(settings)});
     if (!planned.plan) return planned.problem;
     request.plan = std::move(*planned.plan);
     request.explain = std::move(planned.explain);
@@ -147,12 +130,12 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   // How many requests there will be is not known before something was retrieved.
   constexpr std::uint32_t kMany = 4096;
   const auto requests = request.retrieval ? kMany : static_cast<std::uint32_t>(request.plan.steps.size());
-  if (const std::optional<RunNumbers> numbers = m_traces.reserve(requests)) {
+  if (const std::optional<RunNumbers> numbers = traces.reserve(requests)) {
     request.lastRun = numbers->run;
     request.lastRequest = numbers->request;
   }
   const std::shared_ptr<workbench::RunWork> work = runWork(std::move(request));
-  const std::uint32_t tab = m_current->id;
+  const std::uint32_t tab = document.id;
   EngineJob job{.work = work, .tab = tab};
   job.activity = [work] {
     const auto indexing = work->indexing();
@@ -160,33 +143,33 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   };
   job.changed = [this, work, tab](workbench::WorkState state, const QString& failure) {
     if (!workbench::hasEnded(state)) return;
-    notePace(*work);
-    m_traces.forget(work);
-    if (OpenDocument* own = find(tab)) own->failure = failure;
+    m_workspace.notePace(*work);
+    m_workspace.traces().forget(work);
+    if (OpenDocument* own = m_workspace.find(tab)) own->failure = failure;
   };
-  // Before the engine may tell of the run.
-  m_traces.expect(work, {.tab = tab,
-                         .document = m_current->model->title(),
-                         .path = m_current->model->filePath(),
-                         .model = QString::fromStdString(workbench::modelNameOf(document.settings)),
-                         .settings = document.settings,
-                         .startedAt = QDateTime::currentMSecsSinceEpoch(),
-                         .paths = std::move(prepared.paths)});
-  m_lastSettings = document.settings;
-  m_traces.keepFor(document.settings);
-  m_current->failure.clear();
-  if (m_current->source == m_traces.live()) {
-    m_current->chosen = 0;
-    m_current->following = true;
-    forgetSelection(*m_current);
+  // Before the engine may send events of the run.
+  traces.expect(work, {.tab = tab,
+                       .document = model.title(),
+                       .path = model.filePath(),
+                       .model = QString::fromStdString(workbench::modelNameOf(settings)),
+                       .settings = settings,
+                       .startedAt = QDateTime::currentMSecsSinceEpoch(),
+                       .paths = std::move(prepared.paths)});
+  m_lastSettings = settings;
+  traces.keepFor(settings);
+  document.failure.clear();
+  if (document.source == traces.live()) {
+    document.chosen = 0;
+    document.following = true;
+    forgetSelection(document);
   }
-  QString problem = submit(std::move(job));
-  if (!problem.isEmpty()) m_traces.forget(work);
+  QString problem = m_workspace.submit(std::move(job));
+  if (!problem.isEmpty()) traces.forget(work);
   return problem;
 }
 
-QString Workspace::findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const {
-  const document::RunSettings& settings = m_current->model->document().settings;
+QString RunStarter::findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const {
+  const document::RunSettings& settings = m_workspace.model()->document().settings;
   // Also where no texts are sent: an augment may name the server's model.
   request.embeddings = workbench::embeddingsServerOf(settings);
   if (!workbench::asksServer(query, settings)) return {};

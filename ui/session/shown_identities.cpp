@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/shown_identities.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kTypingPause = 150;  // milliseconds after which a user who types has paused
+
+}  // namespace
+
+ShownIdentities::ShownIdentities(ViewInput& input, const OpenDocuments& documents)
+    : m_input(input), m_documents(documents) {
+  m_typing.setSingleShot(true);
+  m_typing.setInterval(kTypingPause);
+  connect(&m_typing, &QTimer::timeout, this, [this] {
+    const std::shared_ptr<const SegmentIdentities> before = m_input.identities;
+    read();
+    if (m_input.identities != before) Q_EMIT changed();
+  });
+}
+
+/// Whether the document has the nodes that it had when identities were read: their texts may have changed.
+bool ShownIdentities::isTyped() const {
+  return m_input.identities && m_source.tab == m_tab && m_source.trace == m_input.trace &&
+         m_source.runs == m_input.trace->runs().size() && m_source.ownRuns == m_input.paths.size() &&
+         m_source.document->root() == m_input.document->root() &&
+         m_source.document->size() == m_input.document->size();
+}
+
+void ShownIdentities::update(std::uint32_t tab) {
+  m_tab = tab;
+  if (!isTyped()) return read();
+  // A part that is edited or moved stays the same one, unless its text becomes that of another one.
+  if (m_source.document != m_input.document) m_typing.start();
+}
+
+void ShownIdentities::read() {
+  m_typing.stop();
+  m_source = {.tab = m_tab,
+              .document = m_input.document,
+              .trace = m_input.trace,
+              .runs = m_input.trace->runs().size(),
+              .ownRuns = m_input.paths.size()};
+  // The shown document as the views have it, and the others as they are now.
+  const std::map<RunId, document::NodePaths> none;
+  std::vector<SegmentBook::Open> open;
+  std::size_t own = 0;
+  for (const auto& each : m_documents) {
+    const bool isShown = each->id == m_tab;
+    if (isShown) own = open.size();
+    // Numbers of runs mean something only in their own trace.
+    const bool isHere = each->source->trace() == m_input.trace;
+    open.push_back({.document = isShown ? m_input.document.get() : &each->model->document(),
+                    .paths = isShown  ? &m_input.paths
+                             : isHere ? &each->paths
+                                      : &none});
+  }
+  if (m_tab == 0) open = {{.document = m_input.document.get(), .paths = &m_input.paths}};
+  SegmentIdentities now = m_book.read(open, own, *m_input.trace);
+  // The same object tells the views that no hue has changed.
+  if (m_input.identities && *m_input.identities == now) return;
+  m_input.identities = std::make_shared<const SegmentIdentities>(std::move(now));
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/session/open_document.h"
+#include "ui/session/segment_identities.h"
+#include "ui/session/view_input.h"
+
+#include <QObject>
+#include <QTimer>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace spanscope::ui {
+
+/// Keeps the identities of the input up to date. While a user types, it reads them when the user has paused.
+class ShownIdentities : public QObject {
+  Q_OBJECT
+ public:
+  /// Both must outlive it.
+  ShownIdentities(ViewInput& input, const OpenDocuments& documents);
+
+  /// Call it when the input has another document, other texts, runs or paths. 0: no tab.
+  void update(std::uint32_t tab);
+
+ Q_SIGNALS:
+  void changed();  ///< the identities of the input, after a pause
+
+ private:
+  bool isTyped() const;
+  void read();
+
+  ViewInput& m_input;
+  const OpenDocuments& m_documents;
+  SegmentBook m_book;
+  std::uint32_t m_tab = 0;  ///< of the document in the input
+  /// What the identities of the input were read from.
+  struct Source {
+    std::uint32_t tab = 0;
+    std::shared_ptr<const document::Document> document;
+    std::shared_ptr<const TraceStore> trace;
+    std::size_t runs = 0;
+    std::size_t ownRuns = 0;
+  };
+  Source m_source;
+  QTimer m_typing;  ///< until the user who types has paused
+};
+
+}  // namespace spanscope::ui
