@@ -2,7 +2,7 @@
 #include "engine/metrics/run_facts.h"
 
 #include "engine/base/median.h"
-#include "engine/trace/foretold.h"
+#include "engine/trace/predicted.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -47,7 +47,7 @@ RunValues valuesOf(const trace::Progress& progress, const trace::RunState& run) 
   measured.timeToFirstToken = medianOf(std::move(first));
   measured.interTokenLatency = medianOf(std::move(between));
   // A twin has no times.
-  if (run.startedAt >= 0 && run.finishedAt >= 0 && !trace::isForetold(progress.program))
+  if (run.startedAt >= 0 && run.finishedAt >= 0 && !trace::isPredicted(progress.program))
     measured.whole = static_cast<double>(run.finishedAt - run.startedAt) * 1e-9;
   return measured;
 }

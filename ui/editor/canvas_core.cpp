@@ -430,23 +430,23 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
 }
 
 void CanvasCore::takeForecast() {
-  const bool isKnown = m_input && m_input->forecast && m_input->forecast->isKnown();
-  if (isKnown && m_counted != m_input->forecast) {
-    m_counted = m_input->forecast;
+  const bool isKnown = m_input && m_input->prediction.newest && m_input->prediction.newest->isKnown();
+  if (isKnown && m_counted != m_input->prediction.newest) {
+    m_counted = m_input->prediction.newest;
     m_promptTokens = promptTokens(*m_counted, *m_document);
     updateStatuses();
   }
-  std::shared_ptr<const Forecast> shown;
+  std::shared_ptr<const DocumentPrediction> shown;
   const bool isOfServers = !namedServers(*m_document).empty();
-  if (m_forecastsShown && m_input && m_input->forecast && (isOfServers || m_input->forecast->isKnown()) &&
-      m_input->position == m_input->trace->size()) {
+  if (m_forecastsShown && m_input && m_input->prediction.newest &&
+      (isOfServers || m_input->prediction.newest->isKnown()) && m_input->position == m_input->trace->size()) {
     const auto& runs = m_input->state().progress().runs;
     const auto newest = m_input->paths.empty() ? runs.end() : runs.find(m_input->paths.rbegin()->first);
     // If an older run of another session is shown, the next run is not compared with it.
     const bool isOlder =
         newest == runs.end() && std::any_of(m_input->paths.begin(), m_input->paths.end(),
                                             [&runs](const auto& run) { return runs.contains(run.first); });
-    if (!isOlder && (newest == runs.end() || newest->second.outcome)) shown = m_input->forecast;
+    if (!isOlder && (newest == runs.end() || newest->second.outcome)) shown = m_input->prediction.newest;
   }
   if (isOfServers) {
     m_forecast.reset();

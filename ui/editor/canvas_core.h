@@ -60,7 +60,7 @@ class CanvasCore : public QObject {
   const NodeStatuses& statuses() const { return m_statuses; }
   /// What the next run will find for this node, if that differs from what the shown run found; nullptr if it
   /// does not differ or forecasts are not shown. Where the document is run on servers, their twins say it,
-  /// and nothing where they say nothing. Forecasts are shown only beside the newest state, and not during a
+  /// and nothing where they say nothing. Predictions are shown only beside the newest state, and not during a
   /// run.
   const NodeForecast* forecastOf(document::NodeId id) const;
   void setForecastsShown(bool shown);
@@ -161,9 +161,9 @@ class CanvasCore : public QObject {
   NodeStatuses m_statuses;
   NodeStatusCache m_statusCache;
   std::shared_ptr<const document::Document> m_statusDocument;  ///< the document of m_statuses
-  std::shared_ptr<const Forecast> m_forecast;                  ///< the forecast of m_forecasts
+  std::shared_ptr<const DocumentPrediction> m_forecast;        ///< the forecast of m_forecasts
   NodeForecasts m_forecasts;
-  std::shared_ptr<const Forecast> m_counted;                ///< the forecast of m_promptTokens
+  std::shared_ptr<const DocumentPrediction> m_counted;      ///< the forecast of m_promptTokens
   std::map<document::NodeId, std::int64_t> m_promptTokens;  ///< by text: its tokens in the next run's prompt
   bool m_forecastsShown = true;
   std::shared_ptr<const KnownServers> m_servers;

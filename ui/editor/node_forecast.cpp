@@ -24,7 +24,8 @@ bool isLeaf(const query::Node& own) {
 
 class Reader {
  public:
-  Reader(const Forecast& forecast, const Document& document) : m_forecast(forecast), m_document(document) {}
+  Reader(const DocumentPrediction& forecast, const Document& document)
+      : m_forecast(forecast), m_document(document) {}
 
   NodeForecasts read() {
     const std::vector<run::StepPrediction>& steps = m_forecast.present.steps;
@@ -116,7 +117,7 @@ class Reader {
     return shown;
   }
 
-  const Forecast& m_forecast;
+  const DocumentPrediction& m_forecast;
   const Document& m_document;
   std::set<NodePath> m_steps;  ///< of the plan
   std::set<NodeId> m_leaves;   ///< leaves that a later prompt has shown
@@ -136,7 +137,7 @@ QString shareText(const NodeForecast& forecast) {
 
 }  // namespace
 
-std::map<NodeId, std::int64_t> promptTokens(const Forecast& forecast, const Document& document) {
+std::map<NodeId, std::int64_t> promptTokens(const DocumentPrediction& forecast, const Document& document) {
   Reader reader(forecast, document);
   const NodeForecasts predicted = reader.read();
   std::map<NodeId, std::int64_t> tokens = reader.readUnfit();
@@ -145,7 +146,7 @@ std::map<NodeId, std::int64_t> promptTokens(const Forecast& forecast, const Docu
   return tokens;
 }
 
-NodeForecasts nodeForecasts(const Forecast& forecast, const Document& document) {
+NodeForecasts nodeForecasts(const DocumentPrediction& forecast, const Document& document) {
   return Reader(forecast, document).read();
 }
 
@@ -225,7 +226,7 @@ class TwinReader {
     const auto& prompts = m_asked.twins.prompts;
     // The last prompt that holds a text counts.
     for (std::size_t i = prompts.size(); i-- > 0;) {
-      const NodeId node = m_asked.forecast->paths.nodeOf(prompts[i].name.first);
+      const NodeId node = m_asked.prediction->paths.nodeOf(prompts[i].name.first);
       if (!m_document.contains(node)) continue;
       const std::string& own = m_document.at(node).server;
       const std::string& server = own.empty() ? m_document.settings.server : own;
@@ -269,8 +270,8 @@ class TwinReader {
     std::int64_t place = 0;
     for (const layout::TokenRun& run : prompt.table.segments.front().runs) {
       const std::int64_t from = std::exchange(place, place + run.count);
-      const auto path = m_asked.forecast->paths.byPath.find(run.node);
-      if (path == m_asked.forecast->paths.byPath.end() || place > all) continue;
+      const auto path = m_asked.prediction->paths.byPath.find(run.node);
+      if (path == m_asked.prediction->paths.byPath.end() || place > all) continue;
       const NodeId leaf = path->second;
       if (!m_document.contains(leaf) || leaf == node || !isText(leaf)) continue;
       addLeaf(leaf, ofTokens(prompt, answer, from, place), &prompt, server, kind);
@@ -304,7 +305,7 @@ class TwinReader {
 }  // namespace
 
 NodeForecasts serverForecasts(const AskedTwins& asked, const document::Document& document) {
-  if (asked.forecast == nullptr || !asked.twins.problem.empty()) return {};
+  if (asked.prediction == nullptr || !asked.twins.problem.empty()) return {};
   return TwinReader(asked, document).read();
 }
 

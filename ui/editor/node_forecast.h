@@ -5,7 +5,7 @@
 #include "engine/run/prediction.h"
 #include "engine/workbench/document/document.h"
 #include "ui/editor/node_status.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/session/twin_asker.h"
 
 #include <QString>
@@ -32,11 +32,11 @@ using NodeForecasts = std::map<document::NodeId, std::vector<NodeForecast>>;
 
 /// The forecast of each node. `forecast` must be known. If a leaf stands in several prompts, the last of them
 /// counts, as it does after a run.
-NodeForecasts nodeForecasts(const Forecast& forecast, const document::Document& document);
+NodeForecasts nodeForecasts(const DocumentPrediction& forecast, const document::Document& document);
 
 /// By text of the query: its tokens in the next run's prompt, with those of the chat template. Also of
 /// prompts that do not fit. `forecast` must be known.
-std::map<document::NodeId, std::int64_t> promptTokens(const Forecast& forecast,
+std::map<document::NodeId, std::int64_t> promptTokens(const DocumentPrediction& forecast,
                                                       const document::Document& document);
 
 /// The forecast to show beside the status of a node. Returns nullptr if it is not worth showing: there is

@@ -5,7 +5,7 @@
 #include "engine/query/node_parts.h"
 #include "engine/workbench/model_names.h"
 #include "ui/session/answer_shares.h"
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/prompt_progress.h"
 #include "ui/session/run_history.h"
 #include "ui/session/step_names.h"
@@ -136,7 +136,7 @@ class StatusBuilder {
     status.step = stepName(request);
     status.phase = phaseOf(request);
     // Nothing of it ran.
-    if (isForetold(*m_input.trace) && status.phase != NodePhase::Failed) status.phase = NodePhase::None;
+    if (isPredicted(*m_input.trace) && status.phase != NodePhase::Failed) status.phase = NodePhase::None;
     status.answer = request.text;
     status.generated = request.generatedTokens;
     status.hasBegun = request.firstTokenAt >= 0;
@@ -197,7 +197,7 @@ class StatusBuilder {
     const std::string& own = m_document.at(node).server;
     std::string server = own.empty() ? m_document.settings.server : own;
     if (server == document::kEmbedded) server.clear();
-    if (isForetold(*m_input.trace)) return {};
+    if (isPredicted(*m_input.trace)) return {};
     if (request.reported)
       return request.reported->server == server ? std::string() : request.reported->server;
     const RunRecord* const record = recordOf(request.run);

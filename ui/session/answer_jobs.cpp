@@ -4,7 +4,7 @@
 #include "engine/experiment/fidelity.h"
 #include "engine/jobs/attention_replay.h"
 #include "engine/jobs/fidelity.h"
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/run_history.h"
 #include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
@@ -105,7 +105,7 @@ QString policyObstacle(const std::string& policy) {
 }
 
 QString answerObstacle(const ViewInput& input, RequestId id) {
-  if (isForetold(*input.trace)) return tr("This run is foretold: nothing of it was computed.");
+  if (isPredicted(*input.trace)) return tr("This run is foretold: nothing of it was computed.");
   switch (input.replay.origin) {
     case TraceOrigin::Unknown:
       return tr("There is no engine here.");

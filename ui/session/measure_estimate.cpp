@@ -2,8 +2,8 @@
 #include "ui/session/measure_estimate.h"
 
 #include "engine/experiment/experiment_amount.h"
+#include "ui/session/document_predictor.h"
 #include "ui/session/experiment_estimate.h"
-#include "ui/session/forecaster.h"
 #include "ui/session/policy_comparison.h"
 #include "ui/words/tr.h"
 
@@ -18,8 +18,9 @@ QString sentenceOf(const ViewInput& input, const experiment::TokenAmount& amount
 
 /// What the document's query computes with an empty cache; nothing: it is not known before it runs.
 std::optional<experiment::TokenAmount> coldAmountOf(const ViewInput& input) {
-  if (!input.forecast || !input.forecast->isKnown() || !input.forecast->plan) return std::nullopt;
-  return experiment::coldAmount(input.forecast->empty, *input.forecast->plan);
+  if (!input.prediction.newest || !input.prediction.newest->isKnown() || !input.prediction.newest->plan)
+    return std::nullopt;
+  return experiment::coldAmount(input.prediction.newest->empty, *input.prediction.newest->plan);
 }
 
 QString unknownText(const ViewInput& input) {

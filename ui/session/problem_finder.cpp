@@ -20,7 +20,7 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
                                          const std::shared_ptr<TokenCounts>& counts,
                                          const std::vector<compute::Device>* devices,
                                          const std::optional<QString>& path, document::NodeId top,
-                                         const Forecast* forecast) {
+                                         const DocumentPrediction* prediction) {
   m_counts = countsOf(tokenizer, counts ? counts : m_counts);
   ProblemContext context;
   // A server has a model and a device of its own, and what is wrong with those here is nothing to it.
@@ -40,11 +40,11 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
     context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
     context.contextLength = modelOf(document.settings).contextLength;
   }
-  if (forecast != nullptr && path && isHere) {
-    // Only the forecast has read all that opening the model reads.
-    if (!context.modelObstacle && forecast->modelError && forecast->model == document.settings.model)
-      context.modelObstacle = workbench::ModelObstacle{.error = *forecast->modelError};
-    if (forecast->isKnown()) context.fit = &forecast->fit;
+  if (prediction != nullptr && path && isHere) {
+    // Only the prediction has read all that opening the model reads.
+    if (!context.modelObstacle && prediction->modelError && prediction->model == document.settings.model)
+      context.modelObstacle = workbench::ModelObstacle{.error = *prediction->modelError};
+    if (prediction->isKnown()) context.fit = &prediction->fit;
   }
   return findProblems(document, context, top);
 }

@@ -5,7 +5,7 @@
 
 #include "engine/text/tokenizer.h"
 #include "ui/document/problems.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/session/token_counts.h"
 
 #include <QDateTime>
@@ -26,13 +26,13 @@ class ProblemFinder {
   /// others have counted with that tokenizer; may be null. `devices` are the devices of this machine; null if
   /// not known yet. `path` is the file of the document, beside which its files are read; empty if it has
   /// none, nothing if files and the model are not to be looked at. `top` is that of what is to be run;
-  /// kNoNode for the query. `forecast` is the document's newest; null: none.
+  /// kNoNode for the query. `prediction` is the document's newest; null: none.
   std::vector<Problem> find(const document::Document& document,
                             const std::shared_ptr<const text::Tokenizer>& tokenizer,
                             const std::shared_ptr<TokenCounts>& counts = nullptr,
                             const std::vector<compute::Device>* devices = nullptr,
                             const std::optional<QString>& path = {}, document::NodeId top = document::kNoNode,
-                            const Forecast* forecast = nullptr);
+                            const DocumentPrediction* prediction = nullptr);
 
  private:
   std::optional<query::NotGiven> fileObstacle(const QString& documentPath, const std::string& path);

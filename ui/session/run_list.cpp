@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_list.h"
 
-#include "engine/trace/foretold.h"
-#include "ui/session/foretold_runs.h"
+#include "engine/trace/predicted.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/token_account.h"
 #include "ui/words/tr.h"
 
@@ -86,7 +86,7 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
   const QString model = QString::fromStdString(checkpoint::Checkpoint(now.model).name());
   for (const auto& [id, state] : now.runs) {
     // The queries that a twin had before are no runs of their own.
-    const bool isBefore = input.records && trace::isForetold(now.program);
+    const bool isBefore = input.records && trace::isPredicted(now.program);
     if (known.contains(id) || isBefore) continue;
     // Without records every run of the trace is the document's.
     runs.push_back({.run = id,

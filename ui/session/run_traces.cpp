@@ -9,7 +9,7 @@
 #include "engine/workbench/servers/twin_forecast.h"
 #include "engine/workbench/service/run_work.h"
 #include "ui/session/example_texts.h"
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 
 #include <QDateTime>
 
@@ -107,7 +107,7 @@ void RunTraces::bindHistory(OpenDocument& document) const {
   std::string json;
   for (const auto& record : *m_history.records()) {
     // What was foretold for a document says nothing of another one.
-    if (ui::isForetold(*record)) continue;
+    if (ui::isPredicted(*record)) continue;
     if (record->path != model.filePath() || (record->path.isEmpty() && record->document != model.title()))
       continue;
     const auto isItsTab = [&record](const auto& other) { return other->id == record->tab; };
@@ -132,7 +132,7 @@ void RunTraces::keepRuns(const QString& folder) {
   connect(m_archive.get(), &RunArchive::failed, this, &RunTraces::keepingFailed);
   const std::shared_ptr<const RunRecords> records = m_history.records();
   for (const auto& record : *records) {
-    if (!m_ofClients.contains(record->run) && !isForetold(record->run)) m_archive->save(*record);
+    if (!m_ofClients.contains(record->run) && !isPredicted(record->run)) m_archive->save(*record);
   }
   if (!m_history.records()->empty()) return;
   for (RunRecord& record : m_archive->load()) m_history.add(std::move(record));
@@ -325,7 +325,7 @@ void RunTraces::boundTrace() {
   }
 }
 
-RunId RunTraces::addForetold(OpenDocument& document, const workbench::ToldForecast& told) {
+RunId RunTraces::addPredicted(OpenDocument& document, const workbench::ToldForecast& told) {
   if (!document.source->takesRuns() || told.events.empty()) return 0;
   RunNumbers last = lastNumbers();
   // Runs of the engine that have not begun yet take the next ones.
@@ -365,13 +365,13 @@ RunId RunTraces::addForetold(OpenDocument& document, const workbench::ToldForeca
   return run;
 }
 
-bool RunTraces::isForetold(RunId run) const {
+bool RunTraces::isPredicted(RunId run) const {
   const RunRecord* const record = m_history.find(run);
-  return record != nullptr && ui::isForetold(*record);
+  return record != nullptr && ui::isPredicted(*record);
 }
 
-bool RunTraces::removeForetold(RunId run) {
-  if (!isForetold(run)) return false;
+bool RunTraces::removePredicted(RunId run) {
+  if (!isPredicted(run)) return false;
   const std::shared_ptr<const TraceStore> trace = m_history.find(run)->trace;
   m_history.remove(run);
   for (const auto& document : m_documents) {

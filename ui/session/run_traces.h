@@ -81,11 +81,11 @@ class RunTraces : public QObject {
 
   /// Adds what a cache simulator reported to the runs of a document, and shows it. Returns its run; 0: the
   /// document cannot show it.
-  RunId addForetold(OpenDocument& document, const workbench::ToldForecast& told);
+  RunId addPredicted(OpenDocument& document, const workbench::ToldForecast& told);
   /// Removes a simulated run. A document that shows it shows the open session again. Returns false if the run
   /// is none.
-  bool removeForetold(RunId run);
-  bool isForetold(RunId run) const;
+  bool removePredicted(RunId run);
+  bool isPredicted(RunId run) const;
 
  Q_SIGNALS:
   void changed();  ///< the history, or what a document shows

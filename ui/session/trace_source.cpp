@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/trace_source.h"
 
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/run_history.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ bool isOfServers(const TraceStore& trace) {
 }
 
 std::shared_ptr<const TraceSource> endedSource(const std::shared_ptr<const TraceStore>& trace) {
-  if (isForetold(*trace)) return std::make_shared<const ForetoldSource>(trace);
+  if (isPredicted(*trace)) return std::make_shared<const PredictedSource>(trace);
   if (isOfServers(*trace)) return std::make_shared<const ServerSource>(trace);
   return std::make_shared<const EndedSource>(trace);
 }
@@ -46,7 +46,7 @@ std::shared_ptr<const TraceSource> endedSource(const std::shared_ptr<const Trace
 FileSource::FileSource(std::shared_ptr<const TraceStore> trace, const QString& title)
     : m_trace(std::move(trace)),
       m_records(std::make_shared<const RunRecords>(recordsOf(m_trace, title))),
-      m_reports(isForetold(*m_trace) ? ForetoldSource::foretoldReports()
-                                     : reportedBy(*m_trace, Reporting::CannotBeReported)) {}
+      m_reports(isPredicted(*m_trace) ? PredictedSource::predictedReports()
+                                      : reportedBy(*m_trace, Reporting::CannotBeReported)) {}
 
 }  // namespace spanscope::ui

@@ -6,7 +6,7 @@
 #include "engine/remote/protocol.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_choices.h"
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +34,7 @@ std::string kindIn(const std::string& policy, const std::string& server) {
 /// Whether a run was made since this program started: of a document, or asked for by another program. Runs of
 /// files and of earlier starts stand in the history, too.
 bool isOfThisStart(const RunRecord& record) {
-  if (isForetold(record)) return false;
+  if (isPredicted(record)) return false;
   return record.tab != 0 || (record.trace != nullptr && record.file.isEmpty() && record.hasSettings);
 }
 
@@ -66,8 +66,8 @@ void addKnown(workbench::NamedTwin& named, const KnownServers& servers) {
 class TwinAsker::Answerer {
  public:
   std::optional<AskedTwins> answer(const Question& question, const std::stop_token& stop) {
-    AskedTwins answer{.forecast = question.forecast, .twins = {}};
-    const query::ParseResult parsed = query::parseJson(question.forecast->queryJson);
+    AskedTwins answer{.prediction = question.prediction, .twins = {}};
+    const query::ParseResult parsed = query::parseJson(question.prediction->queryJson);
     if (!parsed.query) return answer;
     try {
       useModel(question.settings);
@@ -85,7 +85,7 @@ class TwinAsker::Answerer {
 
   workbench::ToldForecast tell(const Question& question, const std::string& place, bool startsEmpty,
                                const std::stop_token& stop) {
-    const std::string& queryJson = question.forecast->queryJson;
+    const std::string& queryJson = question.prediction->queryJson;
     workbench::ToldForecast told;
     const query::ParseResult parsed = query::parseJson(queryJson);
     if (!parsed.query) return {.problem = "the query cannot be read", .name = {}, .events = {}, .before = {}};
@@ -125,7 +125,7 @@ TwinAsker::~TwinAsker() {
 }
 
 bool TwinAsker::tell(const std::string& place, bool startsEmpty) {
-  if (m_isTelling || m_newest == nullptr || m_question.forecast == nullptr) return false;
+  if (m_isTelling || m_newest == nullptr || m_question.prediction == nullptr) return false;
   m_isTelling = true;
   m_thread.post([this, question = m_question, answerer = m_answerer, place, startsEmpty,
                  stop = m_stopTelling.get_token()] {
@@ -147,7 +147,7 @@ bool TwinAsker::tell(const std::string& place, bool startsEmpty) {
 void TwinAsker::ask(const ViewInput& input) {
   readSent(input);
   Question question{
-      .forecast = input.forecast,
+      .prediction = input.prediction.newest,
       .settings = workbench::onlyThose(
           input.document->settings,
           {workbench::SettingEffect::Model, workbench::SettingEffect::Plan, workbench::SettingEffect::Run}),
@@ -181,7 +181,7 @@ void TwinAsker::pose() {
   m_stop.request_stop();
   m_stop = {};
   const std::uint64_t id = ++m_lastId;
-  if (question.forecast == nullptr || question.forecast->queryJson.empty()) {
+  if (question.prediction == nullptr || question.prediction->queryJson.empty()) {
     m_isPending = false;
     m_newest.reset();
     return;

@@ -29,9 +29,9 @@ struct KnownServer {
   std::size_t atOnce = 0;                    ///< workbench::NamedServer::atOnce
 };
 
-/// What twins say of the query of a forecast.
+/// What twins say of the query of a prediction.
 struct AskedTwins {
-  std::shared_ptr<const Forecast> forecast;  ///< whose query it is; never null
+  std::shared_ptr<const DocumentPrediction> prediction;  ///< whose query it is; never null
   workbench::TwinForecasts twins;
 };
 
@@ -61,11 +61,11 @@ class TwinAsker : public QObject {
  Q_SIGNALS:
   void answered();
   /// Its problem is none unless it could not be told.
-  void told(const std::shared_ptr<const workbench::ToldForecast>& forecast);
+  void told(const std::shared_ptr<const workbench::ToldForecast>& prediction);
 
  private:
   struct Question {
-    std::shared_ptr<const Forecast> forecast;
+    std::shared_ptr<const DocumentPrediction> prediction;
     workbench::RunSettings settings;
     std::shared_ptr<const std::vector<workbench::SentQuery>> sent;
     std::vector<workbench::NamedTwin> named;

@@ -9,7 +9,7 @@
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/document_query.h"
 #include "ui/session/answer_jobs.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/session/reported_facts.h"
 #include "ui/session/run_history.h"
 #include "ui/session/segment_identities.h"
@@ -89,11 +89,7 @@ struct ViewInput {
   std::uint64_t tokensCounted = 0;  ///< grows when missing counts have come
   Selection selection;
   Theme theme;
-  /// What the document's next run would find; null: not known yet, or a recorded run is shown.
-  std::shared_ptr<const Forecast> forecast;
-  /// The last known forecast before it, to compare with; may be null.
-  std::shared_ptr<const Forecast> forecastBefore;
-  bool forecastIsPending = false;  ///< `forecast` is out of date, and a new one is being made
+  PredictionState prediction;  ///< of the document's next run
   /// The document's last benchmark, ended or still running; null: none.
   std::shared_ptr<const workbench::Benchmark> benchmark;
   /// The document's last comparison of policies, ended or still running; null: none.

@@ -37,7 +37,7 @@ namespace {
 constexpr QSize kPicture{900, 440};
 constexpr QSize kCanvasPicture{900, 420};
 constexpr int kQuiet = 120;  // milliseconds: input and layouts reach the views
-constexpr int kForecastWait = 5'000;
+constexpr int kPredictionWait = 5'000;
 
 void settleFor(int milliseconds) {
   QElapsedTimer timer;
@@ -208,7 +208,7 @@ QString LessonPageWriter::draw(const lesson::Step& step) {
   settleFor(kQuiet);
   QElapsedTimer waited;
   waited.start();
-  while (m_window.workspace().input().forecastIsPending && waited.elapsed() < kForecastWait)
+  while (m_window.workspace().input().prediction.isPending && waited.elapsed() < kPredictionWait)
     settleFor(kQuiet / 4);
   if (m_course->document() == nullptr) return {};
   for (const ExportItem& item : itemsOf(step)) {

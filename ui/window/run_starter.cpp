@@ -30,8 +30,8 @@
 
 namespace spanscope::ui {
 
-RunStarter::RunStarter(Workspace& workspace, const Forecasts& forecasts)
-    : m_workspace(workspace), m_forecasts(forecasts) {}
+RunStarter::RunStarter(Workspace& workspace, const Predictions& predictions)
+    : m_workspace(workspace), m_predictions(predictions) {}
 
 QString RunStarter::refusal() const {
   const OpenDocument* current = m_workspace.current();
@@ -88,10 +88,11 @@ std::vector<Problem> RunStarter::problems(document::NodeId top) {
   const ViewInput& input = m_workspace.input();
   DocumentModel& model = *m_workspace.model();
   // A run is refused only for what is known of the document as it is now.
-  const Forecast* const forecast = m_forecasts.isPending() ? nullptr : input.forecast.get();
+  const DocumentPrediction* const prediction =
+      m_predictions.isPending() ? nullptr : input.prediction.newest.get();
   return withUnread(UnreadText::of(model),
                     m_finder.find(model.document(), input.tokenizer, input.tokenCounts, input.devices.get(),
-                                  m_workspace.documentPath(), top, forecast));
+                                  m_workspace.documentPath(), top, prediction));
 }
 
 QString RunStarter::start(document::NodeId top, const Asker& asker) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/workbench/service/request_retrieval.h"
-#include "ui/session/forecasts.h"
 #include "ui/session/open_document.h"
+#include "ui/session/predictions.h"
 #include "ui/session/problem_finder.h"
 #include "ui/session/run_inputs.h"
 
@@ -29,7 +29,7 @@ class RunStarter {
 
  public:
   /// Both must outlive it.
-  RunStarter(Workspace& workspace, const Forecasts& forecasts);
+  RunStarter(Workspace& workspace, const Predictions& predictions);
 
   /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
   /// nothing if it was started.
@@ -58,7 +58,7 @@ class RunStarter {
   QString findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const;
 
   Workspace& m_workspace;
-  const Forecasts& m_forecasts;
+  const Predictions& m_predictions;
   ServerConsent m_consent;
   ProblemFinder m_finder;
   document::RunSettings m_lastSettings;

@@ -26,7 +26,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kSettle = 250;       // milliseconds for layouts and queued repaints
-constexpr int kPatience = 10'000;  // milliseconds for a forecast
+constexpr int kPatience = 10'000;  // milliseconds for a prediction
 
 void settle() {
   QElapsedTimer timer;
@@ -108,17 +108,17 @@ bool Screenshots::measure() {
   return startPolicyComparison(workspace, comparedPolicies(own, workspace.input().policiesWanted)).isEmpty();
 }
 
-void Screenshots::waitForForecast() {
+void Screenshots::waitForPrediction() {
   QElapsedTimer timer;
   timer.start();
-  while (m_window.workspace().input().forecastIsPending && timer.elapsed() < kPatience)
+  while (m_window.workspace().input().prediction.isPending && timer.elapsed() < kPatience)
     QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
 }
 
 void Screenshots::selectSomething() {
   // A relocated block tells the most; else the first block is selected.
   settle();
-  waitForForecast();
+  waitForPrediction();
   const ViewInput& input = m_window.workspace().input();
   const RequestId request = input.shownRequest();
   if (request == 0) return;

@@ -43,7 +43,7 @@ class Screenshots : public QObject {
  private:
   void next();
   bool measure();
-  void waitForForecast();
+  void waitForPrediction();
   void selectSomething();
   void takeAll();
   QString take(const QString& name);

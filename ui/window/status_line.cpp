@@ -105,9 +105,9 @@ QString StatusLine::problemText() {
   // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
   if (m_checked != input.document || m_checkedWith != input.tokenizer ||
       m_checkedCounts != input.tokensCounted || m_checkedDevices != input.devices || m_checkedPath != path ||
-      m_checkedForecast != input.forecast) {
+      m_checkedPrediction != input.prediction.newest) {
     m_checkedPath = path;
-    m_checkedForecast = input.forecast;
+    m_checkedPrediction = input.prediction.newest;
     m_checked = input.document;
     m_checkedWith = input.tokenizer;
     m_checkedCounts = input.tokensCounted;
@@ -122,7 +122,7 @@ void StatusLine::countProblems() {
   if (m_checked != nullptr) {
     std::vector<Problem> found =
         m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts, m_checkedDevices.get(),
-                      m_checkedPath, document::kNoNode, m_checkedForecast.get());
+                      m_checkedPath, document::kNoNode, m_checkedPrediction.get());
     if (DocumentModel* model = m_workspace.model())
       found = withUnread(UnreadText::of(*model), std::move(found));
     const std::vector<ProblemRow> rows = problemRows(*m_checked, std::move(found));

@@ -71,7 +71,7 @@ class StatusLine : public QStatusBar {
   std::shared_ptr<const document::Document> m_checked;  ///< the document whose problems were counted last
   std::shared_ptr<const text::Tokenizer> m_checkedWith;
   std::uint64_t m_checkedCounts = 0;
-  std::shared_ptr<const Forecast> m_checkedForecast;
+  std::shared_ptr<const DocumentPrediction> m_checkedPrediction;
   std::optional<QString> m_checkedPath;
   std::shared_ptr<const std::vector<compute::Device>> m_checkedDevices;
   ProblemFinder m_finder;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/status_model.h"
 
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/prompt_progress.h"
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
@@ -51,7 +51,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   const trace::RunState& run = progress.runs.at(shown->run);
   status.run = shown->run;
   status.outcome = run.outcome;
-  status.isForetold = isForetold(*shown);
+  status.isPredicted = isPredicted(*shown);
   const RunValues measured = valuesOf(progress, run);
   status.isOfSteps = run.requests.size() > 1;
   status.timeToFirstToken = measured.timeToFirstToken.value_or(0);
@@ -62,7 +62,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   status.cachedTokens = account.cached();
   status.accountWords = accountWords(account);
   for (auto before = std::next(shown); before != runs.rend(); ++before) {
-    if (!isLike(*shown, *before) || isForetold(*before)) continue;
+    if (!isLike(*shown, *before) || isPredicted(*before)) continue;
     status.basis = basisOf(*shown);
     status.previous = basisOf(*before);
     status.previousTimeToFirstToken =
@@ -103,7 +103,7 @@ QString statusText(const StatusModel& status) {
   if (!status.outcome)
     run += status.events > 0 ? tr("was running") : tr("running");
   else if (*status.outcome == trace::RunOutcome::Finished)
-    run += status.isForetold ? tr("foretold") : tr("finished");
+    run += status.isPredicted ? tr("foretold") : tr("finished");
   else if (*status.outcome == trace::RunOutcome::Stopped)
     run += tr("stopped");
   else

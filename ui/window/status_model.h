@@ -17,10 +17,10 @@ namespace spanscope::ui {
 struct StatusModel {
   RunId run = 0;  ///< 0: there is no such run
   std::optional<trace::RunOutcome> outcome;
-  std::size_t failed = 0;   ///< steps that have failed while the run goes on
-  bool isForetold = false;  ///< a twin has told it
-  bool anyRan = false;      ///< any document has run in the session
-  bool anyKept = false;     ///< the document has runs of earlier sessions
+  std::size_t failed = 0;    ///< steps that have failed while the run goes on
+  bool isPredicted = false;  ///< a twin has told it
+  bool anyRan = false;       ///< any document has run in the session
+  bool anyKept = false;      ///< the document has runs of earlier sessions
   /// Of steps that are reading their prompts: prompt tokens that were found or computed so far.
   std::int64_t read = 0;
   std::int64_t toRead = 0;      ///< all tokens of those prompts; 0: no step is reading its prompt

@@ -88,10 +88,10 @@ View* ViewController::makeView(const ViewInfo& info) {
   });
   connect(view, &View::performed, this, &ViewController::performed);
   connect(view, &View::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
-  connect(view, &View::foretold, this, [this](const auto& told) {
+  connect(view, &View::predicted, this, [this](const auto& told) {
     if (!told->problem.empty())
-      Q_EMIT complaintWanted(tr("It cannot be foretold: %1.").arg(QString::fromStdString(told->problem)));
-    else if (m_workspace.addForetold(*told) != 0)
+      Q_EMIT complaintWanted(tr("No prediction is possible: %1.").arg(QString::fromStdString(told->problem)));
+    else if (m_workspace.addPredicted(*told) != 0)
       m_docks->reveal(QStringLiteral("block-table"));
     Q_EMIT commandsChanged();
   });

@@ -54,7 +54,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     invalidate();
   });
   connect(&m_engine, &EngineHost::devicesFound, this, &Workspace::invalidate);
-  connect(&m_forecasts, &Forecasts::changed, this, &Workspace::invalidate);
+  connect(&m_predictions, &Predictions::changed, this, &Workspace::invalidate);
   connect(&m_served.serving(), &Serving::changed, this, &Workspace::invalidate);
   connect(&m_traces, &RunTraces::changed, this, &Workspace::invalidate);
   connect(&m_traces, &RunTraces::shown, this, &Workspace::update);
@@ -123,8 +123,8 @@ void Workspace::showRun(RunId run) {
   if (m_current != nullptr) m_traces.showRun(*m_current, run);
 }
 
-RunId Workspace::addForetold(const workbench::ToldForecast& told) {
-  return m_current == nullptr ? 0 : m_traces.addForetold(*m_current, told);
+RunId Workspace::addPredicted(const workbench::ToldForecast& told) {
+  return m_current == nullptr ? 0 : m_traces.addPredicted(*m_current, told);
 }
 
 void Workspace::close(OpenDocument* document) {
@@ -134,7 +134,7 @@ void Workspace::close(OpenDocument* document) {
   const auto index = static_cast<std::size_t>(found - m_documents.begin());
   const std::unique_ptr<OpenDocument> gone = std::move(*found);
   m_documents.erase(found);
-  m_forecasts.forget(gone->id);
+  m_predictions.forget(gone->id);
   // Nobody could stop it any more.
   m_engine.stop(gone->id);
   m_engine.stopMeasuring(gone->id);
@@ -443,7 +443,7 @@ void Workspace::update() {
   }
   showMeasuringFacts();
   m_identities.update(m_current == nullptr ? 0 : m_current->id);
-  showForecast();
+  showPrediction();
   m_input.replay = replayState();
   Q_EMIT inputChanged();
 }
@@ -478,15 +478,13 @@ ReplayState Workspace::replayState() const {
   return state;
 }
 
-void Workspace::showForecast() {
+void Workspace::showPrediction() {
   // A recorded run is not run again.
   const bool canRun = m_current != nullptr && m_current->source->takesRuns();
   const std::uint32_t tab = canRun ? m_current->id : 0;
-  m_forecasts.watch(tab, canRun ? m_input.document : nullptr,
-                    canRun ? documentPath().value_or(QString()) : QString());
-  m_input.forecast = m_forecasts.newest(tab);
-  m_input.forecastBefore = m_forecasts.before(tab);
-  m_input.forecastIsPending = m_forecasts.isPending();
+  m_predictions.watch(tab, canRun ? m_input.document : nullptr,
+                      canRun ? documentPath().value_or(QString()) : QString());
+  m_input.prediction = m_predictions.state(tab);
 }
 
 }  // namespace spanscope::ui

@@ -7,9 +7,9 @@
 #include "engine/workbench/servers/server_list.h"
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
-#include "ui/session/forecasts.h"
 #include "ui/session/model_choices.h"
 #include "ui/session/open_document.h"
+#include "ui/session/predictions.h"
 #include "ui/session/run_traces.h"
 #include "ui/session/served_runs.h"
 #include "ui/session/server_runs.h"
@@ -78,14 +78,14 @@ class Workspace : public QObject {
   void setKeys(KeyTexts keys);
   /// Shows the state after so many events; where these are all, the newest event is followed from then on.
   void setPosition(std::size_t position);
-  /// Says whether forecasts compare the layouts as well from now on.
-  void compareLayouts(bool compares) { m_forecasts.compareLayouts(compares); }
+  /// Says whether predictions compare the layouts as well from now on.
+  void compareLayouts(bool compares) { m_predictions.compareLayouts(compares); }
   /// Shows a run as it was at its end, and the state of its session then; a run whose end is not there yet is
   /// followed. Nothing happens where its trace has been let go.
   void showRun(RunId run);
   /// Adds what a twin has told to the runs of the current document, and shows it. Gives its run; 0: there is
   /// no document that could show it.
-  RunId addForetold(const workbench::ToldForecast& told);
+  RunId addPredicted(const workbench::ToldForecast& told);
   /// Of the current document's runs whose trace is there, the one that stands so many places before
   /// (negative) or after the one in view; 0: there is none.
   RunId runBeside(int steps) const;
@@ -168,7 +168,7 @@ class Workspace : public QObject {
   void drain();
   void showTokenizer();
   void update();
-  void showForecast();
+  void showPrediction();
   ReplayState replayState() const;
 
   ModelSearch m_modelSearch;
@@ -177,8 +177,8 @@ class Workspace : public QObject {
   RunTraces m_traces{m_engine, m_documents};
   ServerRuns m_serverRuns{m_engine, m_documents, m_traces};
   ServedRuns m_served{m_engine, m_documents, m_traces};
-  Forecasts m_forecasts{m_engine};
-  RunStarter m_runs{*this, m_forecasts};
+  Predictions m_predictions{m_engine};
+  RunStarter m_runs{*this, m_predictions};
   std::shared_ptr<workbench::PaceBook> m_paces;
   bool m_paceIsOld = true;  ///< the book may know more than MeasuringFacts::pace
   OpenDocument* m_current = nullptr;

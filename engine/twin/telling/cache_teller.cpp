@@ -3,7 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/query/json/json.h"
-#include "engine/trace/foretold.h"
+#include "engine/trace/predicted.h"
 #include "engine/twin/servers.h"
 
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 #include "engine/export/chat_requests.h"
 #include "engine/metrics/run_facts.h"
 #include "engine/query/json/json.h"
-#include "engine/trace/foretold.h"
+#include "engine/trace/predicted.h"
 #include "engine/trace/replay.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/servers/server_twins.h"
@@ -499,7 +499,7 @@ class TestTwinForecast : public QObject {
       QVERIFY2(!error, error ? error->message().c_str() : "");
     }
     QCOMPARE(replay.pool().blockSize(), blockSize);
-    QVERIFY(trace::isForetold(replay.progress().program));
+    QVERIFY(trace::isPredicted(replay.progress().program));
     QCOMPARE(replay.progress().runs.size(), std::size_t{3});
     const trace::RunState& last = replay.progress().runs.at(3);
     QCOMPARE(*last.queryJson, now);

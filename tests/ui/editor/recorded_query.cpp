@@ -8,7 +8,7 @@
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/setting_choices.h"
 #include "tests/support/backends.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/session/run_inputs.h"
 
 #include <fstream>
@@ -62,19 +62,19 @@ void QueryRecorder::run(const document::Document& document) {
   m_paths[static_cast<RunId>(m_paths.size() + 1)] = std::move(query.paths);
 }
 
-std::shared_ptr<const ui::Forecast> QueryRecorder::forecast(const document::Document& document) {
+std::shared_ptr<const ui::DocumentPrediction> QueryRecorder::predict(const document::Document& document) {
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
-  ui::ForecastRequest request;
+  ui::PredictionRequest request;
   request.id = 1;
   request.query = std::move(*query.query);
   request.paths = std::move(query.paths);
   request.settings = document.settings;
   request.surroundings = std::make_shared<ui::RunInputs>(QString(), nullptr);
-  const std::optional<ui::Forecast> made =
-      ui::Forecaster().forecast(request, m_session.get(), &m_bundle, std::stop_token());
+  const std::optional<ui::DocumentPrediction> made =
+      ui::DocumentPredictor().predict(request, m_session.get(), &m_bundle, std::stop_token());
   if (!made || !made->isKnown()) throw std::runtime_error("nothing can be said of the query");
-  return std::make_shared<const ui::Forecast>(*made);
+  return std::make_shared<const ui::DocumentPrediction>(*made);
 }
 
 ui::ViewInput QueryRecorder::input(bool withTokenizer) const {

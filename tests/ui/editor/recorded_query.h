@@ -22,10 +22,11 @@ document::NodeId nodeAtPath(const document::Document& document, const NodePath& 
 class QueryRecorder {
  public:
   QueryRecorder();
-  /// Runs the document under its policy and layout. Throws std::runtime_error if the document is not complete.
+  /// Runs the document under its policy and layout. Throws std::runtime_error if the document is not
+  /// complete.
   void run(const document::Document& document);
   /// What a run of the document would find now.
-  std::shared_ptr<const ui::Forecast> forecast(const document::Document& document);
+  std::shared_ptr<const ui::DocumentPrediction> predict(const document::Document& document);
   /// An input with the whole trace so far and the document that ran last. `withTokenizer` makes it look as if
   /// the model is loaded.
   ui::ViewInput input(bool withTokenizer = false) const;

@@ -55,8 +55,8 @@ class TestNodeForecast : public QObject {
     QVERIFY(document::swapChildren(m_swapped, m_plus, 0, 1));
     m_input = m_recorder->input();
     m_input.document = std::make_shared<const Document>(m_swapped);
-    m_input.forecast = m_recorder->forecast(m_swapped);
-    m_forecasts = nodeForecasts(*m_input.forecast, m_swapped);
+    m_input.prediction.newest = m_recorder->predict(m_swapped);
+    m_forecasts = nodeForecasts(*m_input.prediction.newest, m_swapped);
   }
 
   void everyNodeIsServedAsItWasSaid() {
@@ -88,7 +88,7 @@ class TestNodeForecast : public QObject {
       for (int i = 1; i < words; ++i) text += " a";
       const Document document = test::documentFromJson(
           R"({"g":{"model":"","input":{"seq":[{"system":"Be brief."},{"user":")" + text + R"("}]}}})");
-      const std::shared_ptr<const Forecast> forecast = m_recorder->forecast(document);
+      const std::shared_ptr<const DocumentPrediction> forecast = m_recorder->predict(document);
       const auto tokens = promptTokens(*forecast, document);
       const NodeForecasts predicted = nodeForecasts(*forecast, document);
       return std::tuple(tokens.at(nodeAtPath(document, "/g/input/seq/0")),
@@ -124,7 +124,7 @@ class TestNodeForecast : public QObject {
       if (run == 2) rag = m_swapped;
       rag.settings.policy = policy.toStdString();
       rag.settings.layout = layout.toStdString();
-      const NodeForecasts said = nodeForecasts(*recorder.forecast(rag), rag);
+      const NodeForecasts said = nodeForecasts(*recorder.predict(rag), rag);
       QCOMPARE(said.size(), std::size_t(6));  // three documents, system, question, generate
       recorder.run(rag);
       const NodeStatuses statuses = nodeStatuses(recorder.input());
@@ -185,7 +185,7 @@ class TestNodeForecast : public QObject {
     DocumentModel model(next);
     CanvasCore core;
     core.setModel(&model);
-    NodeForecast said = nodeForecasts(*recorder.forecast(next), next).at(next.root()).front();
+    NodeForecast said = nodeForecasts(*recorder.predict(next), next).at(next.root()).front();
     recorder.run(next);
     core.setInput(recorder.input());
     QString after = core.tipOf(next.root()).split(QLatin1Char('\n')).first();
@@ -209,7 +209,7 @@ class TestNodeForecast : public QObject {
     before.document = model.snapshot();
     before.trace = std::make_shared<const TraceStore>();
     before.tokenizer = recorder.input(true).tokenizer;
-    before.forecast = recorder.forecast(m_rag);
+    before.prediction.newest = recorder.predict(m_rag);
     core.setInput(before);
     std::map<NodeId, std::int64_t> said;
     for (const auto& [id, status] : core.statuses()) {
@@ -226,7 +226,7 @@ class TestNodeForecast : public QObject {
 
   void boundsHoldARunWithReplies() {
     const Document judge = test::exampleDocument("judge-4.json");
-    const NodeForecasts said = nodeForecasts(*m_recorder->forecast(judge), judge);
+    const NodeForecasts said = nodeForecasts(*m_recorder->predict(judge), judge);
     m_recorder->run(judge);
     const NodeStatuses statuses = nodeStatuses(m_recorder->input());
     const NodeForecast& root = said.at(judge.root()).front();
@@ -308,9 +308,9 @@ class TestNodeForecast : public QObject {
     QVERIFY(core.forecastOf(first) != nullptr);
 
     ViewInput unknown = m_input;
-    auto forecast = std::make_shared<Forecast>(*m_input.forecast);
-    forecast->gap = ForecastGap::Asks;
-    unknown.forecast = forecast;
+    auto forecast = std::make_shared<DocumentPrediction>(*m_input.prediction.newest);
+    forecast->gap = PredictionGap::Asks;
+    unknown.prediction.newest = forecast;
     core.setInput(unknown);
     QVERIFY(core.forecastOf(first) == nullptr);
   }
@@ -331,7 +331,7 @@ class TestNodeForecast : public QObject {
     });
     ViewInput pending = m_input;
     pending.document = model.snapshot();
-    pending.forecastIsPending = true;
+    pending.prediction.isPending = true;
     core.setInput(pending);
     QCOMPARE(drawn.count(), 0);
     QCOMPARE(statuses.count(), 1);

@@ -135,7 +135,7 @@ class TestNodeStatus : public QObject {
     QCOMPARE(outer.outer, TokenAccount());
     // The next run says the same of both.
     ViewInput input = recorder.input();
-    const auto forecast = recorder.forecast(judge);
+    const auto forecast = recorder.predict(judge);
     QVERIFY(forecast && forecast->isKnown());
     const NodeForecasts next = nodeForecasts(*forecast, judge);
     const NodeForecast& leaf = next.at(nodeAtPath(judge, "/g/input/cross/0/plus/0/g/input")).front();

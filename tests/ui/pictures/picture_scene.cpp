@@ -88,7 +88,7 @@ ui::ViewInput sceneOf(const document::Document& document) {
     keys.pin(event);
   }
   ui::ViewInput input = recorded.input();
-  input.forecast = recorder.forecast(document);
+  input.prediction.newest = recorder.predict(document);
   return input;
 }
 

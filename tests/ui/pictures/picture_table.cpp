@@ -126,7 +126,7 @@ ui::ViewInput sceneOf(Scene scene) {
   }
   if (scene == Scene::NotForecast) {
     ui::ViewInput input = stepsScene();
-    input.forecast = nullptr;
+    input.prediction.newest = nullptr;
     return input;
   }
   ui::ViewInput input = twentyDocuments();

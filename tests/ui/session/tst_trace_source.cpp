@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/settings.h"
 #include "tests/support/test_program.h"
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/reported_facts.h"
 #include "ui/session/trace_source.h"
 
@@ -52,7 +52,7 @@ class TestTraceSource : public QObject {
   void aForetoldOne() {
     const auto store = std::make_shared<TraceStore>();
     fill(*store, 1, "vLLM 0.33.0 (twin)");
-    QVERIFY(isForetold(*store));
+    QVERIFY(isPredicted(*store));
     const std::shared_ptr<const TraceSource> source = endedSource(store);
     const FileSource file(store, QStringLiteral("told.trace"));
     for (const ReportedFacts& reports : {source->reports(), file.reports()}) {
@@ -63,10 +63,10 @@ class TestTraceSource : public QObject {
     }
     QVERIFY(source->takesRuns());
     QVERIFY(!file.takesRuns());
-    QVERIFY(isForetold(*file.records()->front()));
+    QVERIFY(isPredicted(*file.records()->front()));
     const auto own = std::make_shared<TraceStore>();
     fill(*own, 1);
-    QVERIFY(!isForetold(*own));
+    QVERIFY(!isPredicted(*own));
     QCOMPARE(endedSource(own)->origin(), TraceOrigin::EndedSession);
   }
 

@@ -101,7 +101,7 @@ class TestBenchmarkWindow : public QObject {
     // The runs that were measured are no runs of the document, and its trace stays what it was.
     QCOMPARE(workspace().history().records()->size(), std::size_t(1));
     QCOMPARE(workspace().input().trace->size(), events);
-    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().forecastIsPending, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().prediction.isPending, kPatience);
 
     // One figure is one figure: a run of the document finds what the benchmark's did.
     ended.clear();

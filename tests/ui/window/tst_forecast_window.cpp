@@ -3,7 +3,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/compare/compare_model.h"
 #include "ui/views/forecast/forecast_view.h"
@@ -52,8 +52,8 @@ class TestForecastWindow : public QObject {
     QSignalSpy shown(&workspace(), &Workspace::inputChanged);
     QVERIFY(workspace().model()->change(QStringLiteral("Change"), change));
     QVERIFY(shown.wait(kPatience));
-    QVERIFY(workspace().input().forecastIsPending);
-    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().forecastIsPending, kPatience);
+    QVERIFY(workspace().input().prediction.isPending);
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().prediction.isPending, kPatience);
   }
   void run() {
     QSignalSpy ended(&workspace(), &Workspace::workEnded);
@@ -64,7 +64,7 @@ class TestForecastWindow : public QObject {
     QVERIFY(shown.wait(kPatience));
     QVERIFY(!progress().runs.empty() && progress().runs.rbegin()->second.outcome);
   }
-  const run::Prediction& prediction() { return workspace().input().forecast->present; }
+  const run::Prediction& prediction() { return workspace().input().prediction.newest->present; }
   const ForecastTable& shownTable() {
     auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->openView());
     return view->model().table();
@@ -99,8 +99,8 @@ class TestForecastWindow : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.explain"));
     m_window->perform(QStringLiteral("view.dock:forecast"));
-    QTRY_VERIFY_WITH_TIMEOUT(workspace().input().forecast && !workspace().input().forecastIsPending,
-                             kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        workspace().input().prediction.newest && !workspace().input().prediction.isPending, kPatience);
   }
   void cleanup() {
     m_window = nullptr;
@@ -160,7 +160,7 @@ class TestForecastWindow : public QObject {
     workspace().model()->change(QStringLiteral("Change"),
                                 [](document::Document& document) { document.settings.seed = 7; });
     run();
-    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().forecastIsPending, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().prediction.isPending, kPatience);
     QCOMPARE(prediction().steps.at(0).computed.most, std::int64_t{1});
   }
 
@@ -181,7 +181,7 @@ class TestForecastWindow : public QObject {
     QVERIFY(told.wait(kPatience));
     const RunId foretold = workspace().shownRun();
     QVERIFY(foretold > ran);
-    QVERIFY(workspace().traces().isForetold(foretold) && !workspace().traces().isForetold(ran));
+    QVERIFY(workspace().traces().isPredicted(foretold) && !workspace().traces().isPredicted(ran));
     // It is drawn by what draws all runs.
     const ViewInput& input = workspace().input();
     QCOMPARE(QString::fromStdString(input.state().progress().program), QStringLiteral("vLLM 0.33.0 (twin)"));
@@ -227,7 +227,7 @@ class TestForecastWindow : public QObject {
     QVERIFY(workspace().history().find(foretold) == nullptr);
     QCOMPARE(listRuns(workspace().input(), true).size(), std::size_t{1});
     QVERIFY(workspace().shownRun() == ran);
-    QVERIFY(!workspace().traces().removeForetold(ran));
+    QVERIFY(!workspace().traces().removePredicted(ran));
     // The next run has a number of its own.
     run();
     QVERIFY(workspace().shownRun() > foretold);
@@ -247,7 +247,7 @@ class TestForecastWindow : public QObject {
     QCOMPARE(progress().requests.begin()->second.cachedTokens, std::int64_t{0});
     // A run takes its place in view.
     run();
-    QVERIFY(!workspace().traces().isForetold(workspace().shownRun()));
+    QVERIFY(!workspace().traces().isPredicted(workspace().shownRun()));
     QCOMPARE(workspace().input().replay.origin, TraceOrigin::Session);
   }
 
@@ -257,12 +257,12 @@ class TestForecastWindow : public QObject {
     const QString path = m_fresh->path(QStringLiteral("saved.trace"));
     QCOMPARE(workspace().saveTrace(path), QString());
     QVERIFY(m_window->openFile(path));
-    QVERIFY(!workspace().input().forecast && !workspace().input().forecastIsPending);
+    QVERIFY(!workspace().input().prediction.newest && !workspace().input().prediction.isPending);
     m_window->perform(QStringLiteral("file.close"));
-    QTRY_VERIFY_WITH_TIMEOUT(workspace().input().forecast && !workspace().input().forecastIsPending,
-                             kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        workspace().input().prediction.newest && !workspace().input().prediction.isPending, kPatience);
     m_window->perform(QStringLiteral("file.close"));
-    QVERIFY(!workspace().input().forecast);
+    QVERIFY(!workspace().input().prediction.newest);
   }
 };
 

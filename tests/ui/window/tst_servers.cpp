@@ -461,7 +461,7 @@ class TestServers : public QObject {
     };
     const auto isKnown = [&] {
       const ViewInput& input = workspace.input();
-      return input.forecast != nullptr && !input.forecastIsPending;
+      return input.prediction.newest != nullptr && !input.prediction.isPending;
     };
     // Here the query was run, so that it would be found again.
     QCOMPARE(runToItsEnd(workspace), QString());

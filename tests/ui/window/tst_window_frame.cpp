@@ -632,7 +632,7 @@ class TestWindowFrame : public QObject {
     m_window->perform(QStringLiteral("view.explain"));
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(60'000));
-    QTRY_VERIFY(m_window->workspace().input().forecast != nullptr);
+    QTRY_VERIFY(m_window->workspace().input().prediction.newest != nullptr);
     settle();
     auto* track = m_window->findChild<ScrubberTrack*>();
     QVERIFY(track != nullptr);

@@ -43,7 +43,8 @@ QString BenchmarkView::introduction() const {
 }
 
 BenchmarkView::BenchmarkView(QWidget* parent)
-    : MeasurePage(InputPart::Document | InputPart::Benchmark | InputPart::Forecast, tr("Benchmark"), parent) {
+    : MeasurePage(InputPart::Document | InputPart::Benchmark | InputPart::Prediction, tr("Benchmark"),
+                  parent) {
   setCopyHelp(tr("Copy the table as text"));
   makeChoices();
   layOut({m_kind, m_repeats, runButton()}, makeResults())->addStretch();

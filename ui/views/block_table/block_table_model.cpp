@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/block_table/block_table_model.h"
 
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/layout_marks.h"
@@ -80,7 +80,7 @@ class TableMaker {
     row.request = id;
     row.run = request.run;
     row.title =
-        isForetold(*m_input.trace) ? tr("Run %1, foretold").arg(request.run) : tr("Run %1").arg(request.run);
+        isPredicted(*m_input.trace) ? tr("Run %1, foretold").arg(request.run) : tr("Run %1").arg(request.run);
     QStringList parts;
     if (const QString detail = requestDetail(m_state, id); !detail.isEmpty()) parts << detail;
     parts << nodeName(m_input, request.run, request.node);

@@ -63,10 +63,8 @@ bool InputView::isShown(const ViewInput& input) const {
       (shown.policies != input.policies || shown.policiesWanted != input.policiesWanted ||
        shown.measuring != input.measuring))
     return false;
-  return !m_parts.testFlag(InputPart::Forecast) ||
-         (shown.forecast == input.forecast && shown.forecastBefore == input.forecastBefore &&
-          shown.forecastIsPending == input.forecastIsPending &&
-          shown.knownServers.get() == input.knownServers.get());
+  return !m_parts.testFlag(InputPart::Prediction) ||
+         (shown.prediction == input.prediction && shown.knownServers.get() == input.knownServers.get());
 }
 
 void InputView::setInput(const ViewInput& input) {

@@ -23,7 +23,7 @@ enum class InputPart {
   Model = 2,       ///< the document as it is edited: from the model if there is one
   Trace = 4,       ///< up to the position
   WholeTrace = 8,  ///< events after the position too; a live trace grows without a new pointer
-  Forecast = 16,
+  Prediction = 16,
   Replay = 32,  ///< attention that is computed again after a run
   Benchmark = 64,
   Experiment = 128,  ///< the one that goes on or has ended, and how long the wanted one takes

@@ -24,7 +24,8 @@ namespace {
 class RunNodes {
  public:
   RunNodes(const ViewInput& input, RunId run) : m_input(input), m_run(run) {}
-  RunNodes(const ViewInput& input, const Forecast& forecast) : m_input(input), m_forecast(&forecast) {}
+  RunNodes(const ViewInput& input, const DocumentPrediction& forecast)
+      : m_input(input), m_forecast(&forecast) {}
 
   const document::DocumentNode* inDocument(const NodePath& path) const {
     const document::NodeId id =
@@ -52,7 +53,7 @@ class RunNodes {
 
   const ViewInput& m_input;
   RunId m_run = 0;
-  const Forecast* m_forecast = nullptr;
+  const DocumentPrediction* m_forecast = nullptr;
   bool m_read = false;
   std::optional<query::Node> m_query;
 };
@@ -246,7 +247,8 @@ RequestParts requestParts(const ViewInput& input, RequestId request) {
   return result;
 }
 
-RequestParts requestParts(const ViewInput& input, const Forecast& forecast, const layout::SpanTable& table) {
+RequestParts requestParts(const ViewInput& input, const DocumentPrediction& forecast,
+                          const layout::SpanTable& table) {
   RequestParts result;
   std::vector<trace::SegmentInfo> segments;
   segments.reserve(table.segments.size());
@@ -269,7 +271,7 @@ std::vector<SegmentName> segmentNames(const ViewInput& input, RequestId request)
   return segmentNamesOf(found->second.segments, requestParts(input, request));
 }
 
-std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& forecast,
+std::vector<SegmentName> segmentNames(const ViewInput& input, const DocumentPrediction& forecast,
                                       const layout::SpanTable& table) {
   std::vector<trace::SegmentInfo> segments;
   segments.reserve(table.segments.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_model.h"
 
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/number_text.h"
@@ -32,7 +32,7 @@ QString outcomeWord(const std::optional<trace::RunOutcome>& outcome) {
 }
 
 QString noTimeOf(const ListedRun& run) {
-  return isForetold(run) ? tr("not foretold") : QStringLiteral("–");
+  return isPredicted(run) ? tr("not foretold") : QStringLiteral("–");
 }
 
 /// One of the two runs.

@@ -120,7 +120,7 @@ QString shortReason(const TwinForecast& twin, const std::vector<twin::Answer>& a
   return longest->begin == 0 ? why : tr("from token %1 on: %2").arg(longest->begin).arg(why);
 }
 
-std::vector<ForecastSegment> partsOf(const ViewInput& input, const Forecast& forecast,
+std::vector<ForecastSegment> partsOf(const ViewInput& input, const DocumentPrediction& forecast,
                                      const TwinForecast& twin, const ServerPrompt& prompt,
                                      const twin::Answer& answer) {
   const RequestParts parts = requestParts(input, forecast, prompt.table);
@@ -242,7 +242,7 @@ QString ownPlace(const document::Document& document) {
 }
 
 std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against against, const AskedTwins* twins) {
-  const Forecast& forecast = *input.forecast;
+  const DocumentPrediction& forecast = *input.prediction.newest;
   const QString own = ownPlace(*input.document);
   std::vector<ForecastPlace> places;
   ForecastPlace& here = places.emplace_back();
@@ -270,7 +270,7 @@ std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against agains
 
 std::vector<ForecastStep> twinSteps(const ViewInput& input, const AskedTwins& asked, const TwinForecast& twin,
                                     Against against) {
-  const Forecast& forecast = *asked.forecast;
+  const DocumentPrediction& forecast = *asked.prediction;
   const std::vector<twin::Answer>& answers = answersOf(twin, against);
   std::vector<NamedStep> named;
   for (std::size_t i = 0; i < answers.size(); ++i) {

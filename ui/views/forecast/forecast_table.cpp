@@ -42,17 +42,17 @@ QString doubtText(run::Doubt doubt) {
   return {};
 }
 
-QString gapText(const Forecast& forecast) {
+QString gapText(const DocumentPrediction& forecast) {
   switch (forecast.gap) {
-    case ForecastGap::None:
+    case PredictionGap::None:
       break;
-    case ForecastGap::Asks:
+    case PredictionGap::Asks:
       return tr("Not known before it runs: the query asks a question first.");
-    case ForecastGap::Retrieves:
+    case PredictionGap::Retrieves:
       return tr("Not known before it runs: the query searches documents first.");
-    case ForecastGap::Nothing:
+    case PredictionGap::Nothing:
       return tr("There is nothing to predict: the query has no generate node.");
-    case ForecastGap::Problem:
+    case PredictionGap::Problem:
       return tr("It cannot be predicted: %1").arg(QString::fromStdString(forecast.problem));
   }
   return {};
@@ -117,7 +117,7 @@ void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const st
 
 /// A row for each part of the prompt, and one for what lies beside it.
 std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step) {
-  const Forecast& forecast = *input.forecast;
+  const DocumentPrediction& forecast = *input.prediction.newest;
   const std::vector<SegmentName> names = segmentNames(input, forecast, step.table);
   const RequestParts parts = requestParts(input, forecast, step.table);
   const metrics::RequestTokens served = run::tokensOf(step, forecast.blockSize);
@@ -174,19 +174,19 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   return rows;
 }
 
-const run::Prediction& predictionOf(const Forecast& forecast, Against against) {
+const run::Prediction& predictionOf(const DocumentPrediction& forecast, Against against) {
   return against == Against::Present ? forecast.present : forecast.empty;
 }
 
 /// Identifies a step by its node and copy, which stay the same while a query is edited.
 using StepKey = std::pair<document::NodeId, std::uint32_t>;
 
-StepKey keyOf(const Forecast& forecast, StepIndex step) {
+StepKey keyOf(const DocumentPrediction& forecast, StepIndex step) {
   const plan::Step& planned = forecast.plan->steps[step];
   return {forecast.paths.nodeOf(planned.node), planned.copy};
 }
 
-std::map<StepKey, run::CountRange> computedOf(const Forecast& forecast, Against against) {
+std::map<StepKey, run::CountRange> computedOf(const DocumentPrediction& forecast, Against against) {
   std::map<StepKey, run::CountRange> computed;
   for (const run::StepPrediction& step : predictionOf(forecast, against).steps)
     computed.emplace(keyOf(forecast, step.step), run::accountOf(step, forecast.blockSize).computed);
@@ -199,7 +199,7 @@ bool isSamePolicy(std::string_view a, std::string_view b) {
 }
 
 /// Whether a run has ended and had this plan.
-bool isRunOf(const trace::RunState& run, const Forecast& forecast) {
+bool isRunOf(const trace::RunState& run, const DocumentPrediction& forecast) {
   const std::vector<plan::Step>& steps = forecast.plan->steps;
   return run.outcome && *run.queryJson == forecast.queryJson && isSamePolicy(run.policy, forecast.policy) &&
          std::equal(run.plan->steps.begin(), run.plan->steps.end(), steps.begin(), steps.end(),
@@ -217,7 +217,7 @@ std::map<StepIndex, TokenAccount> lastRunOf(const ViewInput& input, RunId& newes
     const trace::LayoutChosen* const chosen = input.trace->layoutOf(id);
     const std::string_view layout =
         chosen == nullptr ? layout::infoOf(layout::Layout::Exact).name : std::string_view(chosen->layout);
-    if (layout != input.forecast->layout || !isRunOf(run, *input.forecast)) continue;
+    if (layout != input.prediction.newest->layout || !isRunOf(run, *input.prediction.newest)) continue;
     found = &run;
     newest = id;
   }
@@ -230,14 +230,14 @@ std::map<StepIndex, TokenAccount> lastRunOf(const ViewInput& input, RunId& newes
   return counts;
 }
 
-QString cacheText(const Forecast& forecast, Against against) {
+QString cacheText(const DocumentPrediction& forecast, Against against) {
   if (against == Against::Empty) return tr("against an empty cache");
   return forecast.startsEmpty ? tr("against the empty cache that the run will start with")
                               : tr("against the cache as it is");
 }
 
 std::map<StepIndex, QString> namesOf(const ViewInput& input) {
-  const Forecast& forecast = *input.forecast;
+  const DocumentPrediction& forecast = *input.prediction.newest;
   std::vector<NamedStep> steps;
   for (StepIndex i = 0; i < forecast.plan->steps.size(); ++i) {
     const NodePath& node = forecast.plan->steps[i].node;
@@ -256,7 +256,7 @@ std::size_t shownPlace(const std::vector<ForecastPlace>& places, const QString& 
 
 /// What the embedded cache says of the next run.
 void addPrediction(const ViewInput& input, Against against, ForecastTable& table) {
-  const Forecast& forecast = *input.forecast;
+  const DocumentPrediction& forecast = *input.prediction.newest;
   const run::Prediction& prediction = predictionOf(forecast, against);
   table.cache = cacheText(forecast, against);
   if (prediction.error) {
@@ -264,7 +264,7 @@ void addPrediction(const ViewInput& input, Against against, ForecastTable& table
     table.errorIsCertain = prediction.errorIsCertain;
   }
   std::map<StepKey, run::CountRange> before;
-  if (input.forecastBefore) before = computedOf(*input.forecastBefore, against);
+  if (input.prediction.before) before = computedOf(*input.prediction.before, against);
   std::map<StepIndex, TokenAccount> ran = lastRunOf(input, table.ranRun);
   const std::map<StepIndex, QString> names = namesOf(input);
   for (const run::StepPrediction& predicted : prediction.steps) {
@@ -282,7 +282,7 @@ void addPrediction(const ViewInput& input, Against against, ForecastTable& table
     table.totals += step.counts;
     table.steps.push_back(std::move(step));
   }
-  if (input.forecastBefore) {
+  if (input.prediction.before) {
     table.computedBefore.emplace();
     for (const auto& [key, range] : before) *table.computedBefore += range;
   }
@@ -297,16 +297,16 @@ void addPrediction(const ViewInput& input, Against against, ForecastTable& table
 ForecastTable forecastTable(const ViewInput& input, Against against, const QString& place,
                             const AskedTwins* twins) {
   ForecastTable table;
-  table.isPending = input.forecastIsPending;
-  if (!input.forecast) {
+  table.isPending = input.prediction.isPending;
+  if (!input.prediction.newest) {
     table.gap = table.isPending ? tr("Predicting…")
                                 : tr("Open a query to see what its next run would find in the cache.");
     return table;
   }
-  const Forecast& forecast = *input.forecast;
+  const DocumentPrediction& forecast = *input.prediction.newest;
   // Where the model cannot be opened here, servers may know it.
   const bool isKnownThere =
-      forecast.gap == ForecastGap::Problem && !forecast.queryJson.empty() && twins != nullptr;
+      forecast.gap == PredictionGap::Problem && !forecast.queryJson.empty() && twins != nullptr;
   if (!forecast.isKnown() && !isKnownThere) table.gap = gapText(forecast);
   if (!table.gap.isEmpty()) return table;
   table.places = forecastPlaces(input, against, twins);

@@ -44,7 +44,7 @@ QString summaryOf(const ForecastTable& table) {
 }  // namespace
 
 ForecastView::ForecastView(QWidget* parent)
-    : RunView(parent, InputPart::Forecast, Pace::EveryInput),
+    : RunView(parent, InputPart::Prediction, Pace::EveryInput),
       m_twins(new TwinAsker(this)),
       m_head(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_header(new ForecastHeader(this)),
@@ -105,7 +105,7 @@ ForecastView::ForecastView(QWidget* parent)
   connect(m_places, &PlaceList::blocksWanted, this, [this](const QString& id) { tell(id); });
   connect(m_twins, &TwinAsker::told, this, [this](const auto& forecast) {
     showButton();
-    Q_EMIT foretold(forecast);
+    Q_EMIT predicted(forecast);
   });
   m_body->setSpacing(0);
   m_body->addWidget(m_places);

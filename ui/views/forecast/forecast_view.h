@@ -43,7 +43,7 @@ class ForecastView : public RunView, public LateView {
   /// Shows what is found at a place, by ForecastPlace::id; empty: where the document is run.
   void showPlace(const QString& id);
   /// Has the twin that is shown tell what its cache does with the queries before and with this one;
-  /// foretold() follows. Nothing happens unless canTell().
+  /// predicted() follows. Nothing happens unless canTell().
   void tell();
   bool canTell() const;
   bool canPerform(const QString& /*command*/) const override { return canTell(); }

@@ -135,11 +135,11 @@ LayoutTable layoutTable(const ViewInput& input) {
   LayoutTable table;
   table.gap = forecastTable(input, Against::Empty).gap;
   if (!table.gap.isEmpty()) return table;
-  if (!input.forecast || !input.forecast->layouts) {
+  if (!input.prediction.newest || !input.prediction.newest->layouts) {
     table.gap = tr("The layouts are being compared …");
     return table;
   }
-  const LayoutComparison& comparison = *input.forecast->layouts;
+  const LayoutComparison& comparison = *input.prediction.newest->layouts;
   for (const Column& column : columnsOf(comparison.hasOrder)) {
     table.columns << column.title;
     table.tips << column.tip;
@@ -153,7 +153,7 @@ LayoutTable layoutTable(const ViewInput& input) {
   table.note =
       tr("Policy %1, each with an empty cache. What is exact is so over the tokens of the layout: only "
          "those of the exact one are the chat template's text.")
-          .arg(QString::fromStdString(input.forecast->policy));
+          .arg(QString::fromStdString(input.prediction.newest->policy));
   if (comparison.hasReplies) table.note += tr(" Replies are taken to be as long as they may be.");
   return table;
 }

@@ -40,7 +40,7 @@ constexpr int kErrorRowHeight = 22;
 }  // namespace
 
 JsonView::JsonView(QWidget* parent)
-    : InputView(InputPart::Model | InputPart::Forecast, Pace::EveryInput, parent),
+    : InputView(InputPart::Model | InputPart::Prediction, Pace::EveryInput, parent),
       m_editor(new JsonEditor(this)),
       m_bar(new QWidget(this)),
       m_barText(new QLabel(m_bar)),
@@ -317,7 +317,7 @@ void JsonView::check() {
   m_checking.setInterval(kPause);
   if (!isInStep()) return;
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
-  const auto* forecast = input() == nullptr ? nullptr : input()->forecast.get();
+  const auto* forecast = input() == nullptr ? nullptr : input()->prediction.newest.get();
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<Problem> problems =
       m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, forecast);

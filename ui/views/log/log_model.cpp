@@ -2,7 +2,7 @@
 #include "ui/views/log/log_model.h"
 
 #include "engine/trace/report.h"
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/words/table_words.h"
@@ -186,7 +186,7 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
   const auto textOf = [this](const LogLine& line, int column) -> QString {
     switch (column) {
       case Time:
-        if (isForetold(*m_input->trace)) return {};
+        if (isPredicted(*m_input->trace)) return {};
         return tr("%1 s").arg(QString::number(static_cast<double>(line.time) * 1e-9, 'f', 6));
       case Kind:
         return severityText(line.severity);

@@ -5,7 +5,7 @@
 #include "engine/policy/choice.h"
 #include "engine/policy/policies.h"
 #include "ui/session/answer_jobs.h"
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/run_history.h"
 #include "ui/session/token_account.h"
 #include "ui/session/trace_source.h"
@@ -172,7 +172,7 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
 /// Why an answer cannot be measured, as far as that is cheap to know. Other obstacles are told when a person
 /// asks for the measurement.
 QString obstacleOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
-  if (isForetold(listed)) return tr("This run is foretold: nothing of it was computed.");
+  if (isPredicted(listed)) return tr("This run is foretold: nothing of it was computed.");
   if (input.replay.origin == TraceOrigin::File)
     return tr("This is a recorded run: only the session that gave an answer can measure it.");
   if (input.replay.origin == TraceOrigin::Server || (listed.trace && isOfServers(*listed.trace)))
@@ -302,7 +302,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
         answer.brokenBy = QString::fromStdString(request.reported->brokenBy);
         answer.notes = notesOf(listed, *requestId);
       }
-      if (isForetold(listed)) answer.notes = notesOf(listed, *requestId);
+      if (isPredicted(listed)) answer.notes = notesOf(listed, *requestId);
       if (answer.state == AnswerState::Failed) answer.problem = errorsOf(listed, *requestId);
       if (answer.state == AnswerState::Waiting) answer.problem = QString::fromStdString(request.waitReason);
       noteFidelity(answer, input, listed);

@@ -117,7 +117,8 @@ int PassView::chosen() const {
   return std::max(0, m_list->currentRow());
 }
 
-void PassView::show(std::shared_ptr<const Forecast> forecast, document::NodeId selected, const Theme& theme) {
+void PassView::show(std::shared_ptr<const DocumentPrediction> forecast, document::NodeId selected,
+                    const Theme& theme) {
   const bool isSame = forecast == m_forecast && m_theme == theme;
   const bool isMarkedAnew = selected != m_selected;
   m_selected = selected;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/plan/plan.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/theme/theme.h"
 
 #include <QAbstractTableModel>
@@ -65,7 +65,8 @@ class PassView : public QWidget {
 
   /// Shows the passes of a forecast; nothing if it is null or has no plan. `selected` is the node whose lines
   /// are marked.
-  void show(std::shared_ptr<const Forecast> forecast, document::NodeId selected, const Theme& theme);
+  void show(std::shared_ptr<const DocumentPrediction> forecast, document::NodeId selected,
+            const Theme& theme);
 
   QListWidget& list() { return *m_list; }
   QTableView& trees() { return *m_trees; }
@@ -86,7 +87,7 @@ class PassView : public QWidget {
   void choose(const QModelIndex& index);
   document::NodeId nodeOf(const QModelIndex& index) const;
 
-  std::shared_ptr<const Forecast> m_forecast;
+  std::shared_ptr<const DocumentPrediction> m_forecast;
   document::NodeId m_selected = document::kNoNode;
   std::optional<Theme> m_theme;
   bool m_filling = false;

@@ -75,7 +75,7 @@ QString whatWillStandHere() {
 }  // namespace
 
 PlanView::PlanView(QWidget* parent)
-    : RunView(parent, InputPart::Forecast),
+    : RunView(parent, InputPart::Prediction),
       m_stack(new QStackedLayout(this)),
       m_nothing(new QWidget(this)),
       m_passes(new PassView(this)),
@@ -134,7 +134,7 @@ PlanView::PlanView(QWidget* parent)
 }
 
 bool PlanView::hasRules() const {
-  return input() != nullptr && input()->forecast && input()->forecast->plan;
+  return input() != nullptr && input()->prediction.newest && input()->prediction.newest->plan;
 }
 
 PlanView::Page PlanView::page() const {
@@ -155,7 +155,7 @@ QString PlanView::emptyText() const {
 
 void PlanView::refresh() {
   refreshSteps();
-  m_passes->show(input()->forecast, input()->selection.currentNode(), input()->theme);
+  m_passes->show(input()->prediction.newest, input()->selection.currentNode(), input()->theme);
   const bool isEmpty = m_model.run == 0 && !hasRules();
   m_stack->setCurrentWidget(isEmpty                 ? m_nothing
                             : page() == Page::Rules ? static_cast<QWidget*>(m_passes)
@@ -168,7 +168,7 @@ void PlanView::summarize() {
   if (page() == Page::Steps && m_model.run != 0) {
     summary = tr("run %1 · %2").arg(m_model.run).arg(m_model.policy);
   } else if (hasRules()) {
-    const std::size_t count = input()->forecast->plan->passes.size();
+    const std::size_t count = input()->prediction.newest->plan->passes.size();
     summary = count == 1 ? tr("1 rule applies") : tr("%1 rules apply").arg(count);
     // Servers are sent steps as they are written.
     if (!namedServers(*input()->document).empty()) summary = tr("%1 in the embedded engine").arg(summary);
@@ -232,7 +232,7 @@ void PlanView::select(int row) {
 
 QString PlanView::csv() const {
   if (input() == nullptr) return {};
-  if (page() == Page::Rules && hasRules()) return passesCsv(*input()->forecast->plan);
+  if (page() == Page::Rules && hasRules()) return passesCsv(*input()->prediction.newest->plan);
   const PlanModel model = planModel(*input());
   return model.run == 0 ? QString() : planCsv(model);
 }

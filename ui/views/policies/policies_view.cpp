@@ -33,7 +33,7 @@ constexpr int kGap = 2 * kSpace;
 }  // namespace
 
 PoliciesView::PoliciesView(QWidget* parent)
-    : MeasurePage(InputPart::Document | InputPart::Policies | InputPart::Forecast, tr("Policies"), parent) {
+    : MeasurePage(InputPart::Document | InputPart::Policies | InputPart::Prediction, tr("Policies"), parent) {
   setCopyHelp(tr("Copy the table and the answers as text"));
   m_choice = new PolicyMenu(this);
   connect(m_choice, &PolicyMenu::chosen, this, [this](const QStringList& names) {

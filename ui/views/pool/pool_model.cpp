@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/pool/pool_model.h"
 
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
@@ -224,7 +224,7 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
     const auto stored = history.storedAt(block, input.position);
     const std::int64_t now = timeAt(input);
     QStringList times{tr("position %1").arg(own->base + std::int64_t{own->virtualIndex} * pool.blockSize())};
-    const bool hasTimes = !isForetold(*input.trace);
+    const bool hasTimes = !isPredicted(*input.trace);
     if (stored && !hasTimes)
       times << tr("stored %1 events ago").arg(input.position - *stored - 1);
     else

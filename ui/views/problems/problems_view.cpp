@@ -219,7 +219,7 @@ class ProblemDelegate : public QStyledItemDelegate {
 }  // namespace
 
 ProblemsView::ProblemsView(QWidget* parent)
-    : InputView(InputPart::Model | InputPart::Forecast, Pace::EveryInput, parent),
+    : InputView(InputPart::Model | InputPart::Prediction, Pace::EveryInput, parent),
       m_list(new ProblemList(this)),
       m_empty(new QLabel(this)),
       m_model(new ProblemListModel(this)),
@@ -281,7 +281,7 @@ void ProblemsView::modelChanged() {
 void ProblemsView::find() {
   m_later.setInterval(kPause);
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
-  const auto* forecast = input() == nullptr ? nullptr : input()->forecast.get();
+  const auto* forecast = input() == nullptr ? nullptr : input()->prediction.newest.get();
   // A recorded run is not run again, so that nothing is read for it.
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<Problem> problems =

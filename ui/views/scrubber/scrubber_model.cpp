@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/scrubber/scrubber_model.h"
 
-#include "ui/session/foretold_runs.h"
+#include "ui/session/predicted_runs.h"
 #include "ui/session/run_list.h"
 #include "ui/views/common/event_names.h"
 #include "ui/views/common/number_text.h"
@@ -140,8 +140,9 @@ ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& 
     return model;
   }
   const trace::Event& last = input.trace->event(input.position - 1);
-  const QString when =
-      isForetold(*input.trace) ? tr("foretold") : durationText(static_cast<double>(last.time - since) * 1e-9);
+  const QString when = isPredicted(*input.trace)
+                           ? tr("foretold")
+                           : durationText(static_cast<double>(last.time - since) * 1e-9);
   model.label = tr("event %1 of %2 · %3").arg(model.position).arg(model.total).arg(when);
   model.event = EventNames(input).of(last);
   model.exact = exactText(last);

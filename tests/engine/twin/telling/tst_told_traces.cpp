@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What twins tell of their caches as traces: events that a replay takes, with the counts of the recordings.
-#include "engine/trace/foretold.h"
+#include "engine/trace/predicted.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/trace_file.h"
 #include "engine/twin/servers.h"
@@ -279,7 +279,7 @@ class TestToldTraces : public QObject {
       if (difference.empty() && server == "llama.cpp") difference = llamaDifference(story);
       if (difference.empty() && i % 8 == 0) difference = fileDifference(story);
       QVERIFY2(difference.empty(), ("line " + std::to_string(i + 1) + ": " + difference).c_str());
-      QVERIFY(trace::isForetold(story.replay.progress().program));
+      QVERIFY(trace::isPredicted(story.replay.progress().program));
       QCOMPARE(story.replay.progress().time, std::int64_t{0});
       QCOMPARE(story.replay.progress().runs.at(1).requests.size(), story.requests.size());
     }

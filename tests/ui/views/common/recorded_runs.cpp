@@ -57,20 +57,20 @@ void RunRecorder::run(const document::Document& document, const policy::Policy& 
   m_paths[++m_runs] = std::move(query.paths);
 }
 
-std::shared_ptr<const ui::Forecast> RunRecorder::forecast(const document::Document& document,
-                                                          bool comparesLayouts) {
+std::shared_ptr<const ui::DocumentPrediction> RunRecorder::predict(const document::Document& document,
+                                                                   bool comparesLayouts) {
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
   auto forecast =
-      m_forecaster.forecast({.id = 1,
-                             .query = std::move(*query.query),
-                             .paths = std::move(query.paths),
-                             .parameters = document.parameters,
-                             .settings = document.settings,
-                             .comparesLayouts = comparesLayouts,
-                             .surroundings = std::make_shared<ui::RunInputs>(QString(), ui::Asker{})},
-                            m_session.get(), &m_bundle, {});
-  return std::make_shared<const ui::Forecast>(std::move(*forecast));
+      m_predictor.predict({.id = 1,
+                           .query = std::move(*query.query),
+                           .paths = std::move(query.paths),
+                           .parameters = document.parameters,
+                           .settings = document.settings,
+                           .comparesLayouts = comparesLayouts,
+                           .surroundings = std::make_shared<ui::RunInputs>(QString(), ui::Asker{})},
+                          m_session.get(), &m_bundle, {});
+  return std::make_shared<const ui::DocumentPrediction>(std::move(*forecast));
 }
 
 Recorded RunRecorder::recorded() const {

@@ -9,7 +9,7 @@
 #include "engine/trace/recorder.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/model_bundle.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/session/view_input.h"
 
 #include <map>
@@ -39,8 +39,8 @@ class RunRecorder {
   void run(const document::Document& document, const policy::Policy& policy = policy::standardPolicy(),
            bool observeRows = false, layout::Layout layout = layout::Layout::Exact);
   /// What a run of the document would find now.
-  std::shared_ptr<const ui::Forecast> forecast(const document::Document& document,
-                                               bool comparesLayouts = false);
+  std::shared_ptr<const ui::DocumentPrediction> predict(const document::Document& document,
+                                                        bool comparesLayouts = false);
   /// Empties the cache, so that nothing can be reused.
   void clearCache() { m_session->clearCache(); }
   /// Forgets the paths, as if the runs so far belonged to another document.
@@ -54,7 +54,7 @@ class RunRecorder {
   std::shared_ptr<const document::Document> m_document;
   std::map<RunId, document::NodePaths> m_paths;
   RunId m_runs = 0;
-  ui::Forecaster m_forecaster;
+  ui::DocumentPredictor m_predictor;
 };
 
 /// The input with an event more at the end of its trace.

@@ -5,7 +5,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/operators/operator_table.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/views/add/add_view.h"
 #include "ui/views/problems/problems_view.h"
 
@@ -189,8 +189,8 @@ void TestDocumentLists::thePoolIsMadeLargeEnough() {
   const auto fix = [&view] { return fixOf(view, "enlargePool"); };
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
   QVERIFY(fix() == nullptr);
-  auto forecast = std::make_shared<Forecast>();
-  forecast->gap = ForecastGap::None;
+  auto forecast = std::make_shared<DocumentPrediction>();
+  forecast->gap = PredictionGap::None;
   forecast->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
                    .isCertain = true,
                    .blocksNeeded = 245};
@@ -201,7 +201,7 @@ void TestDocumentLists::thePoolIsMadeLargeEnough() {
   bench.picture(QStringLiteral("problems-pool"));
   QTest::mouseClick(fix(), Qt::LeftButton);
   QCOMPARE(bench.document().settings.blockCount, 245);
-  bench.setForecast(std::make_shared<Forecast>());
+  bench.setForecast(std::make_shared<DocumentPrediction>());
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
   QVERIFY(fix() == nullptr);
 }
@@ -215,8 +215,8 @@ void TestDocumentLists::fixesAreInTheirRows() {
   bench.model().change(QStringLiteral("Device"), [](document::Document& d) { d.settings.device = "cuda:1"; });
   bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
                     {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}});
-  auto forecast = std::make_shared<Forecast>();
-  forecast->gap = ForecastGap::None;
+  auto forecast = std::make_shared<DocumentPrediction>();
+  forecast->gap = PredictionGap::None;
   forecast->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
                    .isCertain = true,
                    .blocksNeeded = 245};

@@ -149,7 +149,7 @@ class TestPartsEverywhere : public QObject {
 
     // The forecast has the same parts, and says of the prompt what the account says of the run.
     ViewInput next = input;
-    next.forecast = recorder.forecast(document);
+    next.prediction.newest = recorder.predict(document);
     const ForecastTable forecast = forecastTable(next, Against::Present);
     names.clear();
     TokenAccount foretold;
@@ -261,7 +261,7 @@ class TestPartsEverywhere : public QObject {
     QCOMPARE(cold.computed, cold.total());
 
     const document::Document swapped = test::swapped(rag);
-    const std::shared_ptr<const Forecast> forecast = recorder.forecast(swapped);
+    const std::shared_ptr<const DocumentPrediction> forecast = recorder.predict(swapped);
     const run::AccountForecast said = run::accountOf(forecast->present.steps.back(), forecast->blockSize);
     recorder.run(swapped, policy::kLink, false, own);
     const ViewInput input = recorder.recorded().input();

@@ -103,23 +103,23 @@ class TestForecastViews : public QObject {
     test::RunRecorder recorder;
     const document::Document rag = test::exampleDocument("rag.json");
     const document::Document swapped = test::swapped(rag);
-    const auto first = recorder.forecast(rag);
+    const auto first = recorder.predict(rag);
     recorder.run(rag);
     m_repeated = recorder.recorded().input();
-    m_repeated.forecast = recorder.forecast(rag);
-    m_repeated.forecastBefore = first;
+    m_repeated.prediction.newest = recorder.predict(rag);
+    m_repeated.prediction.before = first;
     m_swapped = m_repeated;
     m_swapped.document = std::make_shared<const document::Document>(swapped);
-    m_swapped.forecast = recorder.forecast(swapped);
-    m_swapped.forecastBefore = first;
+    m_swapped.prediction.newest = recorder.predict(swapped);
+    m_swapped.prediction.before = first;
     m_layouts = m_repeated;
-    m_layouts.forecast = recorder.forecast(rag, true);
+    m_layouts.prediction.newest = recorder.predict(rag, true);
     m_sent = m_swapped;
     m_sent.records = ranInThisWindow(m_swapped.trace);
     const document::Document judge = test::exampleDocument("judge-4.json");
     m_judge.document = std::make_shared<const document::Document>(judge);
     m_judge.trace = std::make_shared<const TraceStore>();
-    m_judge.forecast = recorder.forecast(judge);
+    m_judge.prediction.newest = recorder.predict(judge);
   }
 
   /// Documents swapped: they keep their numbers and are relocated hits and the question is computed; before,
@@ -162,15 +162,15 @@ class TestForecastViews : public QObject {
     test::RunRecorder recorder;
     document::Document rag = test::exampleDocument("rag.json");
     rag.settings.policy = own.name;
-    const auto cold = recorder.forecast(rag);
+    const auto cold = recorder.predict(rag);
     recorder.run(rag, own);
     document::Document next = isSwapped ? test::swapped(rag) : rag;
     next.settings.policy = rag.settings.policy;
-    const auto warm = recorder.forecast(next);
+    const auto warm = recorder.predict(next);
     recorder.run(next, own);
     ViewInput input = recorder.recorded().input();
     input.document = std::make_shared<const document::Document>(next);
-    input.forecast = warm;
+    input.prediction.newest = warm;
     const ForecastTable table = forecastTable(input, Against::Present);
     QVERIFY(table.ran);
     const auto exactly = [](std::int64_t count) { return run::CountRange{.least = count, .most = count}; };
@@ -190,7 +190,7 @@ class TestForecastViews : public QObject {
     QVERIFY(least <= table.ran->again && table.ran->again <= most);
     if (own.name == std::string("blend")) QVERIFY(table.ran->again > 0);
     // With an empty cache nothing is found that could be computed again.
-    input.forecast = cold;
+    input.prediction.newest = cold;
     const ForecastTable empty = forecastTable(input, Against::Present);
     QCOMPARE(rangeText(empty.totals.again), QStringLiteral("0"));
   }
@@ -271,28 +271,28 @@ class TestForecastViews : public QObject {
   }
 
   void gapsAreSaid_data() {
-    QTest::addColumn<ForecastGap>("gap");
+    QTest::addColumn<PredictionGap>("gap");
     QTest::addColumn<QString>("words");
-    QTest::newRow("asks") << ForecastGap::Asks << QStringLiteral("asks a question");
-    QTest::newRow("retrieves") << ForecastGap::Retrieves << QStringLiteral("searches documents");
-    QTest::newRow("nothing") << ForecastGap::Nothing << QStringLiteral("no generate");
-    QTest::newRow("problem") << ForecastGap::Problem << QStringLiteral("a thing is missing");
+    QTest::newRow("asks") << PredictionGap::Asks << QStringLiteral("asks a question");
+    QTest::newRow("retrieves") << PredictionGap::Retrieves << QStringLiteral("searches documents");
+    QTest::newRow("nothing") << PredictionGap::Nothing << QStringLiteral("no generate");
+    QTest::newRow("problem") << PredictionGap::Problem << QStringLiteral("a thing is missing");
   }
   void gapsAreSaid() {
-    QFETCH(ForecastGap, gap);
+    QFETCH(PredictionGap, gap);
     QFETCH(QString, words);
     ViewInput input = m_swapped;
-    auto forecast = std::make_shared<Forecast>();
+    auto forecast = std::make_shared<DocumentPrediction>();
     forecast->gap = gap;
     forecast->problem = "a thing is missing";
-    input.forecast = forecast;
+    input.prediction.newest = forecast;
     const ForecastTable table = forecastTable(input, Against::Present);
     QVERIFY2(table.gap.contains(words), qPrintable(table.gap));
     QVERIFY(forecastCsv(table).isEmpty());
     ForecastView view;
     show(view, input);
     QVERIFY(!view.tree().isVisible());
-    input.forecast = m_swapped.forecast;
+    input.prediction.newest = m_swapped.prediction.newest;
     view.setInput(input);
     QTRY_VERIFY(view.tree().isVisible());
   }
@@ -461,10 +461,10 @@ class TestForecastViews : public QObject {
       records->push_back(std::move(own));
     }
     input.records = records;
-    auto forecast = std::make_shared<Forecast>(*input.forecast);
-    forecast->gap = ForecastGap::Problem;
+    auto forecast = std::make_shared<DocumentPrediction>(*input.prediction.newest);
+    forecast->gap = PredictionGap::Problem;
     forecast->problem = "the model cannot be opened";
-    input.forecast = forecast;
+    input.prediction.newest = forecast;
     view.setInput(input);
     QTRY_COMPARE(view.model().table().steps.size(), std::size_t{1});
     table = &view.model().table();
@@ -478,10 +478,10 @@ class TestForecastViews : public QObject {
 
   void errorsAreSaid() {
     ViewInput input = m_swapped;
-    auto forecast = std::make_shared<Forecast>(*m_swapped.forecast);
+    auto forecast = std::make_shared<DocumentPrediction>(*m_swapped.prediction.newest);
     forecast->present.error = Error{.file = {}, .place = "pool", .found = "4 blocks", .expected = "more"};
     forecast->present.errorIsCertain = true;
-    input.forecast = forecast;
+    input.prediction.newest = forecast;
     const ForecastTable table = forecastTable(input, Against::Present);
     QVERIFY(table.errorIsCertain && table.error.contains(QStringLiteral("4 blocks")));
     QCOMPARE(forecastTable(input, Against::Empty).error, QString());
@@ -604,7 +604,7 @@ class TestForecastViews : public QObject {
     show(view, m_judge);
     QCOMPARE(view.page(), PlanView::Page::Rules);
     PassView& passes = view.passes();
-    const std::size_t count = m_judge.forecast->plan->passes.size();
+    const std::size_t count = m_judge.prediction.newest->plan->passes.size();
     QVERIFY(count >= 3);
     QCOMPARE(passes.list().count(), static_cast<int>(count) + 1);
     const QStringList whole = shownRows(passes.model());
@@ -627,7 +627,7 @@ class TestForecastViews : public QObject {
   void planViewTurnsToWhatThereIs() {
     PlanView view;
     ViewInput input = m_repeated;
-    input.forecast = nullptr;
+    input.prediction.newest = nullptr;
     show(view, input);
     QCOMPARE(view.page(), PlanView::Page::Steps);  // a run, and nothing planned ahead
     view.setInput(m_repeated);

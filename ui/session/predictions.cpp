@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/session/forecasts.h"
+#include "ui/session/predictions.h"
 
 #include "engine/workbench/service/work.h"
 #include "engine/workbench/service/workplace.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/session/run_inputs.h"
 
 #include <memory>
@@ -12,30 +12,30 @@
 
 namespace spanscope::ui {
 
-/// Says what a run would find.
-class ForecastWork final : public workbench::Work {
+/// Predicts what a run would find.
+class PredictionWork final : public workbench::Work {
  public:
-  /// `forecaster`: not null.
-  ForecastWork(std::shared_ptr<Forecaster> forecaster, ForecastRequest request);
+  /// `predictor`: not null.
+  PredictionWork(std::shared_ptr<DocumentPredictor> predictor, PredictionRequest request);
 
   workbench::Begun begin(workbench::Workplace& place, const std::stop_token& stop) override;
 
-  /// The forecast, once the work has ended; null where it was stopped.
-  const std::shared_ptr<const Forecast>& forecast() const { return m_forecast; }
+  /// The prediction, once the work has ended; null where it was stopped.
+  const std::shared_ptr<const DocumentPrediction>& prediction() const { return m_prediction; }
 
  private:
-  std::shared_ptr<Forecaster> m_forecaster;
-  ForecastRequest m_request;
-  std::shared_ptr<const Forecast> m_forecast;
+  std::shared_ptr<DocumentPredictor> m_predictor;
+  PredictionRequest m_request;
+  std::shared_ptr<const DocumentPrediction> m_prediction;
 };
 
-ForecastWork::ForecastWork(std::shared_ptr<Forecaster> forecaster, ForecastRequest request)
-    : m_forecaster(std::move(forecaster)), m_request(std::move(request)) {}
+PredictionWork::PredictionWork(std::shared_ptr<DocumentPredictor> predictor, PredictionRequest request)
+    : m_predictor(std::move(predictor)), m_request(std::move(request)) {}
 
-workbench::Begun ForecastWork::begin(workbench::Workplace& place, const std::stop_token& stop) {
-  std::optional<Forecast> made =
-      m_forecaster->forecast(m_request, place.openSessionFor(m_request.settings), place.model().get(), stop);
-  if (made) m_forecast = std::make_shared<const Forecast>(std::move(*made));
+workbench::Begun PredictionWork::begin(workbench::Workplace& place, const std::stop_token& stop) {
+  std::optional<DocumentPrediction> made =
+      m_predictor->predict(m_request, place.openSessionFor(m_request.settings), place.model().get(), stop);
+  if (made) m_prediction = std::make_shared<const DocumentPrediction>(std::move(*made));
   return workbench::Begun::Done;
 }
 
@@ -45,16 +45,16 @@ constexpr int kPause = 250;  // milliseconds after which a person who edits has 
 
 }  // namespace
 
-Forecasts::Forecasts(EngineHost& engine, QObject* parent) : QObject(parent), m_engine(engine) {
+Predictions::Predictions(EngineHost& engine, QObject* parent) : QObject(parent), m_engine(engine) {
   m_pause.setSingleShot(true);
-  connect(&m_pause, &QTimer::timeout, this, &Forecasts::ask);
-  connect(&engine, &EngineHost::workEnded, this, &Forecasts::nextEpoch);
-  connect(&engine, &EngineHost::preparingFailed, this, &Forecasts::nextEpoch);
-  connect(&engine, &EngineHost::cacheCleared, this, &Forecasts::nextEpoch);
+  connect(&m_pause, &QTimer::timeout, this, &Predictions::ask);
+  connect(&engine, &EngineHost::workEnded, this, &Predictions::nextEpoch);
+  connect(&engine, &EngineHost::preparingFailed, this, &Predictions::nextEpoch);
+  connect(&engine, &EngineHost::cacheCleared, this, &Predictions::nextEpoch);
 }
 
-void Forecasts::watch(std::uint32_t tab, std::shared_ptr<const document::Document> document,
-                      const QString& path) {
+void Predictions::watch(std::uint32_t tab, std::shared_ptr<const document::Document> document,
+                        const QString& path) {
   if (document == nullptr) {
     m_tab = 0;
     m_watched = {};
@@ -71,7 +71,7 @@ void Forecasts::watch(std::uint32_t tab, std::shared_ptr<const document::Documen
   schedule(isEdited ? kPause : 0);
 }
 
-void Forecasts::compareLayouts(bool compares) {
+void Predictions::compareLayouts(bool compares) {
   if (compares == m_comparesLayouts) return;
   m_comparesLayouts = compares;
   if (m_tab == 0) return;
@@ -81,23 +81,19 @@ void Forecasts::compareLayouts(bool compares) {
   schedule(0);
 }
 
-void Forecasts::forget(std::uint32_t tab) {
+void Predictions::forget(std::uint32_t tab) {
   m_tabs.erase(tab);
   if (m_asked && m_asked->tab == tab) m_asked.reset();
   if (m_tab == tab) watch(0, nullptr, {});
 }
 
-std::shared_ptr<const Forecast> Forecasts::newest(std::uint32_t tab) const {
+PredictionState Predictions::state(std::uint32_t tab) const {
   const auto found = m_tabs.find(tab);
-  return found == m_tabs.end() ? nullptr : found->second.newest;
+  if (found == m_tabs.end()) return {.isPending = m_isPending};
+  return {.newest = found->second.newest, .before = found->second.before, .isPending = m_isPending};
 }
 
-std::shared_ptr<const Forecast> Forecasts::before(std::uint32_t tab) const {
-  const auto found = m_tabs.find(tab);
-  return found == m_tabs.end() ? nullptr : found->second.before;
-}
-
-void Forecasts::nextEpoch() {
+void Predictions::nextEpoch() {
   ++m_epoch;
   // Any other work has the engine drop what it was asked before.
   m_asked.reset();
@@ -106,14 +102,14 @@ void Forecasts::nextEpoch() {
   schedule(0);
 }
 
-void Forecasts::schedule(int pause) {
+void Predictions::schedule(int pause) {
   const auto found = m_tabs.find(m_tab);
   m_isPending = found == m_tabs.end() || found->second.subject != m_watched;
   m_pause.stop();
   if (m_isPending) m_pause.start(pause);
 }
 
-void Forecasts::ask() {
+void Predictions::ask() {
   // The end of what goes on is a new epoch.
   if (m_tab == 0 || m_engine.isBusy()) return;
   const document::Document& document = *m_watched.document;
@@ -143,34 +139,34 @@ void Forecasts::ask() {
     return;
   }
   m_asked = Asked{.id = ++m_lastId, .tab = m_tab, .subject = m_watched, .key = key};
-  const auto work = std::make_shared<ForecastWork>(
-      m_forecaster, ForecastRequest{.id = m_lastId,
-                                    .query = std::move(key.query),
-                                    .paths = std::move(key.paths),
-                                    .parameters = std::move(key.parameters),
-                                    .declarations = std::move(key.declarations),
-                                    .settings = std::move(key.settings),
-                                    .comparesLayouts = key.comparesLayouts,
-                                    .surroundings = std::make_shared<RunInputs>(m_watched.path, Asker{})});
+  const auto work = std::make_shared<PredictionWork>(
+      m_predictor, PredictionRequest{.id = m_lastId,
+                                     .query = std::move(key.query),
+                                     .paths = std::move(key.paths),
+                                     .parameters = std::move(key.parameters),
+                                     .declarations = std::move(key.declarations),
+                                     .settings = std::move(key.settings),
+                                     .comparesLayouts = key.comparesLayouts,
+                                     .surroundings = std::make_shared<RunInputs>(m_watched.path, Asker{})});
   const auto changed = [this, work](workbench::WorkState state, const QString&) {
-    if (workbench::hasEnded(state) && work->forecast()) take(work->forecast());
+    if (workbench::hasEnded(state) && work->prediction()) take(work->prediction());
   };
   m_engine.submit({.work = work, .changed = changed, .givesWay = true});
 }
 
-void Forecasts::refuse(const QString& problem) {
-  auto forecast = std::make_shared<Forecast>();
-  forecast->id = ++m_lastId;
-  forecast->problem = problem.toStdString();
+void Predictions::refuse(const QString& problem) {
+  auto prediction = std::make_shared<DocumentPrediction>();
+  prediction->id = ++m_lastId;
+  prediction->problem = problem.toStdString();
   m_asked = Asked{.id = m_lastId, .tab = m_tab, .subject = m_watched, .key = std::nullopt};
-  take(std::move(forecast));
+  take(std::move(prediction));
 }
 
-void Forecasts::take(std::shared_ptr<const Forecast> forecast) {
-  if (!m_asked || forecast->id != m_asked->id) return;
+void Predictions::take(std::shared_ptr<const DocumentPrediction> prediction) {
+  if (!m_asked || prediction->id != m_asked->id) return;
   Tab& tab = m_tabs[m_asked->tab];
   if (tab.newest && tab.newest->isKnown()) tab.before = tab.newest;
-  tab.newest = std::move(forecast);
+  tab.newest = std::move(prediction);
   tab.subject = std::move(m_asked->subject);
   tab.key = std::move(m_asked->key);
   if (m_asked->tab == m_tab) m_isPending = tab.subject != m_watched;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Forecasts follow document, settings and cache, and say what the run then does.
+// Predictions follow document, settings and cache, and say what the run then does.
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
@@ -7,7 +7,7 @@
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
-#include "ui/session/forecasts.h"
+#include "ui/session/predictions.h"
 #include "ui/session/problem_finder.h"
 #include "ui/session/run_request.h"
 #include "ui/session/trace_store.h"
@@ -56,27 +56,29 @@ document::Document swapped(document::Document document) {
   return document;
 }
 
-/// An engine, its forecasts, and the events of its runs.
+/// An engine, its predictions, and the events of its runs.
 struct Bench {
   EngineHost host{test::cpuBackends()};
-  Forecasts forecasts{host};
+  Predictions predictions{host};
 
-  /// Shows the document and waits for its forecast.
-  std::shared_ptr<const Forecast> forecastOf(const document::Document& document, const QString& path = {}) {
+  /// Shows the document and waits for its prediction.
+  std::shared_ptr<const DocumentPrediction> predictionOf(const document::Document& document,
+                                                         const QString& path = {}) {
     shown = std::make_shared<const document::Document>(document);
-    forecasts.watch(kTab, shown, path);
+    predictions.watch(kTab, shown, path);
     return wait();
   }
-  std::shared_ptr<const Forecast> wait() {
-    return QTest::qWaitFor([this] { return !forecasts.isPending(); }, kPatience) ? forecasts.newest(kTab)
-                                                                                 : nullptr;
+  std::shared_ptr<const DocumentPrediction> wait() {
+    return QTest::qWaitFor([this] { return !predictions.isPending(); }, kPatience)
+               ? predictions.state(kTab).newest
+               : nullptr;
   }
-  /// Runs the plan of a forecast to its end; the metrics of each step.
-  std::vector<trace::StepMetrics> run(const Forecast& forecast) {
+  /// Runs the plan of a prediction to its end; the metrics of each step.
+  std::vector<trace::StepMetrics> run(const DocumentPrediction& prediction) {
     RunRequest request;
     request.settings = shown->settings;
-    request.plan = *forecast.plan;
-    request.queryJson = forecast.queryJson;
+    request.plan = *prediction.plan;
+    request.queryJson = prediction.queryJson;
     QSignalSpy ended(&host, &EngineHost::workEnded);
     if (!host.submit({.work = runWork(std::move(request)), .tab = kTab}) || !ended.wait(kPatience)) return {};
     std::vector<trace::Event> events;
@@ -98,7 +100,7 @@ run::CountRange exactly(std::int64_t count) {
 
 }  // namespace
 
-class TestForecasts : public QObject {
+class TestPredictions : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -108,8 +110,8 @@ class TestForecasts : public QObject {
     document::Document rag = example(QStringLiteral("rag.json"));
     const auto fitWith = [&](std::int32_t blocks) {
       rag.settings.blockCount = blocks;
-      const auto forecast = bench.forecastOf(rag);
-      return forecast && forecast->isKnown() ? std::optional(forecast->fit) : std::nullopt;
+      const auto prediction = bench.predictionOf(rag);
+      return prediction && prediction->isKnown() ? std::optional(prediction->fit) : std::nullopt;
     };
     const std::optional<run::PlanFit> fit = fitWith(6);
     QVERIFY(fit && fit->error && fit->blocksNeeded > 6);
@@ -119,12 +121,12 @@ class TestForecasts : public QObject {
     // Every list of problems has it.
     ProblemFinder finder;
     const auto problems = finder.find(rag, nullptr, nullptr, nullptr, QString(), document::kNoNode,
-                                      bench.forecasts.newest(kTab).get());
+                                      bench.predictions.state(kTab).newest.get());
     QVERIFY(std::any_of(problems.begin(), problems.end(),
                         [enough](const Problem& problem) { return problem.poolNeeded == enough; }));
   }
 
-  /// A tokenizer that is cut: only the forecast reads it before the run.
+  /// A tokenizer that is cut: only the prediction reads it before the run.
   void saysWhyTheModelCannotBeOpened() {
     const QTemporaryDir folder;
     std::filesystem::copy(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", folder.path().toStdString(),
@@ -133,12 +135,12 @@ class TestForecasts : public QObject {
     document::Document rag = example(QStringLiteral("rag.json"));
     rag.settings.model = folder.path().toStdString();
     Bench bench;
-    const auto forecast = bench.forecastOf(rag);
-    QVERIFY(forecast && forecast->modelError);
+    const auto prediction = bench.predictionOf(rag);
+    QVERIFY(prediction && prediction->modelError);
     ProblemFinder finder;
     const auto find = [&] {
       return refusalOf(
-          finder.find(rag, nullptr, nullptr, nullptr, QString(), document::kNoNode, forecast.get()));
+          finder.find(rag, nullptr, nullptr, nullptr, QString(), document::kNoNode, prediction.get()));
     };
     QVERIFY(!find().isEmpty());
     // It says nothing of another model.
@@ -146,25 +148,25 @@ class TestForecasts : public QObject {
     QCOMPARE(find(), QString());
   }
 
-  /// The documents are swapped, the forecast comes, and the run has exactly its counts.
+  /// The documents are swapped, the prediction comes, and the run has exactly its counts.
   void saysWhatTheRunDoes() {
     Bench bench;
     const document::Document rag = example(QStringLiteral("rag.json"));
-    auto forecast = bench.forecastOf(rag);
-    QVERIFY(forecast && forecast->isKnown());
-    QVERIFY(forecast->startsEmpty);
-    QCOMPARE(forecast->present.steps.size(), std::size_t{1});
-    QCOMPARE(bench.run(*forecast).size(), std::size_t{1});
+    auto prediction = bench.predictionOf(rag);
+    QVERIFY(prediction && prediction->isKnown());
+    QVERIFY(prediction->startsEmpty);
+    QCOMPARE(prediction->present.steps.size(), std::size_t{1});
+    QCOMPARE(bench.run(*prediction).size(), std::size_t{1});
 
-    forecast = bench.wait();
-    QVERIFY(!forecast->startsEmpty);
-    QVERIFY(forecast->present.steps[0].computed.most < forecast->empty.steps[0].computed.least);
-    forecast = bench.forecastOf(swapped(rag));
-    const run::StepPrediction& step = forecast->present.steps.at(0);
+    prediction = bench.wait();
+    QVERIFY(!prediction->startsEmpty);
+    QVERIFY(prediction->present.steps[0].computed.most < prediction->empty.steps[0].computed.least);
+    prediction = bench.predictionOf(swapped(rag));
+    const run::StepPrediction& step = prediction->present.steps.at(0);
     QCOMPARE(step.doubt, run::Doubt::None);
     QVERIFY(step.relocated.least > 0);
-    QVERIFY(bench.forecasts.before(kTab));
-    const std::vector<trace::StepMetrics> ran = bench.run(*forecast);
+    QVERIFY(bench.predictions.state(kTab).before);
+    const std::vector<trace::StepMetrics> ran = bench.run(*prediction);
     QCOMPARE(step.prompt, exactly(ran.at(0).promptTokens));
     QCOMPARE(step.cached, exactly(ran.at(0).cachedTokens));
     QCOMPARE(step.relocated, exactly(ran.at(0).relocatedTokens));
@@ -186,18 +188,18 @@ class TestForecasts : public QObject {
     document::Document document = example(file);
     document.settings.locality = locality;
     document.settings.seed = 3;
-    const auto forecast = bench.forecastOf(document);
-    QVERIFY2(forecast && forecast->isKnown(), forecast ? forecast->problem.c_str() : "none");
-    const std::vector<trace::StepMetrics> ran = bench.run(*forecast);
-    QCOMPARE(ran.size(), forecast->present.steps.size());
+    const auto prediction = bench.predictionOf(document);
+    QVERIFY2(prediction && prediction->isKnown(), prediction ? prediction->problem.c_str() : "none");
+    const std::vector<trace::StepMetrics> ran = bench.run(*prediction);
+    QCOMPARE(ran.size(), prediction->present.steps.size());
     for (std::size_t i = 0; i < ran.size(); ++i) {
-      const run::StepPrediction& step = forecast->present.steps[i];
+      const run::StepPrediction& step = prediction->present.steps[i];
       QVERIFY(step.prompt.holds(ran[i].promptTokens));
       QVERIFY(step.cached.holds(ran[i].cachedTokens));
       QVERIFY(step.relocated.holds(ran[i].relocatedTokens));
       QVERIFY(step.computed.holds(ran[i].computedTokens));
     }
-    QVERIFY(forecast->present.steps.back().doubt == run::Doubt::HoldsReply);
+    QVERIFY(prediction->present.steps.back().doubt == run::Doubt::HoldsReply);
   }
 
   void parametersHaveTheirValues() {
@@ -205,15 +207,15 @@ class TestForecasts : public QObject {
     document::Document document =
         fromJson(R"({"g":{"model":"m","max_tokens":"{n}","input":{"user":"Tell me of {topic}."}}})");
     document.parameters = {{"n", "3"}, {"topic", "cats"}};
-    const auto few = bench.forecastOf(document);
+    const auto few = bench.predictionOf(document);
     QVERIFY2(few && few->isKnown(), few ? few->problem.c_str() : "none");
     document.parameters["topic"] = "cats, dogs and the garden that needs water";
-    const auto many = bench.forecastOf(document);
+    const auto many = bench.predictionOf(document);
     QVERIFY(few->present.steps.at(0).prompt.least < many->present.steps.at(0).prompt.least);
     QCOMPARE(exactly(bench.run(*many).at(0).promptTokens), many->present.steps.at(0).prompt);
   }
 
-  /// A forecast refuses what a run would refuse, in the same words.
+  /// A prediction refuses what a run would refuse, in the same words.
   void valuesAreOfTheDeclaredType_data() {
     QTest::addColumn<QString>("value");
     QTest::addColumn<QString>("byDefault");
@@ -238,42 +240,42 @@ class TestForecasts : public QObject {
     document.declarations = {declared};
     if (!value.isEmpty()) document.parameters["n"] = value.toStdString();
     Bench bench;
-    const auto forecast = bench.forecastOf(document);
-    QVERIFY(forecast);
-    QCOMPARE(forecast->isKnown(), isKnown);
+    const auto prediction = bench.predictionOf(document);
+    QVERIFY(prediction);
+    QCOMPARE(prediction->isKnown(), isKnown);
     const auto run = query::resolveParameters(query, document.declarations, document.parameters);
     const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&run);
     QCOMPARE(problems == nullptr, isKnown);
-    if (problems != nullptr) QCOMPARE(forecast->problem, problems->front().located({}));
+    if (problems != nullptr) QCOMPARE(prediction->problem, problems->front().located({}));
   }
 
   void whatIsNotKnown_data() {
     QTest::addColumn<QByteArray>("json");
-    QTest::addColumn<ForecastGap>("gap");
+    QTest::addColumn<PredictionGap>("gap");
     const auto generate = [](const QByteArray& input) {
       return R"({"g":{"model":"m","max_tokens":4,"input":)" + input + "}}";
     };
-    QTest::newRow("question") << generate(R"({"ask":"Who?"})") << ForecastGap::Asks;
+    QTest::newRow("question") << generate(R"({"ask":"Who?"})") << PredictionGap::Asks;
     QTest::newRow("retrieval")
         << generate(R"({"augment":{"embedding_model":"e","body":{"user":"q"},"doc":["d.txt",{"Text":"t"}]}})")
-        << ForecastGap::Retrieves;
-    QTest::newRow("no generate") << QByteArray(R"({"user":"a"})") << ForecastGap::Nothing;
+        << PredictionGap::Retrieves;
+    QTest::newRow("no generate") << QByteArray(R"({"user":"a"})") << PredictionGap::Nothing;
     QTest::newRow("number without a value")
         << QByteArray(R"({"g":{"model":"m","max_tokens":"{n}","input":{"user":"a"}}})")
-        << ForecastGap::Problem;
-    QTest::newRow("file that is not there") << generate(R"({"file":"none.txt"})") << ForecastGap::Problem;
-    QTest::newRow("all is there") << generate(R"({"user":"a"})") << ForecastGap::None;
+        << PredictionGap::Problem;
+    QTest::newRow("file that is not there") << generate(R"({"file":"none.txt"})") << PredictionGap::Problem;
+    QTest::newRow("all is there") << generate(R"({"user":"a"})") << PredictionGap::None;
   }
   void whatIsNotKnown() {
     QFETCH(QByteArray, json);
-    QFETCH(ForecastGap, gap);
+    QFETCH(PredictionGap, gap);
     Bench bench;
     const auto parsed = query::parseJson(json.toStdString());
     QVERIFY2(parsed.query, json.constData());
-    const auto forecast = bench.forecastOf(document::fromQuery(*parsed.query));
-    QVERIFY(forecast);
-    QCOMPARE(forecast->gap, gap);
-    QCOMPARE(forecast->problem.empty(), gap != ForecastGap::Problem);
+    const auto prediction = bench.predictionOf(document::fromQuery(*parsed.query));
+    QVERIFY(prediction);
+    QCOMPARE(prediction->gap, gap);
+    QCOMPARE(prediction->problem.empty(), gap != PredictionGap::Problem);
   }
 
   /// A file beside the document is read, as the run will.
@@ -284,32 +286,32 @@ class TestForecasts : public QObject {
     file.write("Mira lives in Lisbon.");
     file.close();
     Bench bench;
-    const auto forecast =
-        bench.forecastOf(fromJson(R"({"g":{"model":"m","max_tokens":4,"input":{"file":"d.txt"}}})"),
-                         folder.filePath(QStringLiteral("q.span")));
-    QVERIFY2(forecast && forecast->isKnown(), forecast ? forecast->problem.c_str() : "none");
-    QVERIFY(forecast->present.steps.at(0).prompt.least > 5);
+    const auto prediction =
+        bench.predictionOf(fromJson(R"({"g":{"model":"m","max_tokens":4,"input":{"file":"d.txt"}}})"),
+                           folder.filePath(QStringLiteral("q.span")));
+    QVERIFY2(prediction && prediction->isKnown(), prediction ? prediction->problem.c_str() : "none");
+    QVERIFY(prediction->present.steps.at(0).prompt.least > 5);
   }
 
   void whatMakesNoDifferenceIsNotAskedAgain() {
     Bench bench;
     document::Document document = example(QStringLiteral("rag.json"));
-    const auto forecast = bench.forecastOf(document);
+    const auto prediction = bench.predictionOf(document);
     document.edit(plusOf(document)).position = document::Point{.x = 40, .y = 7};
     document.settings.observe = !document.settings.observe;
-    QCOMPARE(bench.forecastOf(document), forecast);
+    QCOMPARE(bench.predictionOf(document), prediction);
     document.settings.blockSize = 8;
-    const auto smaller = bench.forecastOf(document);
-    QVERIFY(smaller != forecast);
-    QVERIFY(smaller->present.steps.at(0).blocks.size() > forecast->present.steps.at(0).blocks.size());
-    QCOMPARE(bench.forecasts.before(kTab), forecast);
+    const auto smaller = bench.predictionOf(document);
+    QVERIFY(smaller != prediction);
+    QVERIFY(smaller->present.steps.at(0).blocks.size() > prediction->present.steps.at(0).blocks.size());
+    QCOMPARE(bench.predictions.state(kTab).before, prediction);
   }
 
   void followsTheCache() {
     Bench bench;
-    auto forecast = bench.forecastOf(example(QStringLiteral("rag.json")));
-    const run::CountRange whole = forecast->present.steps.at(0).computed;
-    bench.run(*forecast);
+    auto prediction = bench.predictionOf(example(QStringLiteral("rag.json")));
+    const run::CountRange whole = prediction->present.steps.at(0).computed;
+    bench.run(*prediction);
     QCOMPARE(bench.wait()->present.steps.at(0).computed, exactly(1));
     bench.host.clearCache();
     QCOMPARE(bench.wait()->present.steps.at(0).computed, whole);
@@ -319,36 +321,36 @@ class TestForecasts : public QObject {
   void anotherSessionStartsEmpty() {
     Bench bench;
     document::Document document = example(QStringLiteral("rag.json"));
-    bench.run(*bench.forecastOf(document));
+    bench.run(*bench.predictionOf(document));
     document.settings.blockCount = 300;
-    const auto forecast = bench.forecastOf(document);
-    QVERIFY(forecast->startsEmpty);
-    QCOMPARE(forecast->present.steps.at(0).cached, exactly(0));
+    const auto prediction = bench.predictionOf(document);
+    QVERIFY(prediction->startsEmpty);
+    QCOMPARE(prediction->present.steps.at(0).cached, exactly(0));
   }
 
   void aModelThatIsNotThereIsSaid() {
     Bench bench;
     document::Document document = example(QStringLiteral("rag.json"));
-    bench.run(*bench.forecastOf(document));
+    bench.run(*bench.predictionOf(document));
     document::Document other = document;
     other.settings.model = "/no/such/model";
-    const auto problem = bench.forecastOf(other);
-    QCOMPARE(problem->gap, ForecastGap::Problem);
+    const auto problem = bench.predictionOf(other);
+    QCOMPARE(problem->gap, PredictionGap::Problem);
     QVERIFY(problem->problem.find("/no/such/model") != std::string::npos);
     // The session that is loaded is as it was.
-    QCOMPARE(bench.forecastOf(document)->present.steps.at(0).computed, exactly(1));
+    QCOMPARE(bench.predictionOf(document)->present.steps.at(0).computed, exactly(1));
   }
 
-  /// A run does not wait for a forecast; the one that follows is of what the run has left.
+  /// A run does not wait for a prediction; the one that follows is of what the run has left.
   void aRunGoesFirst() {
     Bench bench;
-    const auto forecast = bench.forecastOf(example(QStringLiteral("rag.json")));
+    const auto prediction = bench.predictionOf(example(QStringLiteral("rag.json")));
     document::Document document = *bench.shown;
     for (int i = 0; i < 5; ++i) {
       document.settings.seed = static_cast<std::uint64_t>(i);
       bench.shown = std::make_shared<const document::Document>(document);
-      bench.forecasts.watch(kTab, bench.shown, {});
-      QCOMPARE(bench.run(*forecast).size(), std::size_t{1});
+      bench.predictions.watch(kTab, bench.shown, {});
+      QCOMPARE(bench.run(*prediction).size(), std::size_t{1});
     }
     QCOMPARE(bench.wait()->present.steps.at(0).computed, exactly(1));
   }
@@ -356,17 +358,17 @@ class TestForecasts : public QObject {
   void incompleteQueries() {
     Bench bench;
     document::Document document;
-    QCOMPARE(bench.forecastOf(document)->gap, ForecastGap::Problem);
+    QCOMPARE(bench.predictionOf(document)->gap, PredictionGap::Problem);
     document::DocumentNode generate;
     generate.own = {query::Generate{}};
     generate.children = {document::kNoNode};
     document.setRoot(document.insert(std::move(generate)));
-    QCOMPARE(bench.forecastOf(document)->gap, ForecastGap::Problem);
-    QVERIFY(!bench.forecasts.newest(kTab)->problem.empty());
-    bench.forecasts.forget(kTab);
-    QVERIFY(!bench.forecasts.newest(kTab) && !bench.forecasts.isPending());
+    QCOMPARE(bench.predictionOf(document)->gap, PredictionGap::Problem);
+    QVERIFY(!bench.predictions.state(kTab).newest->problem.empty());
+    bench.predictions.forget(kTab);
+    QVERIFY(!bench.predictions.state(kTab).newest && !bench.predictions.isPending());
   }
 };
 
-SPANSCOPE_TEST(tst_forecasts, TestForecasts, QCoreApplication)
-#include "tst_forecasts.moc"
+SPANSCOPE_TEST(tst_predictions, TestPredictions, QCoreApplication)
+#include "tst_predictions.moc"

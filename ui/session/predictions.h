@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps the forecast of the shown document up to date. It asks the engine for a new forecast when the
-// document, its settings or the cache have changed and the person has paused.
+// Keeps the prediction of the shown document up to date. It asks the engine for a new prediction when the
+// document, its settings or the cache have changed and the user has paused.
 #pragma once
 
+#include "ui/session/document_predictor.h"
 #include "ui/session/engine_host.h"
-#include "ui/session/forecaster.h"
 
 #include <QObject>
 #include <QString>
@@ -19,23 +19,22 @@
 
 namespace spanscope::ui {
 
-class Forecasts : public QObject {
+class Predictions : public QObject {
   Q_OBJECT
  public:
   /// `engine` must outlive this object.
-  explicit Forecasts(EngineHost& engine, QObject* parent = nullptr);
+  explicit Predictions(EngineHost& engine, QObject* parent = nullptr);
 
   /// Sets the document that is shown from now on. Call it whenever that may have changed; extra calls do no
   /// harm. `tab` identifies the document. A null `document` means that nothing is shown that could run.
   void watch(std::uint32_t tab, std::shared_ptr<const document::Document> document, const QString& path);
   void forget(std::uint32_t tab);
-  /// Sets whether forecasts also compare the layouts, which takes many times as long. At first they do not.
+  /// Sets whether predictions also compare the layouts, which takes many times as long. At first they do not.
   void compareLayouts(bool compares);
 
-  std::shared_ptr<const Forecast> newest(std::uint32_t tab) const;  ///< null: there is none yet
-  /// The last known forecast before the newest, to compare with; null: there is none.
-  std::shared_ptr<const Forecast> before(std::uint32_t tab) const;
-  /// Whether the newest forecast of the watched document is out of date: document, settings or cache have
+  /// The predictions for a tab; `isPending` is that of the watched document.
+  PredictionState state(std::uint32_t tab) const;
+  /// Whether the newest prediction of the watched document is out of date: document, settings or cache have
   /// changed.
   bool isPending() const { return m_isPending; }
 
@@ -43,7 +42,7 @@ class Forecasts : public QObject {
   void changed();
 
  private:
-  /// What the forecast was asked for.
+  /// The subject of a prediction.
   struct Subject {
     std::shared_ptr<const document::Document> document;
     QString path;
@@ -51,7 +50,7 @@ class Forecasts : public QObject {
     bool comparesLayouts = false;
     bool operator==(const Subject&) const = default;
   };
-  /// The parts of the subject that can change the forecast.
+  /// The parts of the subject that can change the prediction.
   struct Key {
     query::Node query;
     document::NodePaths paths;
@@ -66,8 +65,8 @@ class Forecasts : public QObject {
   struct Tab {
     Subject subject;  ///< the subject of `newest`
     std::optional<Key> key;
-    std::shared_ptr<const Forecast> newest;
-    std::shared_ptr<const Forecast> before;
+    std::shared_ptr<const DocumentPrediction> newest;
+    std::shared_ptr<const DocumentPrediction> before;
   };
 
   struct Asked {
@@ -81,17 +80,18 @@ class Forecasts : public QObject {
   void schedule(int pause);
   void ask();
   void refuse(const QString& problem);
-  void take(std::shared_ptr<const Forecast> forecast);
+  void take(std::shared_ptr<const DocumentPrediction> prediction);
 
   EngineHost& m_engine;
-  std::shared_ptr<Forecaster> m_forecaster = std::make_shared<Forecaster>();  ///< of the engine's thread
+  std::shared_ptr<DocumentPredictor> m_predictor =
+      std::make_shared<DocumentPredictor>();  ///< of the engine's thread
   QTimer m_pause;
   std::uint64_t m_epoch = 1;
   bool m_comparesLayouts = false;
   std::uint32_t m_tab = 0;  ///< 0: nothing is watched
   Subject m_watched;
   std::uint64_t m_lastId = 0;
-  std::optional<Asked> m_asked;  ///< the forecast that the engine is making
+  std::optional<Asked> m_asked;  ///< the prediction that the engine is making
   bool m_isPending = false;
   std::map<std::uint32_t, Tab> m_tabs;
 };

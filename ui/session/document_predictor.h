@@ -25,20 +25,22 @@
 
 namespace spanscope::ui {
 
-// A forecast says what the next run of a document would find in the cache, before it runs.
+// A prediction says what the next run of a document would find in the cache, before it runs. It follows from
+// the document and the cache as they are now, and is replaced when one of them changes. So it is no event of
+// a trace.
 
 /// Why there is no prediction.
-enum class ForecastGap : std::uint8_t {
+enum class PredictionGap : std::uint8_t {
   None,       ///< there is a prediction
-  Asks,       ///< the query asks the person a question when it runs
+  Asks,       ///< the query asks the user a question when it runs
   Retrieves,  ///< the query searches documents when it runs
   Nothing,    ///< the query has no generate node
   Problem,    ///< the query could not be run; see `problem`
 };
 
-struct Forecast {
+struct DocumentPrediction {
   std::uint64_t id = 0;
-  ForecastGap gap = ForecastGap::Problem;
+  PredictionGap gap = PredictionGap::Problem;
   std::string problem;
   std::string queryJson;  ///< canonical, as a run would report it; empty if the query is not complete
   std::string policy;
@@ -61,12 +63,21 @@ struct Forecast {
   /// If it does not fit: the prompts that hold no answer, of steps that are not predicted.
   std::vector<std::pair<StepIndex, layout::SpanTable>> unfit;
 
-  bool isKnown() const { return gap == ForecastGap::None; }
+  bool isKnown() const { return gap == PredictionGap::None; }
 };
 
-/// Everything that a forecast needs, as values.
-struct ForecastRequest {
-  std::uint64_t id = 0;  ///< the forecast has the same id
+/// What is predicted of the next run of a document.
+struct PredictionState {
+  std::shared_ptr<const DocumentPrediction> newest{};  ///< null: not known yet, or a recorded run is shown
+  /// The last known prediction before it, to compare with; may be null.
+  std::shared_ptr<const DocumentPrediction> before{};
+  bool isPending = false;  ///< `newest` is out of date, and a new one is being made
+  bool operator==(const PredictionState&) const = default;
+};
+
+/// Everything that a prediction needs, as values.
+struct PredictionRequest {
+  std::uint64_t id = 0;  ///< the prediction has the same id
   query::Node query;     ///< as it is run: without muted branches, with frozen answers in place
   document::NodePaths paths;
   std::map<std::string, std::string> parameters;  ///< values by name
@@ -76,19 +87,21 @@ struct ForecastRequest {
   std::shared_ptr<query::Surroundings> surroundings;  ///< reads files, on another thread; never null
 };
 
-/// Makes forecasts. It is used on the thread that owns the session.
-class Forecaster {
+/// Makes predictions. It is used on the thread that owns the session.
+class DocumentPredictor {
  public:
   /// `session` is the session that a run would continue; nullptr if a run would start a new one. `loaded`
   /// saves reading the model's description again; it may be null. What is wrong with the query or the model
-  /// is not thrown: the forecast holds it. Returns nothing if it was stopped.
-  std::optional<Forecast> forecast(const ForecastRequest& request, const run::Session* session,
-                                   const workbench::ModelBundle* loaded, const std::stop_token& stop);
+  /// is not thrown: the prediction holds it. Returns nothing if it was stopped.
+  std::optional<DocumentPrediction> predict(const PredictionRequest& request, const run::Session* session,
+                                            const workbench::ModelBundle* loaded,
+                                            const std::stop_token& stop);
 
  private:
-  /// As describe(). If the model cannot be opened, the forecast also says why.
+  /// As describe(). If the model cannot be opened, the prediction also says why.
   const workbench::ModelBundle& openModel(const document::RunSettings& settings,
-                                          const workbench::ModelBundle* loaded, Forecast& forecast);
+                                          const workbench::ModelBundle* loaded,
+                                          DocumentPrediction& prediction);
   const workbench::ModelBundle& describe(const document::RunSettings& settings,
                                          const workbench::ModelBundle* loaded);
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Distinguishes the sessions of a cache simulator (engine/twin) from those of an engine or a server. Nothing
+// in them was measured.
+#pragma once
+
+#include <string_view>
+
+namespace spanscope::trace {
+
+/// The end of SessionStarted::program in the trace of a cache simulator.
+inline constexpr std::string_view kTwinMark = " (twin)";
+
+constexpr bool isPredicted(std::string_view program) {
+  return program.ends_with(kTwinMark);
+}
+
+}  // namespace spanscope::trace
