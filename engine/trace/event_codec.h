@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Events and keyframes to bytes and back, one after the other.
+// Encodes events and keyframes as bytes and JSON, and decodes bytes. Open this file to change the form of an
+// event.
 #pragma once
 
 #include "engine/trace/binary_codec.h"
@@ -16,13 +17,13 @@
 
 namespace spanscope::trace {
 
-/// Where the previous event stood: sequence numbers and times are written as differences.
+/// The place of the previous event. Sequence numbers and times are written as differences.
 struct EventCursor {
   std::uint64_t sequence = 0;
   std::int64_t time = 0;
 };
 
-/// Fewest bytes that an event takes.
+/// Min number of bytes of an event.
 inline constexpr std::size_t kMinimumEventBytes = 7;
 
 /// Appends an event and moves the cursor. Sequence number and time must not be below the cursor's.
@@ -31,40 +32,43 @@ void encodeEvent(ByteWriter& writer, EventCursor& cursor, const Event& event);
 /// Reads an event and moves the cursor. Throws Failure whose place names event and field.
 void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event);
 
-/// The names of all events, in the order of the variant.
+/// Returns the names of all events, in the order of the variant.
 std::vector<std::string> eventNames();
 
-/// What keyframes hold.
+/// The contents of keyframes.
 enum class KeyframeForm : std::uint8_t {
-  Bare,         ///< in older files: nothing of what servers reported, nor the windows of layers
+  Bare,         ///< in older files: without the reports of servers and the windows of layers
   WithReports,  ///< the whole state
 };
 
-/// Appends a keyframe with reports; its pool comes last.
+/// Appends a keyframe with reports. Its pool comes last.
 void encodeKeyframe(ByteWriter& writer, const Keyframe& keyframe);
-/// Reads a keyframe; without its pool it stops before that. Throws Failure whose place names the field.
+/// Reads a keyframe. Without its pool, the reader stops before the pool. Throws Failure whose place names the
+/// field.
 Keyframe decodeKeyframe(ByteReader& reader, KeyframeForm form, bool withPool);
 
-/// Every payload with the names and types of its fields, in file order: what a version of the format means.
+/// Returns every payload with the names and types of its fields, in file order. This defines a version of the
+/// format.
 std::string schemaText();
 
-/// Hash of schemaText. Files carry it, so that a file is never read with another list of fields. Those that
-/// are written have keyframes with reports.
+/// Returns the hash of schemaText. Files contain the hash, so that a file is never read with another list of
+/// fields. Written files have keyframes with reports.
 std::uint64_t schemaFingerprint(KeyframeForm form = KeyframeForm::WithReports);
 
-/// The form of keyframes in files with this fingerprint; none: they have fields that this program does not
-/// know. It knows its own, and those of a program that lacked its last events and had all others as they are.
+/// Returns the form of keyframes in files with this fingerprint. Nothing: the files have unknown fields. The
+/// program knows its own fingerprint. It also knows that of a program without the newest events, if all
+/// others are equal.
 std::optional<KeyframeForm> readableSchema(std::uint64_t fingerprint);
 
-/// The event as an object: "sequence", "time" (nanoseconds), "session", "run", "request", "node", "event"
-/// (its name) and "data", the payload's fields under their names. Enumerations are words, block keys 32
-/// hexadecimal digits.
+/// Returns the event as an object: "sequence", "time" (nanoseconds), "session", "run", "request", "node",
+/// "event" (its name) and "data". The data has the payload's fields under their names. Enumerations are
+/// words, and block keys are 32 hexadecimal digits.
 nlohmann::ordered_json toJson(const Event& event);
 
-/// toJson on one line. Bytes that are not UTF-8 become U+FFFD.
+/// Returns toJson on one line. Bytes that are not UTF-8 become U+FFFD.
 std::string jsonLine(const Event& event);
 
-/// A pool's state as an object.
+/// Returns a pool's state as an object.
 nlohmann::ordered_json toJson(const PoolState& pool);
 
 }  // namespace spanscope::trace

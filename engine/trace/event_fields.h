@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of every kind of event, said once: a row of facts and, below it, its fields, where
-// `fields(visit, value)` calls visit(name, member) for each member in file order. The binary codec, the JSON
-// form, the fingerprint of the file format, the tests' random values, the recorder, the replay, the indices
-// of the window's store, the log and the command line are made from these rows. A new event needs its struct
-// and variant entry in event.h, and its row in the file of its subject.
+// Lists everything that is known about every kind of event. Each kind has one row of facts and, below it, its
+// fields. The function fields(visit, value) calls visit(name, member) for each member in file order. The
+// codecs, the fingerprint of the file format, the recorder, the replay, the log and the command line use
+// these rows. Open this file to add an event: the struct and the variant entry go into event.h, and the row
+// into the file of its subject.
 #pragma once
 
 #include "engine/trace/event_rows/attention_events.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers the kinds of events. Open this file to use such a number.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -17,7 +18,7 @@ constexpr std::size_t kindAmong(std::index_sequence<I...>) {
   return (... + (std::is_same_v<T, std::variant_alternative_t<I, Payload>> ? I : 0));
 }
 
-/// The number of a kind of event: its place in the variant, as trace files have it.
+/// The number of a kind of event: its index in the variant, as in trace files.
 template <class T>
 inline constexpr std::size_t kEventKind = kindAmong<T>(std::make_index_sequence<kEventKinds>());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an event says to a person, before it is translated.
+// The words of an event for the user, before their translation. Open this file to add a kind of value.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -11,13 +11,13 @@
 
 namespace spanscope::trace {
 
-/// A text of any length, of which a line shows the beginning.
+/// A text of any length. A line shows its beginning.
 struct ShortText {
   std::string text;
   bool operator==(const ShortText&) const = default;
 };
 
-/// A step of the event's run, by whatever name it is shown.
+/// A step of the event's run. The view chooses its name.
 struct StepName {
   StepIndex step = 0;
   bool operator==(const StepName&) const = default;
@@ -27,7 +27,7 @@ struct EventWords {
   using Value = std::variant<std::uint32_t, std::uint64_t, double, std::string, ShortText, StepName>;
 
   const char* text = "";      ///< marked by forTranslation("Events", …), with %1, %2, … in it
-  std::vector<Value> values;  ///< what they stand for, in this order
+  std::vector<Value> values;  ///< the values of %1, %2, … in this order
   bool operator==(const EventWords&) const = default;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pieces of the lines in which events are listed.
+// Writes pieces of the lines in which events are listed. Open this file to change the listing.
 #pragma once
 
 #include "engine/base/counted.h"
@@ -12,34 +12,34 @@
 
 namespace spanscope::trace {
 
-/// "0.025": so many digits behind the point.
+/// Returns "0.025", with `digits` digits after the point.
 std::string fixedPoint(double value, int digits);
-/// A share, 0 … 1, in percent without the sign: "84", "<1", ">99"; with 1 digit "84.3", "<0.1", ">99.9".
-/// Only nothing is "0", and only the whole is "100".
+/// Returns a share, 0 … 1, in percent without the sign: "84", "<1", ">99". With 1 digit: "84.3", "<0.1",
+/// ">99.9". Only exactly 0 is "0", and only exactly 1 is "100".
 std::string shareNumber(double share, int digits = 0);
 
-/// The beginning of a text, with control characters and line ends escaped, so that a trace cannot drive the
-/// terminal that shows it.
+/// Returns the beginning of a text, with control characters and line ends escaped. A trace therefore cannot
+/// control the terminal.
 std::string escaped(std::string_view text);
-/// The same in quotation marks, cut sooner, with "…" where it was cut.
+/// Returns a shorter beginning in quotation marks, with "…" at the end of a truncated text.
 std::string inQuotes(std::string_view text);
 
-/// "segment 2, block 1"
+/// Returns "segment 2, block 1".
 std::string placeText(std::uint32_t segment, std::int32_t virtualIndex);
-/// "physical block 7"
+/// Returns "physical block 7".
 std::string physicalText(BlockId block);
-/// The first eight digits of a key.
+/// Returns the first eight digits of a key.
 std::string keyText(const BlockKey& key);
-/// "20480 bytes", "3 MiB"
+/// Returns "20480 bytes" or "3 MiB".
 std::string bytesText(std::uint64_t bytes);
-/// "the disk"
+/// Returns "the disk".
 std::string tierText(StoreTier tier);
-/// "3 blocks of 16 tokens, 2 free"
+/// Returns "3 blocks of 16 tokens, 2 free".
 std::string poolText(const PoolState& pool);
-/// "3, 4, 7"
+/// Returns "3, 4, 7".
 std::string requestsText(const std::vector<RequestId>& requests);
 
-/// "segment 3, block 1, 16 rows": the query rows of an event on attention.
+/// Returns "segment 3, block 1, 16 rows": the query rows of an event on attention.
 template <class Rows>
 std::string queryText(const Rows& rows) {
   return placeText(rows.segment, rows.virtualIndex) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much memory values of a trace take, from their field lists: what keeps events stays within bounds by
-// it.
+// Estimates the memory of a trace's values, from their field lists. Open this file when a limit on memory is
+// exceeded. Code that keeps events uses the estimate for its limits.
 #pragma once
 
 #include "engine/base/shared.h"
@@ -16,7 +16,7 @@
 
 namespace spanscope::trace {
 
-/// About how many bytes a value takes besides its own size. What copies of it share is counted in full.
+/// Returns the approximate bytes of a value besides its own size. Data that its copies share counts in full.
 template <class T>
 std::uint64_t heapBytes(const T& value) {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
@@ -35,7 +35,7 @@ std::uint64_t heapBytes(const T& value) {
   } else if constexpr (IsOptional<T>::value) {
     return value ? heapBytes(*value) : 0;
   } else if constexpr (IsMap<T>::value) {
-    constexpr std::uint64_t kNode = 32;  // what a tree node takes besides its value
+    constexpr std::uint64_t kNode = 32;  // bytes of a tree node besides its value
     std::uint64_t bytes = 0;
     for (const auto& [key, element] : value) {
       bytes += kNode + sizeof(key) + sizeof(element) + heapBytes(key) + heapBytes(element);
@@ -48,7 +48,7 @@ std::uint64_t heapBytes(const T& value) {
   }
 }
 
-/// About how many bytes an event takes in memory.
+/// Returns the approximate bytes of an event in memory.
 std::uint64_t memoryBytes(const Event& event);
 
 }  // namespace spanscope::trace

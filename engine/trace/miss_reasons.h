@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why virtual blocks were not wholly found: what files call each reason, and what people read of it.
+// Lists the reasons of misses: their names in files and their texts for the user. Open this file to add a
+// reason.
 #pragma once
 
 #include "engine/base/translation.h"
@@ -13,17 +14,16 @@
 
 namespace spanscope::trace {
 
-/// Texts of the window are marked by forTranslation("Misses", …); %1 is the block's segment.
+/// Texts of the window are marked by forTranslation("Misses", …). %1 is the block's segment.
 struct MissReasonInfo {
   MissReason reason = MissReason::None;
-  std::string_view name;      ///< in files, and without its underscores in listings
+  std::string_view name;      ///< in files; in listings without its underscores
   const char* words = "";     ///< in short: "evicted"
-  const char* forecast = "";  ///< what a forecast says of such a block: "computed (was evicted)"
-  const char* sentence = "";  ///< %2: the token from which on another is stored, for TokensDiffer
-  /// The sentence where the nearest block ends sooner, this one is not full, or nothing but its place
-  /// differs.
+  const char* forecast = "";  ///< the text of a prediction about such a block: "computed (was evicted)"
+  const char* sentence = "";  ///< %2: the first token that differs from the stored one, for TokensDiffer.
+  /// The sentence if the nearest block ends sooner, this block is not full, or only its place differs.
   const char* specialCase = "";
-  bool tokensAreStored = false;  ///< the same tokens stand in a block, which cannot serve this one
+  bool tokensAreStored = false;  ///< a block has the same tokens, but cannot serve this one
 };
 
 /// In the order of MissReason.
@@ -108,13 +108,13 @@ static_assert([] {
   return kMissReasons.size() == static_cast<std::size_t>(MissReason::CacheOff) + 1;
 }());
 
-/// Of a value that a file may have made up, the row of None.
+/// Returns the row of None for an invalid value, which a file may contain.
 constexpr const MissReasonInfo& infoOf(MissReason reason) {
   const auto index = static_cast<std::size_t>(reason);
   return kMissReasons[index < kMissReasons.size() ? index : 0];
 }
 
-/// The sentence that fits a lookup, where full blocks have so many token slots.
+/// Returns the sentence for a lookup. Full blocks have `blockSize` token slots.
 constexpr const char* sentenceOf(const BlockLookedUp& lookup, std::int32_t blockSize) {
   const MissReasonInfo& info = infoOf(lookup.reason);
   const bool isSpecial = lookup.reason == MissReason::TokensDiffer     ? lookup.tokenStored < 0
@@ -124,7 +124,7 @@ constexpr const char* sentenceOf(const BlockLookedUp& lookup, std::int32_t block
   return isSpecial ? info.specialCase : info.sentence;
 }
 
-/// "tokens differ": the name as listings have it.
+/// Returns "tokens differ": the name in listings.
 inline std::string listedName(MissReason reason) {
   std::string name(infoOf(reason).name);
   for (char& letter : name)

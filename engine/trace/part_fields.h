@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the values are made of that events hold: the names of enumerations and the fields of structs, in the
-// order in which a file has them. A change here changes the file format.
+// The names of enumerations and the fields of structs inside events, in file order. A change here changes the
+// file format. Open this file to add a field to such a struct.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -14,7 +14,7 @@
 
 namespace spanscope::trace {
 
-/// `T` is `X` or `const X`: one fields() serves reading and writing.
+/// `T` is `X` or `const X`. One fields() is for reading and writing.
 template <class T, class X>
 concept Is = std::same_as<std::remove_const_t<T>, X>;
 
@@ -82,7 +82,7 @@ struct EnumNames<Severity> {
   static constexpr std::array<std::string_view, 3> kNames{"note", "warning", "error"};
 };
 
-/// The name of an enumeration's value; "?" for a value it does not have.
+/// Returns the name of an enumeration's value, or "?" for an invalid value.
 template <class E>
 constexpr std::string_view enumName(E value) {
   const auto index = static_cast<std::size_t>(value);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the state of the KV pool in traces. Open this file to add a property of a block.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -23,7 +24,7 @@ struct BlockState {
   BlockKey key;                   ///< zero unless cached
   BlockKey parent;                ///< key of the chain's previous block or root; zero unless cached
   std::int32_t fill = 0;          ///< token slots that are cached; 0 unless cached
-  std::int64_t base = 0;          ///< base position of the segment it was stored for
+  std::int64_t base = 0;          ///< start position of the segment at the time of storing
   std::int32_t virtualIndex = 0;  ///< its place in that segment's chain
   RunId storedByRun = 0;
   RequestId storedByRequest = 0;
@@ -32,11 +33,11 @@ struct BlockState {
   bool operator==(const BlockState&) const = default;
 };
 
-/// The pool as the engine dumps it and as a replay of the events rebuilds it.
+/// The pool as the engine dumps it, and as the events rebuild it.
 struct PoolState {
   std::int32_t blockSize = 16;
   std::vector<BlockState> blocks;  ///< by block id; entry 0 is the null block
-  std::vector<BlockId> freeOrder;  ///< unreferenced blocks in the order in which they will be taken
+  std::vector<BlockId> freeOrder;  ///< unreferenced blocks in the order of their allocation
   bool operator==(const PoolState&) const = default;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a trace says up to one of its events, as plain values: sessions, runs, requests, the pool. Views read
-// it.
+// Rebuilds the state of a trace after one of its events, as plain values: sessions, runs, requests, the pool.
+// Views read this state. Open this file to show more of a trace.
 #pragma once
 
 #include "engine/base/error.h"
@@ -27,23 +27,23 @@ struct BlockPlace {
 
 /// One virtual block of a request, as last reported.
 struct VirtualBlock {
-  BlockId block = kNullBlock;  ///< the physical block that serves it; null until it was allocated or shared
-  bool allocated = false;      ///< it got a block of its own; else it shares what was found
+  BlockId block = kNullBlock;  ///< its physical block; null until it was allocated or shared
+  bool allocated = false;      ///< it got a new block; else it shares a hit
   LookupOutcome outcome = LookupOutcome::Miss;
   MissReason reason = MissReason::None;
-  std::uint64_t lookup =
-      0;  ///< sequence number of its BlockLookedUp event, where the rest stands; 0: never looked up
+  std::uint64_t lookup = 0;  ///< sequence number of its BlockLookedUp event, which has more facts; 0: never
+                             ///< looked up
   bool operator==(const VirtualBlock&) const = default;
 };
 
 enum class RequestPhase : std::uint8_t {
-  Started,  ///< nothing decided yet
+  Started,  ///< not decided yet
   Waiting,  ///< deferred
   Running,  ///< admitted
   Finished
 };
 
-/// What the trace has said of one request. Times are nanoseconds as in Event::time, −1: not yet.
+/// The reported state of one request. Times are nanoseconds as in Event::time, −1: not yet.
 struct RequestState {
   RunId run = 0;
   NodePath node;  ///< of its step
@@ -56,26 +56,27 @@ struct RequestState {
   SharedList<SegmentInfo> segments;  ///< its span table, shared with the event that reported it
   SharedMap<BlockPlace, VirtualBlock> blocks;
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t cachedTokens = 0;  ///< including relocated hits
   std::int64_t relocatedTokens = 0;
   std::int64_t computedTokens = 0;  ///< rows of prefill chunks so far
   std::int64_t generatedTokens = 0;
-  std::int64_t preemptions = 0;        ///< how often it gave its blocks back
-  std::int64_t recomputedTokens = 0;   ///< computed again after that
-  std::string text;                    ///< the reply so far; once finished, the whole
+  std::int64_t preemptions = 0;        ///< how often it was preempted
+  std::int64_t recomputedTokens = 0;   ///< recomputed after a preemption
+  std::string text;                    ///< the answer so far; once finished, the whole answer
   std::optional<StepMetrics> metrics;  ///< the engine's own, once reported
-  /// What the server said that answered it, once its answer has ended; none: the engine answers it.
+  /// The report of the server that answered it, at the end of its answer. Nothing: the engine answers it.
   std::optional<ServerReported> reported;
   std::int64_t startedAt = -1;
   std::int64_t admittedAt = -1;
   std::int64_t firstTokenAt = -1;
   std::int64_t lastTokenAt = -1;
   std::int64_t finishedAt = -1;
-  bool complete = true;  ///< false: events of this request were lost, so blocks and counts may lack some
+  bool complete = true;  ///< false: some events of this request were lost, and blocks and counts may be
+                         ///< incomplete
   bool operator==(const RequestState&) const = default;
 };
 
-/// What the trace has said of one run.
+/// The reported state of one run.
 struct RunState {
   Shared<std::string> queryJson;
   std::string policy;
@@ -91,26 +92,26 @@ struct RunState {
   bool operator==(const RunState&) const = default;
 };
 
-/// Everything but the pool.
+/// Everything except the pool.
 struct Progress {
   std::string program;
   std::string model;
   std::string backend;
   std::int32_t threads = 0;
   std::int32_t layers = 0;
-  std::vector<std::int32_t> windows;  ///< WindowsReported::windows; empty: all layers see all
+  std::vector<std::int32_t> windows;  ///< WindowsReported::windows; empty: no layer has a window
   std::int32_t heads = 0;
   std::uint64_t sequence = 0;  ///< of the last event; 0: none yet
   std::int64_t time = 0;       ///< of the last event
-  std::uint64_t lost = 0;      ///< events that snapshots stand for
+  std::uint64_t lost = 0;      ///< events that snapshots replace
   bool whole = true;           ///< no event is missing since the session started
-  bool gap = false;         ///< events are missing and no snapshot has closed the gap: the pool is not known
-  std::int64_t passes = 0;  ///< forward passes
-  std::int64_t rows = 0;    ///< rows of all passes
-  std::int64_t passTime = 0;          ///< nanoseconds of all passes
-  std::uint64_t stored = 0;           ///< BlockStored events
-  std::uint64_t evicted = 0;          ///< BlockRemoved events with reason Evicted
-  std::uint64_t copied = 0;           ///< BlockCopied events
+  bool gap = false;            ///< events are missing and no snapshot has closed the gap: the pool is unknown
+  std::int64_t passes = 0;     ///< forward passes
+  std::int64_t rows = 0;       ///< rows of all passes
+  std::int64_t passTime = 0;   ///< nanoseconds of all passes
+  std::uint64_t stored = 0;    ///< BlockStored events
+  std::uint64_t evicted = 0;   ///< BlockRemoved events with reason Evicted
+  std::uint64_t copied = 0;    ///< BlockCopied events
   std::int64_t preemptions = 0;       ///< RequestPreempted events
   std::int64_t recomputedTokens = 0;  ///< of all resumed requests
   std::uint64_t warnings = 0;         ///< messages of severity Warning
@@ -122,9 +123,9 @@ struct Progress {
 
 /// A state, as trace files keep it for seeking.
 struct Keyframe {
-  bool all = true;  ///< false: only runs and requests that changed since the keyframe before are here
+  bool all = true;  ///< false: contains only runs and requests that changed since the keyframe before
   Progress progress;
-  /// Runs of `progress` whose query, fragments and plan are those of the keyframe before and not repeated.
+  /// Runs of `progress` whose query, chunks and plan are those of the keyframe before and not repeated.
   std::vector<RunId> sameRuns;
   /// Requests of `progress` whose span table is that of the keyframe before and not repeated.
   std::vector<RequestId> sameTables;
@@ -132,37 +133,37 @@ struct Keyframe {
   bool operator==(const Keyframe&) const = default;
 };
 
-/// A copy is cheap, however long the trace: it shares what does not change.
+/// A copy is cheap for any length of the trace, because it shares unchanged data.
 ///
-/// Applies events one by one, in ascending order of their sequence numbers (a Snapshot may repeat the number
-/// of the event it follows). A trace may begin anywhere; what is said of a request before its start was seen
-/// marks it as not complete. Numbers may be left out: from there to the next Snapshot or SessionStarted no
-/// event may change the pool.
+/// Applies events one by one, in ascending order of their sequence numbers. A Snapshot may repeat the number
+/// of the event before it. A trace may begin anywhere. A request whose start is missing is marked as not
+/// complete. Numbers may be left out. After a gap, no event may change the pool until the next Snapshot or
+/// SessionStarted.
 ///
-/// What comes from outside is checked so that views need not: blocks are in the pool, segments in the span
-/// table where one was reported, `sees` points to earlier segments, texts and runs fit the tokens, the shape
-/// of an attention mass fits its numbers, counts are not negative. An event that names a request nobody
-/// introduced, in a trace that is whole, is wrong. SegmentMass is not checked against the span table.
+/// The replay checks input from outside, so that views do not have to. Blocks are in the pool. Segments are
+/// in the reported span table. `sees` points to earlier segments. Texts and runs fit the tokens. The shape of
+/// an attention mass fits its numbers. Counts are not negative. In a complete trace, an event of an unknown
+/// request is an error. SegmentMass is not checked against the span table.
 class Replay {
  public:
   Replay() = default;
 
-  /// Goes on from a whole state. Throws Failure where it is none.
+  /// Continues from a whole state. Throws Failure for an invalid state.
   explicit Replay(Keyframe keyframe);
 
-  /// Applies an event. Where it contradicts what came before or itself, that is returned, its place naming
-  /// the event, and nothing has changed.
+  /// Applies an event. If the event is wrong, or contradicts earlier events, returns the error and changes
+  /// nothing. The place of the error names the event.
   std::optional<Error> apply(const Event& event);
 
   const Progress& progress() const { return m_progress; }
   const PoolReplay& pool() const { return m_pool; }
   Keyframe keyframe() const { return Keyframe{true, m_progress, {}, {}, m_pool.state()}; }
 
-  /// The state with only what changed since `before`, which is an earlier state of this trace.
+  /// Returns the state with only the changes since `before`, which is an earlier state of this trace.
   Keyframe changesSince(const Replay& before) const;
 
-  /// About how much memory the state takes beside `before`, an earlier state of this trace: what the two
-  /// share is not counted, nor what a state shares with its events.
+  /// Returns the approximate memory of the state beside `before`, an earlier state of this trace. Memory that
+  /// both share is not counted. Neither is memory that a state shares with its events.
   std::uint64_t bytesBeside(const Replay& before) const;
 
  private:
@@ -170,11 +171,11 @@ class Replay {
 
   Progress m_progress;
   PoolReplay m_pool;
-  std::uint64_t m_sessions = 0;  ///< that started so far
+  std::uint64_t m_sessions = 0;  ///< number of started sessions
 };
 
-/// Brings a state that ends at the keyframe before `change` up to `change`; the pool becomes that of
-/// `change`. Throws Failure where a change leaves out what the state does not have.
+/// Updates a state that ends at the keyframe before `change`. The pool becomes that of `change`. Throws
+/// Failure if a change leaves out something that the state lacks.
 void applyChanges(Keyframe& state, Keyframe change);
 
 }  // namespace spanscope::trace

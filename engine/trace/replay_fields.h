@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Field lists of the replayed state, for keyframes in trace files.
+// Field lists of the replayed state, for keyframes in trace files. Open this file to add a field to
+// keyframes.
 #pragma once
 
 #include "engine/trace/event_fields.h"
@@ -106,9 +107,9 @@ void fields(V&& v, X& x) {
   v("pool", x.pool);
 }
 
-/// What of the state later files hold beside it: fields that were added to it.
+/// Fields of the state that later files add.
 struct KeyframeReports {
-  std::map<RequestId, ServerReported> reported;  ///< RequestState::reported of those of the keyframe
+  std::map<RequestId, ServerReported> reported;  ///< RequestState::reported of the requests in the keyframe
   std::vector<std::int32_t> windows;             ///< Progress::windows
 };
 template <class V, Is<KeyframeReports> X>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The interface to which the engine emits events. Open this file to receive events.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -7,17 +8,17 @@
 
 namespace spanscope::trace {
 
-/// Where the engine sends its events.
+/// Receives the events of the engine.
 class Sink {
  public:
   virtual ~Sink() = default;
 
-  /// Takes an event; the sink gives it its sequence number and time. Returns the sequence number. Never
-  /// blocks on whoever reads the events.
+  /// Takes an event and gives it its sequence number and time. Returns the sequence number. Never waits for a
+  /// reader of the events.
   virtual std::uint64_t send(RunId run, RequestId request, const NodePath& node, Payload payload) = 0;
 };
 
-/// Keeps nothing: for sessions that are only timed.
+/// Keeps nothing, for sessions that are only timed.
 class NoSink final : public Sink {
  public:
   std::uint64_t send(RunId, RequestId, const NodePath&, Payload) override { return ++m_sequence; }

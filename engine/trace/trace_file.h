@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Trace files: events in compressed chunks with checksums, whole states in between for seeking, an index at
-// the end.
+// Reads and writes trace files. A file has events in compressed chunks with checksums, whole states in
+// between for seeking, and an index at the end. Open this file first when you work with trace files.
 #pragma once
 
 #include "engine/base/error.h"
@@ -19,34 +19,35 @@
 
 namespace spanscope::trace {
 
-/// What a trace file says of itself.
+/// The description of a trace file in its header.
 struct TraceHeader {
-  std::string program;         ///< name and version of what recorded it
-  std::int64_t createdAt = 0;  ///< milliseconds since 1970, UTC; 0: not known
+  std::string program;         ///< name and version of the program that recorded it
+  std::int64_t createdAt = 0;  ///< milliseconds since 1970, UTC; 0: unknown
   bool operator==(const TraceHeader&) const = default;
 };
 
 struct TraceWriteOptions {
-  std::uint32_t eventsPerChunk = 4096;     ///< a chunk ends with this many events,
-  std::uint32_t bytesPerChunk = 1U << 20;  ///< or with this many bytes before compression,
-  std::int64_t nanosecondsPerChunk =
-      1'000'000'000;  ///< or before an event that is so much later than its first
-  /// Fewest events between keyframes. Large pools stand further apart, so that they stay small beside the
-  /// events.
+  std::uint32_t eventsPerChunk = 4096;               ///< a chunk ends with this many events,
+  std::uint32_t bytesPerChunk = 1U << 20;            ///< or with this many bytes before compression,
+  std::int64_t nanosecondsPerChunk = 1'000'000'000;  ///< or before an event that is this much later than its
+                                                     ///< first
+  /// Min number of events between keyframes. Keyframes of large pools are further apart, so that they stay
+  /// small beside the events.
   std::uint64_t eventsPerKeyframe = 16384;
   int compressionLevel = 3;  ///< of zstd
 };
 
-/// What a reader accepts; beyond it, Failure.
+/// The limits of a reader. Beyond them, it throws Failure.
 struct TraceLimits {
-  std::uint64_t chunkBytes =
-      1ULL << 28;  ///< one chunk or keyframe before compression; also the writer's limit
-  std::uint64_t memoryBytes = 1ULL << 32;  ///< events or states that one call reads, in memory
+  std::uint64_t chunkBytes = 1ULL << 28;   ///< one chunk or keyframe before compression; also the writer's
+                                           ///< limit
+  std::uint64_t memoryBytes = 1ULL << 32;  ///< max memory of the events or states of one call
 };
 
-/// Makes a trace's bytes and hands them to `output` in order. Functions throw what `output` throws, and
-/// Failure for an event that cannot be written: one whose sequence number or time is below that of the event
-/// before it, or that takes more than TraceLimits::chunkBytes. Such an event is left out and changes nothing.
+/// Makes a trace's bytes and passes them to `output` in order. Functions pass on the exceptions of `output`.
+/// They throw Failure for an event that cannot be written, which is left out and changes nothing. Its
+/// sequence number or time is below that of the event before it, or it takes more than
+/// TraceLimits::chunkBytes.
 class TraceEncoder {
  public:
   using Output = std::function<void(std::span<const std::uint8_t>)>;
@@ -57,7 +58,7 @@ class TraceEncoder {
   TraceEncoder& operator=(TraceEncoder&&) noexcept;
 
   void append(const Event& event);
-  void flush();   ///< ends the chunk, so that everything appended has been handed out
+  void flush();   ///< ends the chunk, so that all appended events have been passed on
   void finish();  ///< index and trailer; nothing may be appended after it
 
  private:
@@ -65,9 +66,9 @@ class TraceEncoder {
   std::unique_ptr<Impl> m_impl;
 };
 
-/// Records into a file, by the rules of OutputFile: a file of the final name is always whole, and without
-/// finish() nothing is left; the ".part" file of a program that was killed opens up to its last whole chunk.
-/// Throws Failure, naming the file, when it cannot be written; after that only destruction is useful.
+/// Records into a file, by the rules of OutputFile. A file with the final name is always complete. Without
+/// finish() nothing remains. The ".part" file of a killed program can be read up to its last whole chunk.
+/// Throws Failure that names the file if it cannot be written. After that, the object can only be destroyed.
 class TraceWriter {
  public:
   TraceWriter(OutputFile file, const TraceHeader& header, const TraceWriteOptions& options = {});
@@ -78,8 +79,8 @@ class TraceWriter {
 
   void append(const Event& event);  ///< as TraceEncoder::append
   void flush();
-  void finish();  ///< completes the file, brings it to the disk and gives it its name, replacing an older one
-  void discard();                                 ///< removes what was written
+  void finish();   ///< completes the file, syncs it to the disk and gives it its name, replacing an older one
+  void discard();  ///< removes what was written
   const std::filesystem::path& partPath() const;  ///< where the events are until finish()
 
  private:
@@ -91,23 +92,24 @@ class TraceWriter {
 struct TraceFile {
   TraceHeader header;
   std::vector<Event> events;    ///< sequence numbers and times never decrease
-  std::vector<Error> warnings;  ///< the recording was cut short: what could not be read
+  std::vector<Error> warnings;  ///< for an incomplete recording: the data that could not be read
 };
 
-/// Writes all events at once. On Failure no file is left behind and an older one of this name is as it was.
+/// Writes all events at once. After Failure no new file remains, and an older one with this name is
+/// unchanged.
 void writeTrace(const std::filesystem::path& path, std::span<const Event> events,
                 const TraceHeader& header = {}, const TraceWriteOptions& options = {});
 std::vector<std::uint8_t> traceBytes(std::span<const Event> events, const TraceHeader& header = {},
                                      const TraceWriteOptions& options = {});
 
-/// Reads a file with everything in it. Damage in a finished file is a Failure that names the place ("byte
-/// 24", "chunk 3"); a file without its end is read up to the last whole chunk, with a warning. `name` stands
-/// for the file in errors.
+/// Reads a whole file. Damage in a finished file is a Failure that names the place ("byte 24", "chunk 3"). A
+/// file without its end is read up to the last whole chunk, with a warning. `name` is the name of the file in
+/// errors.
 TraceFile readTrace(const std::filesystem::path& path, const TraceLimits& limits = {});
 TraceFile readTrace(std::span<const std::uint8_t> bytes, std::string name, const TraceLimits& limits = {});
 
-/// Reads parts of a trace: events from anywhere, and the state after any of them. Opening reads the index
-/// only, or, where it is missing, the headers and checksums of all chunks. For one thread at a time.
+/// Reads parts of a trace: events from anywhere, and the state after any of them. Opening reads only the
+/// index. Without an index, it reads the headers and checksums of all chunks. For one thread at a time.
 class TraceReader {
  public:
   /// Throws Failure for a file that is no trace.
@@ -126,19 +128,19 @@ class TraceReader {
   std::size_t chunkCount() const;
   std::size_t keyframeCount() const;
 
-  /// At most `limit` events, from the first one whose number is not below `sequence`. Throws Failure for
-  /// damage.
+  /// Returns at most `limit` events, from the first one whose number is not below `sequence`. Throws Failure
+  /// for damage.
   std::vector<Event> eventsFrom(std::uint64_t sequence, std::size_t limit);
 
-  /// Everything.
+  /// Returns the whole trace.
   TraceFile readAll();
 
-  /// The sequence number of the last event that is not later than `time`; 0 if there is none.
+  /// Returns the sequence number of the last event that is not later than `time`, or 0.
   std::uint64_t sequenceAt(std::int64_t time);
 
-  /// The state after the last event whose number is not above `sequence`; valid until the next call. Going
-  /// forward in small steps costs only the events between. Throws Failure for damage and for events that
-  /// contradict each other.
+  /// Returns the state after the last event whose number is not above `sequence`. It is valid until the next
+  /// call. Small steps forward cost only the events between. Throws Failure for damage and for contradicting
+  /// events.
   const Replay& replayAt(std::uint64_t sequence);
 
  private:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bytes of a trace file; for the writer and the reader. All numbers are little endian.
-//
-//   preamble   8 bytes magic, u32 version, u32 reserved (0), u64 schema fingerprint
-//   header     record of kind Header: a TraceHeader
-//   records    Chunk: events, one after the other;  Keyframe: the state before the chunk that follows it
-//   index      record of kind Index: a list of IndexEntry, one for each chunk and keyframe
-//   trailer    u64 offset of the index record, 8 bytes end magic
+// Defines the bytes of a trace file, for the writer and the reader. Open this file to change the file format.
+// All numbers are little endian. A file has these parts:
+// - preamble: 8 bytes magic, u32 version, u32 reserved (0), u64 schema fingerprint;
+// - header, a record of kind Header: a TraceHeader;
+// - records: chunks with consecutive events, and keyframes with the state before the following chunk;
+// - index, a record of kind Index: a list of IndexEntry, one for each chunk and keyframe;
+// - trailer: u64 offset of the index record, 8 bytes end magic.
 //
 // A record is a record header and its content, compressed as one zstd frame that states its size. The
-// checksum of a record covers the header's other fields and the stored bytes, so no bit of a file can change
-// unnoticed.
+// checksum of a record covers the header's other fields and the stored bytes. Every changed bit is therefore
+// noticed.
 #pragma once
 
 #include "engine/base/error.h"
@@ -46,8 +46,8 @@ struct RecordHeader {
 
   RecordKind kind = RecordKind::Chunk;  ///< u32
   std::uint32_t count = 0;              ///< events in a chunk
-  std::uint64_t firstSequence = 0;  ///< of a chunk's first event; for a keyframe, of the last event it covers
-  std::uint64_t lastSequence = 0;   ///< of its last event; for a keyframe as above
+  std::uint64_t firstSequence = 0;  ///< of a chunk's first event; for a keyframe, of the last included event
+  std::uint64_t lastSequence = 0;   ///< of its last event; for a keyframe, of the last included event
   std::int64_t firstTime = 0;
   std::int64_t lastTime = 0;
   std::uint32_t rawBytes = 0;
@@ -77,25 +77,25 @@ void fields(V&& v, X& x) {
   v("lastTime", x.lastTime);
 }
 
-/// The header's bytes with the checksum of header and content in place.
+/// Returns the header's bytes with the checksum of header and content.
 std::array<std::uint8_t, RecordHeader::kBytes> encodeRecordHeader(RecordHeader header,
                                                                   std::span<const std::uint8_t> stored);
 
-/// Reads the fixed fields. Throws Failure with the field as place for a kind that is none.
+/// Reads the fixed fields. Throws Failure with the field as place for an invalid kind.
 RecordHeader decodeRecordHeader(std::span<const std::uint8_t> bytes);
 
 std::uint64_t recordChecksum(const RecordHeader& header, std::span<const std::uint8_t> stored);
 
-/// One zstd frame that states its content's size.
+/// Returns one zstd frame that states its content's size.
 std::vector<std::uint8_t> compressRecord(std::span<const std::uint8_t> raw, int level);
 
-/// Undoes compressRecord, keeping its working memory from one record to the next.
+/// Reverses compressRecord. Keeps its working memory from one record to the next.
 class RecordDecompressor {
  public:
   RecordDecompressor();
 
-  /// Exactly `rawBytes` bytes. Throws Failure if the frame is damaged or states another size; nothing is
-  /// allocated before its size is known to be the one expected.
+  /// Returns exactly `rawBytes` bytes. Throws Failure if the frame is damaged or states another size. Memory
+  /// is allocated only after this check.
   std::vector<std::uint8_t> decompress(std::span<const std::uint8_t> stored, std::uint32_t rawBytes);
 
  private:

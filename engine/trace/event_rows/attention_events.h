@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of events about where rows looked (engine/trace/event_fields.h).
+// The rows of events about attention (engine/trace/event_fields.h). Open this file to change such an event.
 #pragma once
 
 #include "engine/base/counted.h"
@@ -16,10 +16,10 @@
 
 namespace spanscope::trace {
 
-/// What is wrong with the lists of attention by layer, head and key, if anything. `width`: number of keys.
+/// Returns the fault of the lists of attention by layer, head and key, if any. `width`: number of keys.
 template <class Attention>
 std::optional<Error> attentionFault(const Attention& e, std::uint64_t width, const char* key) {
-  // Each factor is a list that was held in memory, or below 2³¹, so that no product overflows.
+  // Each factor is the length of a list in memory, or below 2³¹. No product therefore overflows.
   const std::uint64_t rows = e.layers.size() * static_cast<std::uint64_t>(e.heads);
   for (const std::vector<float>* values : {&e.mass, &e.first}) {
     const std::uint64_t count = values->size();

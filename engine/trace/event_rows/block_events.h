@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of events about blocks, in the pool and in the span store (engine/trace/event_fields.h).
+// The rows of events about blocks, in the pool and in the span store (engine/trace/event_fields.h). Open this
+// file to change such an event.
 #pragma once
 
 #include "engine/base/counted.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a row says of a kind of event, and what it says where a row says nothing.
+// Defines the facts of a kind of event, and their defaults. Open this file to add a fact for all events.
 #pragma once
 
 #include "engine/base/error.h"
@@ -11,43 +11,42 @@
 
 namespace spanscope::trace {
 
-/// What an event of a kind must name beside its payload; a reader refuses one that does not.
+/// The run or request that an event of a kind must name. A reader refuses an event without it.
 enum class About : std::uint8_t {
   Anything,      ///< it may name nothing
   Run,           ///< Event::run
-  Request,       ///< Event::request, of which this may be the first that is heard
+  Request,       ///< Event::request, which may be a new request
   KnownRequest,  ///< Event::request, which an earlier event introduced
 };
 
-/// What an event of a kind does to the pool (engine/trace/pool_replay.h).
+/// The effect of an event on the pool (engine/trace/pool_replay.h).
 enum class PoolEffect : std::uint8_t {
   None,
-  Changes,  ///< so that the state before it must be known
-  Replaces  ///< by a state that it brings along
+  Changes,  ///< needs the state before it
+  Replaces  ///< contains the new state
 };
 
-/// By what a reader looks up the events of a kind, so that it need not walk through all of them.
+/// The keys by which a reader finds events of a kind without a search.
 struct Indexed {
   bool inSession = false;
   bool byRun = false;      ///< Event::run
   bool byRequest = false;  ///< the requests that Facts::visitRequests names
 };
 
-/// The facts of a kind of event that says nothing else. A row says, beside kName:
-///
-///   plain()          what a person calls the event, marked by forTranslation("Events", …)
-///   detail()         what more of the event is worth a few words behind its plain name; by default nothing
-///   kIsDetail        whether it is left out of what the window is sent when the window does not keep up,
-///                    because a snapshot of the pool makes up for it or nothing but a view of it needs it
-///   kPool            what it does to the pool
-///   kAbout           what it must name
-///   kIndexed         how readers find it
-///   IndexedAs        the kind of event among which it is indexed: its own, unless it follows another
-///   visitRequests()  the requests that it is indexed by: the one that it names, unless there are several
-///   fault()          what is wrong with a payload in itself; nothing: it is sound
-///   line()           what happened, in one line of a listing, after name, run, request and node
-///   severity()       how severe it is in the log; nothing: it has no line of its own there
-///   words()          that line, where severity() gives something
+/// The facts of a kind of event that has only defaults. A row has kName and these facts:
+/// - plain(): the event's name for the user, marked by forTranslation("Events", …);
+/// - detail(): a few more words after the plain name (default: nothing);
+/// - kIsDetail: whether a slow window may miss the event. A snapshot of the pool replaces it, or only one
+///   view needs it.
+/// - kPool: the effect on the pool;
+/// - kAbout: what the event must name;
+/// - kIndexed: how readers find it;
+/// - IndexedAs: the kind under which it is indexed (default: its own);
+/// - visitRequests(): the requests under which it is indexed (default: the one that it names);
+/// - fault(): the fault of a payload, or nothing;
+/// - line(): one line for a listing, after name, run, request and node;
+/// - severity(): its severity in the log, or nothing without a line there;
+/// - words(): that line, if severity() has a value.
 struct UsualFacts {
   static constexpr bool kIsDetail = false;
   static constexpr PoolEffect kPool = PoolEffect::None;
@@ -76,7 +75,7 @@ struct UsualFacts {
 template <class Payload>
 struct Facts;
 
-/// The kind of event among which one is indexed.
+/// The kind of event under which a kind is indexed.
 template <class Payload>
 struct IndexedAs {
   using Kind = Payload;

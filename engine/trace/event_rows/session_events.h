@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of events about sessions and their runs (engine/trace/event_fields.h).
+// The rows of events about sessions and their runs (engine/trace/event_fields.h). Open this file to change
+// such an event.
 #pragma once
 
 #include "engine/base/counted.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of events about steps and the requests that they become (engine/trace/event_fields.h).
+// The rows of events about steps and their requests (engine/trace/event_fields.h). Open this file to change
+// such an event.
 #pragma once
 
 #include "engine/base/counted.h"
