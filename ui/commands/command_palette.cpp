@@ -36,7 +36,7 @@ CommandPalette::CommandPalette(QWidget* parent)
       m_field(new QLineEdit(this)),
       m_list(new QListView(this)),
       m_count(new QLabel(this)),
-      m_nothing(new QLabel(tr("No command is called that."), this)),
+      m_nothing(new QLabel(tr("No command matches."), this)),
       m_model(new PaletteModel(this)),
       m_delegate(new PaletteDelegate(this)) {
   setObjectName(QStringLiteral("commandPalette"));
@@ -56,11 +56,11 @@ CommandPalette::CommandPalette(QWidget* parent)
   m_list->setMouseTracking(true);
   m_list->setSelectionMode(QAbstractItemView::SingleSelection);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_list->setAccessibleName(tr("Commands that fit"));
+  m_list->setAccessibleName(tr("Matching commands"));
   m_nothing->setAlignment(Qt::AlignCenter);
   m_nothing->hide();
 
-  auto* hint = new QLabel(tr("↑ ↓ choose   ·   Return carry out   ·   Esc close"), this);
+  auto* hint = new QLabel(tr("↑ ↓ select   ·   Return run   ·   Esc close"), this);
   hint->setObjectName(QStringLiteral("paletteHint"));
   m_count->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
 
@@ -383,7 +383,7 @@ QVariant PaletteModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole: {
       QString text = tr("%1: %2").arg(categoryTitle(entry.info.category), entry.info.text);
       if (!entry.info.keys.isEmpty()) text += QStringLiteral(", ") + keys().join(QStringLiteral(", "));
-      return entry.enabled ? text : tr("%1, not available now").arg(text);
+      return entry.enabled ? text : tr("%1, unavailable").arg(text);
     }
     case Qt::AccessibleDescriptionRole:
       return entry.info.help;
@@ -480,7 +480,7 @@ void PaletteDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     painter->setPen(m_theme.color(Role::TextThird));
     painter->drawText(QRectF(left + nameWidth, row.top() + kSpace, right - left - nameWidth, 18),
                       Qt::AlignLeft | Qt::AlignVCenter,
-                      isEnabled ? category : tr("%1 · not now").arg(category));
+                      isEnabled ? category : tr("%1 · unavailable").arg(category));
   }
   painter->setPen(m_theme.color(isEnabled ? Role::TextSecond : Role::TextThird));
   painter->drawText(

@@ -110,10 +110,10 @@ QString fixedUseOf(const QString& key) {
   const QKeySequence wanted = sequenceOf(key);
   const auto is = [&wanted](Qt::Key fixed) { return wanted == QKeySequence(fixed); };
   if (is(Qt::Key_F10)) return tr("opens the menu");
-  if (is(Qt::Key_Escape)) return tr("drops a gesture, closes a dialog");
+  if (is(Qt::Key_Escape)) return tr("cancels a gesture, closes a dialog");
   if (is(Qt::Key_Space)) return tr("moves the canvas, with the mouse");
   for (const Qt::Key arrow : {Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down}) {
-    if (is(arrow)) return tr("goes from node to node");
+    if (is(arrow)) return tr("moves from node to node");
   }
   return {};
 }

@@ -49,21 +49,21 @@ KeyEditor::KeyEditor(const KeyBindings& keys, const Theme& theme, QWidget* paren
   m_name = new QLabel(this);
   m_name->setFont(theme.titleFont());
   m_key = new QKeySequenceEdit(this);
-  m_key->setAccessibleName(tr("Press the key to give"));
-  m_key->setToolTip(tr("Click here and press the key to give to the command"));
+  m_key->setAccessibleName(tr("Press the new key"));
+  m_key->setToolTip(tr("Click here and press the new key of the command"));
   connect(m_key, &QKeySequenceEdit::keySequenceChanged, this, &KeyEditor::showKey);
-  m_assign = new QPushButton(tr("Give this key"), this);
+  m_assign = new QPushButton(tr("Assign key"), this);
   m_clear = new QPushButton(tr("No keys"), this);
-  m_clear->setToolTip(tr("Take all keys from the command"));
+  m_clear->setToolTip(tr("Remove all keys of the command"));
   m_reset = new QPushButton(tr("Reset"), this);
-  m_reset->setToolTip(tr("The keys that the command had at first"));
+  m_reset->setToolTip(tr("Restore the default keys of the command"));
   m_resetAll = new QPushButton(tr("Reset all"), this);
   m_message = new QLabel(this);
   m_message->setFont(theme.smallFont());
   m_message->setWordWrap(true);
   m_message->setMinimumHeight(2 * QFontMetrics(theme.smallFont()).height());
   m_message->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  auto* saveButton = new QPushButton(tr("Use these keys"), this);
+  auto* saveButton = new QPushButton(tr("Save keys"), this);
   saveButton->setObjectName(QStringLiteral("primary"));
   auto* cancel = new QPushButton(tr("Cancel"), this);
   for (QPushButton* button : {m_assign, m_clear, m_reset, m_resetAll, saveButton, cancel})
@@ -165,13 +165,13 @@ void KeyEditor::showKey() {
   m_clear->setEnabled(info != nullptr && !m_keys.keys(*info).isEmpty());
   m_reset->setEnabled(info != nullptr && m_keys.isChanged(*info));
   m_resetAll->setEnabled(m_keys.isAnyChanged());
-  m_assign->setText(tr("Give this key"));
+  m_assign->setText(tr("Assign key"));
   m_assign->setEnabled(info != nullptr && !key.isEmpty());
   m_message->clear();
   if (info == nullptr || key.isEmpty()) return;
   const QString name = m_key->keySequence().toString(QKeySequence::NativeText);
   if (const QString use = fixedUseOf(key); !use.isEmpty()) {
-    m_message->setText(tr("%1 cannot be given: it %2.").arg(name, use));
+    m_message->setText(tr("%1 cannot be assigned, because it %2.").arg(name, use));
     m_assign->setEnabled(false);
     return;
   }
@@ -179,9 +179,9 @@ void KeyEditor::showKey() {
   for (const CommandInfo* other : m_keys.conflicts(*info, key)) taken << tr("“%1”").arg(other->text);
   if (taken.isEmpty()) return;
   m_message->setText(
-      tr("%1 has this key now, or one that begins with it. Given here, it is taken from there.")
+      tr("%1 uses this key, or a key sequence that begins with it. Assigning the key here removes it there.")
           .arg(taken.join(tr(", "))));
-  m_assign->setText(tr("Take this key"));
+  m_assign->setText(tr("Reassign key"));
 }
 
 void KeyEditor::keysChanged() {

@@ -188,9 +188,9 @@ std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table) 
   }
   sections.push_back({.title = tr("Canvas"),
                       .rows = {{{tr("Arrow keys")}, tr("Go to parent, child, sibling"), true},
-                               {{tr("Esc")}, tr("Drop the gesture, select nothing"), true},
+                               {{tr("Esc")}, tr("Cancel the gesture, clear the selection"), true},
                                {{tr("Space + drag")}, tr("Move the view"), true},
-                               {{tr("Wheel")}, tr("Move the view; with Shift to the sides"), true},
+                               {{tr("Wheel")}, tr("Move the view; with Shift sideways"), true},
                                {{tr("Ctrl + wheel")}, tr("Zoom at the pointer"), true}}});
   return sections;
 }
@@ -276,7 +276,7 @@ void paintKeySheet(QPainter& painter, const std::vector<std::vector<KeySection>>
   painter.setFont(theme.smallFont());
   painter.setPen(theme.color(Role::TextSecond));
   painter.drawText(QRectF(kMargin + 16, foot - 12, size.width(), 24), Qt::AlignLeft | Qt::AlignVCenter,
-                   tr("while the canvas has the focus; a text field keeps its plain keys to itself"));
+                   tr("while the canvas has the focus; a text field uses plain keys itself"));
   painter.restore();
 }
 

@@ -129,7 +129,7 @@ bool Autosave::beginWriting() {
   m_sinceWriting.start();
   if (takeSideFile()) return true;
   Q_EMIT failed(
-      {m_directory.toStdString(), {}, "a folder that cannot be written", "a folder for unsaved work"});
+      {m_directory.toStdString(), {}, "a folder without write permission", "a folder for unsaved work"});
   return false;
 }
 

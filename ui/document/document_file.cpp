@@ -65,9 +65,9 @@ class Folder final : public query::Surroundings {
     return m_files.read(path);
   }
   std::variant<std::string, query::NotGiven> ask(const std::string& /*prompt*/) override {
-    return query::NotGiven{.found = "a question within a text",
-                           .expected = "a question as a node of its own",
-                           .hint = "only those can be asked when the query is run"};
+    return query::NotGiven{.found = "a question inside a text",
+                           .expected = "a separate question node",
+                           .hint = "the window can ask only such questions"};
   }
 
  private:
@@ -173,7 +173,7 @@ std::optional<Error> saveDocument(const QString& path, const document::Document&
     return Error{path.toStdString(),
                  {},
                  "the name of a picture",
-                 "one that ends in .span, .json, .yaml or .lisp; pictures are exported"};
+                 "a name that ends in .span, .json, .yaml or .lisp; export pictures instead"};
   }
   const std::optional<query::QueryForm> form = savedForm(path, opened);
   std::optional<query::RewrittenChat> kept = chatText(path, document, opened);
@@ -245,7 +245,7 @@ QStringList lostWhenSavedAsQuery(const document::Document& document) {
         return std::find(node.children.begin(), node.children.end(), document::kNoNode) !=
                node.children.end();
       })) {
-    lost += tr("which inputs are missing: an empty seq is written for them");
+    lost += tr("missing inputs, which become an empty seq");
   }
   if (any([](const document::DocumentNode& node) { return !node.name.empty(); }))
     lost += tr("names of nodes");
@@ -270,14 +270,13 @@ QString whyNotWritable(const QString& path) {
   const QString name = file.fileName();
   const QString folder = QDir::toNativeSeparators(file.absolutePath());
   if (file.isDir()) return tr("“%1” is a folder.").arg(name);
-  if (!QFileInfo::exists(file.absolutePath())) return tr("The folder %1 is not there any more.").arg(folder);
+  if (!QFileInfo::exists(file.absolutePath())) return tr("The folder %1 no longer exists.").arg(folder);
   // Not WriteUser, which an administrator always has.
   const QFile::Permissions writers = QFile::WriteOwner | QFile::WriteGroup | QFile::WriteOther;
-  if (file.exists() && (file.permissions() & writers) == 0)
-    return tr("“%1” is read-only: it was protected against changes.").arg(name);
-  if (file.exists() && !file.isWritable()) return tr("You have no right to change “%1”.").arg(name);
+  if (file.exists() && (file.permissions() & writers) == 0) return tr("“%1” is read-only.").arg(name);
+  if (file.exists() && !file.isWritable()) return tr("You do not have permission to change “%1”.").arg(name);
   if (!QFileInfo(file.absolutePath()).isWritable())
-    return tr("You have no right to write into the folder %1.").arg(folder);
+    return tr("You do not have permission to write to the folder %1.").arg(folder);
   const QStorageInfo storage(file.absolutePath());
   if (storage.isValid() && storage.isReadOnly()) return tr("The drive of %1 is read-only.").arg(folder);
   if (storage.isValid() && storage.bytesAvailable() == 0) return tr("The drive of %1 is full.").arg(folder);

@@ -57,7 +57,7 @@ Error noDocument(std::string found) {
   return {.file = {},
           .place = {},
           .found = std::move(found),
-          .expected = "a picture that was exported with its query in it"};
+          .expected = "a picture that was exported with its query"};
 }
 
 QByteArray intoPng(const QByteArray& picture, std::string_view text) {
@@ -80,7 +80,7 @@ std::variant<std::string, Error> fromPng(const QByteArray& picture) {
   while (picture.size() - at >= kChunkFrame) {
     const auto length = qFromBigEndian<std::uint32_t>(picture.constData() + at);
     if (length > static_cast<std::uint64_t>(picture.size() - at - kChunkFrame))
-      return noDocument("a PNG picture that ends in the middle");
+      return noDocument("an incomplete PNG picture");
     const auto size = static_cast<qsizetype>(length);
     const QByteArray type = picture.mid(at + 4, 4);
     if (type == "iTXt" && picture.mid(at + 8, std::min(size, key.size())) == key) {
@@ -90,14 +90,14 @@ std::variant<std::string, Error> fromPng(const QByteArray& picture) {
       const qsizetype language = 4 + key.size() + 2;
       const qsizetype translated = data.indexOf('\0', language) + 1;
       const qsizetype text = translated <= 0 ? 0 : data.indexOf('\0', translated) + 1;
-      if (checksumOf(data) != checksum || text <= 0) return noDocument("a document that is damaged");
+      if (checksumOf(data) != checksum || text <= 0) return noDocument("a damaged document");
       if (data.at(4 + key.size()) != 0) return noDocument("a document that another program has compressed");
       return std::string(data.constData() + text, static_cast<std::size_t>(data.size() - text));
     }
     if (type == "IEND") break;
     at += kChunkFrame + size;
   }
-  return noDocument("a PNG picture without a query in it");
+  return noDocument("a PNG picture without a query");
 }
 
 QByteArray intoSvg(const QByteArray& picture, std::string_view text) {
@@ -130,9 +130,8 @@ std::variant<std::string, Error> fromSvg(const QByteArray& picture) {
     if (reader.hasError()) break;
     return text.toStdString();
   }
-  if (reader.hasError())
-    return noDocument("an SVG drawing that is damaged: " + reader.errorString().toStdString());
-  return noDocument("an SVG drawing without a query in it");
+  if (reader.hasError()) return noDocument("a damaged SVG drawing: " + reader.errorString().toStdString());
+  return noDocument("an SVG drawing without a query");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class Reader {
     nameThem();
     if (m_read.files.empty()) {
       m_read.problem =
-          m_read.leftOut.isEmpty() ? tr("There is no text in what was chosen") : m_read.leftOut.takeFirst();
+          m_read.leftOut.isEmpty() ? tr("The selected files have no text") : m_read.leftOut.takeFirst();
     }
     return std::move(m_read);
   }
@@ -126,7 +126,7 @@ class Reader {
     auto& text = std::get<std::string>(read);
     if (text.size() > kMostBytes - m_bytes) {
       m_read.leftOut
-          << tr("%1: with it, these files hold more than %2 MiB").arg(shown).arg(kMostBytes >> 20U);
+          << tr("%1: with this file, the files have more than %2 MiB").arg(shown).arg(kMostBytes >> 20U);
       return;
     }
     m_bytes += text.size();

@@ -131,15 +131,15 @@ QString UnreadText::sentence(const LeftOut& part) const {
     case Source::File: {
       const QString file = QFileInfo(m_model.filePath()).fileName();
       const QString name = file.isEmpty() ? m_model.title() : file;
-      return part.line == 0 ? tr("%1 holds %2").arg(name, part.found)
-                            : tr("Line %1 of %2 holds %3").arg(line, name, part.found);
+      return part.line == 0 ? tr("%1 contains %2").arg(name, part.found)
+                            : tr("Line %1 of %2 contains %3").arg(line, name, part.found);
     }
     case Source::Paste:
-      return part.line == 0 ? tr("The pasted text holds %1").arg(part.found)
-                            : tr("Line %1 of the pasted text holds %2").arg(line, part.found);
+      return part.line == 0 ? tr("The pasted text contains %1").arg(part.found)
+                            : tr("Line %1 of the pasted text contains %2").arg(line, part.found);
     case Source::Json:
-      return part.line == 0 ? tr("The JSON text held %1").arg(part.found)
-                            : tr("Line %1 of the JSON text held %2").arg(line, part.found);
+      return part.line == 0 ? tr("The JSON text contained %1").arg(part.found)
+                            : tr("Line %1 of the JSON text contained %2").arg(line, part.found);
   }
   return {};
 }

@@ -256,19 +256,20 @@ void ExportDialog::refresh() {
   auto& result = std::get<QueryExport>(made);
   showRemarks(result.remarks);
   if (target().has(exports::ExportOption::Tokens)) {
-    showText({}, tr("Making the tokens…"));
+    showText({}, tr("Computing the tokens…"));
     m_tokens.start(m_settings->tokenRequest(std::move(result.query)));
   } else {
-    showText(std::move(result.text), tr("Nothing can be written for this target: the remarks say why."));
+    showText(std::move(result.text), tr("The target refuses this query. The remarks give the reasons."));
   }
 }
 
 void ExportDialog::tokensMade(const TokenText& made) {
   if (made.problem) {
-    showText({}, tr("The tokens cannot be made.\n\n%1").arg(QString::fromStdString(made.problem->message())));
+    showText({},
+             tr("The tokens cannot be computed.\n\n%1").arg(QString::fromStdString(made.problem->message())));
     return;
   }
-  showText(made.made.text, tr("Nothing can be written for this target: the remarks say why."));
+  showText(made.made.text, tr("The target refuses this query. The remarks give the reasons."));
   if (made.made.text.empty()) return;
   const QString facts =
       made.made.prompts == 1
@@ -287,7 +288,7 @@ void ExportDialog::showText(std::string text, const QString& instead) {
   const std::string shown = beginningOf(m_text);
   m_preview->setPlainText(m_text.empty() ? instead : QString::fromStdString(shown));
   if (shown.size() < m_text.size()) {
-    m_facts->setText(tr("The first %1 of %2 bytes are shown; Copy and Save take all of them.")
+    m_facts->setText(tr("The first %1 of %2 bytes are shown. Copy and Save use all bytes.")
                          .arg(numberText(shown.size()), numberText(m_text.size())));
     m_facts->show();
   }
@@ -301,7 +302,8 @@ void ExportDialog::showRemarks(const std::vector<ExportRemark>& remarks) {
     auto* item = new QListWidgetItem(remark.text, m_remarks);
     item->setData(RemarkDelegate::EffectRole, static_cast<int>(remark.effect));
     item->setData(RemarkDelegate::NodeRole, QVariant::fromValue(remark.node));
-    if (remark.node != document::kNoNode) item->setToolTip(tr("Return or a double click shows the node"));
+    if (remark.node != document::kNoNode)
+      item->setToolTip(tr("Press Return or double-click to show the node"));
     item->setData(Qt::AccessibleTextRole, tr("%1: %2").arg(effectWord(remark.effect), remark.text));
   }
   m_remarksTitle->setText(

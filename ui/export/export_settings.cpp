@@ -78,19 +78,19 @@ ExportSettings::ExportSettings(const document::RunSettings& settings, QString pa
 void ExportSettings::makeQueryFields() {
   m_stage = new QComboBox(this);
   m_stage->setAccessibleName(tr("Stage"));
-  m_stage->setToolTip(tr("What IBM/spnl's own rewriting makes of the query before it is written"));
+  m_stage->setToolTip(tr("Choose the stage of IBM/spnl's rewriting"));
   updateStages();
   m_model = new QLineEdit(this);
   m_model->setAccessibleName(tr("Model"));
   m_model->setPlaceholderText(
       m_usualModel.empty()
-          ? tr("as the query says")
-          : tr("as the query says; %1 where it names none").arg(QString::fromStdString(m_usualModel)));
-  m_model->setToolTip(tr("Takes the place of every model that the query names, e.g. spnl/granite-3.3-8b"));
+          ? tr("as in the query")
+          : tr("as in the query; %1 if it names none").arg(QString::fromStdString(m_usualModel)));
+  m_model->setToolTip(tr("Replace every model of the query, e.g. spnl/granite-3.3-8b"));
   m_oneLine = new QCheckBox(tr("On one &line"), this);
-  m_oneLine->setToolTip(tr("As IBM/spnl writes it, without white space"));
+  m_oneLine->setToolTip(tr("Write it as IBM/spnl does, without white space"));
   m_inlineFiles = new QCheckBox(tr("Put &files inline"), this);
-  m_inlineFiles->setToolTip(tr("Writes what the files hold now in place of their paths"));
+  m_inlineFiles->setToolTip(tr("Write the current contents of the files in place of their paths"));
   connect(m_inlineFiles, &QCheckBox::toggled, this, &ExportSettings::changed);
   m_form->addRow(tr("S&tage"), m_stage);
   m_form->addRow(tr("&Model"), m_model);
@@ -112,10 +112,10 @@ void ExportSettings::makeRequestFields(std::uint64_t seed) {
   m_endpoint->setToolTip(tr("Address of the server's query endpoint"));
   m_stream = new QCheckBox(tr("&Stream the answer"), this);
   m_stream->setChecked(true);
-  m_stream->setToolTip(tr("The server sends tokens as they come; a single token is never streamed"));
+  m_stream->setToolTip(tr("Let the server send tokens one by one; a single token is never streamed"));
   m_seed = new QCheckBox(tr("Send the run's s&eed, %1").arg(seed), this);
-  m_seed->setToolTip(
-      tr("Each request has its own number made from it, so that copies differ; without, the server chooses"));
+  m_seed->setToolTip(tr(
+      "Derive the seed of each request from this seed, so that copies differ. Default: the server chooses"));
   m_form->addRow(tr("&Endpoint"), m_endpoint);
   m_form->addRow(QString(), m_stream);
   m_form->addRow(QString(), m_seed);
@@ -147,12 +147,12 @@ QWidget* ExportSettings::makeMarkerFields() {
   auto* row = new QHBoxLayout(m_markers);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(2 * kSpace);
-  m_pad = idField(0, kPad, tr("Padding id"), tr("Fills a block up to the next marker"), m_markers);
-  m_plus = idField(kNoMarker, kPlus, tr("Plus marker id"),
-                   tr("Begins each child of a plus; the server's VLLM_V1_SPANS_TOKEN_PLUS"), m_markers);
-  m_cross =
-      idField(kNoMarker, kCross, tr("Cross marker id"),
-              tr("Begins the last child of a cross; the server's VLLM_V1_SPANS_TOKEN_CROSS"), m_markers);
+  m_pad = idField(0, kPad, tr("Padding id"), tr("Fill a block up to the next delimiter"), m_markers);
+  m_plus = idField(kNoMarker, kPlus, tr("Plus delimiter id"),
+                   tr("Token before each child of a plus; the server's VLLM_V1_SPANS_TOKEN_PLUS"), m_markers);
+  m_cross = idField(kNoMarker, kCross, tr("Cross delimiter id"),
+                    tr("Token before the last child of a cross; the server's VLLM_V1_SPANS_TOKEN_CROSS"),
+                    m_markers);
   for (const auto& [title, field] :
        {std::pair(tr("padding"), m_pad), std::pair(tr("plus"), m_plus), std::pair(tr("cross"), m_cross)}) {
     if (field != m_pad) field->setSpecialValueText(tr("none"));
@@ -171,11 +171,10 @@ void ExportSettings::makeTokenFields(const document::RunSettings& settings) {
   m_tokenizer = new QLineEdit(QString::fromStdString(settings.model), this);
   m_tokenizer->setPlaceholderText(tr("the bundled model's"));
   m_tokenizer->setAccessibleName(tr("Tokenizer"));
-  m_tokenizer->setToolTip(tr("Folder of the model whose tokenizer and template are used"));
+  m_tokenizer->setToolTip(tr("Folder of the model with the tokenizer and the template"));
   m_template = new QComboBox(this);
   m_template->setAccessibleName(tr("Chat template"));
-  m_template->setToolTip(
-      tr("The text around messages; those that begin with spnl- are what SPNL itself writes"));
+  m_template->setToolTip(tr("Text around messages; names with spnl- are the forms of SPNL"));
   m_template->addItem(tr("the model's own"), QString());
   const auto add = [this](const text::ChatTemplate& chat) {
     const QString name = QString::fromStdString(chat.name);
@@ -190,7 +189,7 @@ void ExportSettings::makeTokenFields(const document::RunSettings& settings) {
   m_blockSize->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   m_blockSize->setMinimumWidth(120);
   m_blockSize->setAccessibleName(tr("Block size"));
-  m_blockSize->setToolTip(tr("The server's: spans begin at its block boundaries"));
+  m_blockSize->setToolTip(tr("Block size of the server; spans begin at block boundaries"));
   m_form->addRow(tr("T&okenizer"), makeTokenizerField());
   m_form->addRow(tr("Tem&plate"), m_template);
   m_form->addRow(tr("&Block"), m_blockSize);
@@ -207,10 +206,10 @@ void ExportSettings::updateStages() {
   const auto add = [this](const QString& title, ExportStage stage) {
     m_stage->addItem(title, static_cast<int>(stage));
   };
-  add(tr("As it stands"), ExportStage::Read);
+  add(tr("Unchanged"), ExportStage::Read);
   add(tr("Simplified, one round"), ExportStage::Simplified);
   add(tr("Optimized for spans"), ExportStage::Optimized);
-  if (has(ExportOption::Lowering)) add(tr("Calls that a span server takes"), ExportStage::Lowered);
+  if (has(ExportOption::Lowering)) add(tr("Calls for a server with span support"), ExportStage::Lowered);
   m_stage->setCurrentIndex(std::max(0, m_stage->findData(current)));
 }
 

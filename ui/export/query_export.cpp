@@ -117,7 +117,7 @@ void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
   const QUrl url(QString::fromStdString(options.settings.endpoint), QUrl::StrictMode);
   if (!url.isValid() || url.host().isEmpty() ||
       (url.scheme() != QLatin1String("http") && url.scheme() != QLatin1String("https"))) {
-    remarks.add(Effect::Refused, tr("The endpoint is not an address that begins with http:// or https://."));
+    remarks.add(Effect::Refused, tr("The endpoint must begin with http:// or https://."));
   }
 }
 
@@ -125,7 +125,7 @@ void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
 void addRefusals(Remarks& remarks, const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) {
     if (problem.severity == Severity::Error)
-      remarks.note(tr("Here it cannot be run: %1").arg(saidOf(problem)), problem.node);
+      remarks.note(tr("It cannot run here: %1").arg(saidOf(problem)), problem.node);
   }
 }
 
@@ -141,19 +141,19 @@ void addTakenOut(Remarks& remarks, const Document& document) {
     if (node.isFrozen() && frozen++ == 0) firstFrozen = id;
   }
   if (muted > 0) {
-    remarks.note(counted(muted, tr("A muted node is left out with everything under it."),
-                         tr("%1 muted nodes are left out with everything under them.")),
+    remarks.note(counted(muted, tr("A muted node and everything under it is left out."),
+                         tr("%1 muted nodes and everything under them are left out.")),
                  firstMuted);
   }
   if (frozen > 0) {
-    remarks.note(counted(frozen, tr("A frozen node is sent as what it answered."),
-                         tr("%1 frozen nodes are sent as what they answered.")),
+    remarks.note(counted(frozen, tr("A frozen node is replaced by its answer."),
+                         tr("%1 frozen nodes are replaced by their answers.")),
                  firstFrozen);
   }
   const auto others = static_cast<int>(document.tops().size()) - 1;
   if (others > 0) {
-    remarks.note(counted(others, tr("A tree beside the query is not part of it."),
-                         tr("%1 trees beside the query are not part of it.")));
+    remarks.note(counted(others, tr("A tree next to the query is not part of it."),
+                         tr("%1 trees next to the query are not part of it.")));
   }
   remarks.note(tr("Layout, names, notes and run settings stay in the document."));
 }

@@ -46,12 +46,12 @@ ViewExportDialog::ViewExportDialog(std::vector<ExportItem> items, const QString&
   m_scheme->addItems({tr("Light"), tr("Dark")});
   m_scheme->setCurrentIndex(theme.scheme() == Scheme::Dark ? 1 : 0);
   m_transparent = new QCheckBox(tr("No background"), this);
-  m_transparent->setToolTip(tr("Leaves what the view does not paint itself transparent"));
+  m_transparent->setToolTip(tr("Make the background transparent"));
   m_carries = new QCheckBox(tr("Keep the query in the file"), this);
   m_carries->setChecked(!m_document.empty());
   m_carries->setToolTip(
-      tr("The picture can then be opened again as a document. It holds all texts and settings of the "
-         "document, also those that it does not show: leave it out where they are private."));
+      tr("Lets you open the picture as a document. The file then has all texts and settings, also those that "
+         "the picture does not show. Switch this off if they are private."));
 
   auto* form = new QFormLayout;
   form->setHorizontalSpacing(4 * kSpace);

@@ -118,7 +118,7 @@ ManualWindow::ManualWindow(const QString& folder, QWidget* parent)
 QWidget* ManualWindow::makeSide() {
   m_search = new QLineEdit;
   m_search->setPlaceholderText(tr("Search all pages (Ctrl+F)"));
-  m_search->setToolTip(tr("Find words on all pages; F3 and Shift+F3 show the next and the previous hit"));
+  m_search->setToolTip(tr("Find words on all pages; F3 shows the next hit, Shift+F3 the previous one"));
   m_search->setAccessibleName(tr("Search all pages"));
   m_search->setClearButtonEnabled(true);
   m_search->installEventFilter(this);
@@ -166,7 +166,7 @@ QWidget* ManualWindow::makeSide() {
 QWidget* ManualWindow::makeBar() {
   m_back = barButton(QStringLiteral("←"), tr("Back"), tr("Back (Alt+Left)"));
   m_forward = barButton(QStringLiteral("→"), tr("Forward"), tr("Forward (Alt+Right)"));
-  QToolButton* home = barButton(tr("Contents"), tr("Contents"), tr("The first page (F1)"));
+  QToolButton* home = barButton(tr("Contents"), tr("Contents"), tr("Show the first page (F1)"));
   connect(m_back, &QToolButton::clicked, this, &ManualWindow::goBack);
   connect(m_forward, &QToolButton::clicked, this, &ManualWindow::goForward);
   connect(home, &QToolButton::clicked, this, [this] { openPage(QString::fromLatin1(kManualIndex)); });
@@ -230,7 +230,7 @@ void ManualWindow::setTheme(const Theme& theme) {
 
 void ManualWindow::openPage(const QString& page) {
   if (m_pages.empty()) {
-    m_browser->setPlainText(tr("The pages of the manual are not where the program looks for them."));
+    m_browser->setPlainText(tr("The program did not find the pages of the manual."));
     refresh();
     return;
   }

@@ -134,12 +134,11 @@ struct Row {
 /// In a function of its own: where lambdas stand in a table, lupdate does not see what is to be translated.
 OperatorWords wordsOf(std::string_view op) {
   if (op == "system")
-    return {
-        .label = tr("system"), .hint = tr("message"), .help = tr("What the model is told about its task")};
+    return {.label = tr("system"), .hint = tr("message"), .help = tr("Instructions for the model")};
   if (op == "user")
-    return {.label = tr("user"), .hint = tr("message"), .help = tr("What the person says, or a document")};
+    return {.label = tr("user"), .hint = tr("message"), .help = tr("A message of the user, or a document")};
   if (op == "assistant")
-    return {.label = tr("assistant"), .hint = tr("message"), .help = tr("What the model said earlier")};
+    return {.label = tr("assistant"), .hint = tr("message"), .help = tr("An earlier answer of the model")};
   if (op == "g")
     return {.label = tr("generate"), .hint = tr("an answer"), .help = tr("Generates an answer to its input")};
   if (op == "repeat")
@@ -149,12 +148,12 @@ OperatorWords wordsOf(std::string_view op) {
   if (op == "plus")
     return {.label = QStringLiteral("plus"),
             .hint = tr("any order"),
-            .help = tr("Children that are independent of each other: each is stored and reused by itself"),
+            .help = tr("Children that are independent of each other. Each is stored and reused alone"),
             .promise = tr("any order")};
   if (op == "cross")
     return {.label = QStringLiteral("cross"),
             .hint = tr("in order"),
-            .help = tr("Children that build on each other: each sees all before it"),
+            .help = tr("Children that depend on each other. Each attends to all earlier ones"),
             .promise = tr("in this order")};
   if (op == "seq")
     return {.label = tr("sequence"),
@@ -178,11 +177,11 @@ OperatorWords wordsOf(std::string_view op) {
   if (op == "augment")
     return {.label = QStringLiteral("augment"),
             .hint = tr("retrieve"),
-            .help = tr("Puts the fragments of a document that fit its input under a plus")};
+            .help = tr("Puts matching fragments of a document under a plus")};
   if (op == "ask")
     return {.label = QStringLiteral("ask"),
             .hint = tr("a question"),
-            .help = tr("Text to be asked of the person who runs the query"),
+            .help = tr("A text that the user types when the query runs"),
             .textLabel = tr("Question")};
   if (op == "file")
     return {.label = QStringLiteral("file"),
@@ -197,7 +196,7 @@ OperatorWords wordsOf(std::string_view op) {
   if (op == "monad")
     return {.label = QStringLiteral("monad"),
             .hint = tr("side effect"),
-            .help = tr("Runs its input and drops the output")};
+            .help = tr("Runs its input and discards the output")};
   return {};
 }
 

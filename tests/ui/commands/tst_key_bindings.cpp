@@ -108,7 +108,7 @@ class TestKeyBindings : public QObject {
     table->setCurrentItem(table->findItems(QStringLiteral("Node: Mute"), Qt::MatchExactly).front());
     auto* field = editor.findChild<QKeySequenceEdit*>();
     field->setKeySequence(QKeySequence(QStringLiteral("Ctrl+D")));
-    QPushButton* take = button(editor, QStringLiteral("Take this key"));
+    QPushButton* take = button(editor, QStringLiteral("Reassign key"));
     QVERIFY(take != nullptr && take->isEnabled());
     take->click();
     QCOMPARE(editor.keys().keys(command("node.mute")),
@@ -122,7 +122,7 @@ class TestKeyBindings : public QObject {
     QCOMPARE(editor.keys().keys(command("node.mute")), QStringList{QStringLiteral("M")});
     QVERIFY(!editor.keys().isAnyChanged());
     field->setKeySequence(QKeySequence(Qt::Key_F10));
-    QVERIFY(!button(editor, QStringLiteral("Give this key"))->isEnabled());
+    QVERIFY(!button(editor, QStringLiteral("Assign key"))->isEnabled());
   }
 };
 

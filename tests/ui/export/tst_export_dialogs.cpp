@@ -175,7 +175,7 @@ void TestExportDialogs::onlySettingsOfTheTargetAreShown() {
   dialog.setTarget(target("curl"));
   QVERIFY(!isShown("Stage") && isShown("Model") && isShown("Endpoint"));
   dialog.setTarget(target("tokens"));
-  QVERIFY(!isShown("Model") && isShown("Tokenizer") && isShown("Chat template") && isShown("Plus marker id"));
+  QVERIFY(!isShown("Model") && isShown("Tokenizer") && isShown("Chat template") && isShown("Plus delimiter id"));
   dialog.setTarget(target("yaml"));
   QCOMPARE(named<QComboBox>(dialog, "Stage")->count(), 3);
 }
@@ -205,12 +205,12 @@ void TestExportDialogs::tokensAreMadeBesideTheWindow() {
   const QList<QByteArray> lines = dialog.text().split('\n');
   QCOMPARE(lines[1].count(','), 16);
   // Without markers nothing is padded; what was asked for last is what is shown.
-  auto* plus = named<QSpinBox>(dialog, "Plus marker id");
+  auto* plus = named<QSpinBox>(dialog, "Plus delimiter id");
   plus->setFocus();
   plus->selectAll();
   QTest::keyClicks(plus, "5");
   QTest::keyClick(plus, Qt::Key_Tab);
-  named<QSpinBox>(dialog, "Cross marker id")->setValue(-1);
+  named<QSpinBox>(dialog, "Cross delimiter id")->setValue(-1);
   plus->setValue(-1);
   QVERIFY(becomesReady(dialog));
   const QJsonArray bare = QJsonDocument::fromJson(dialog.text()).object()["ids"].toArray();
