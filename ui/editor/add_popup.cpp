@@ -75,7 +75,7 @@ AddPopup::AddPopup(QWidget* parent)
   m_search->setClearButtonEnabled(false);
   m_search->installEventFilter(this);
   m_list->setObjectName(QStringLiteral("addList"));
-  m_list->setAccessibleName(tr("Operators that fit"));
+  m_list->setAccessibleName(tr("Matching operators"));
   m_list->setFrameShape(QFrame::NoFrame);
   m_list->setFocusPolicy(Qt::NoFocus);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -240,7 +240,7 @@ void AddPopup::showHelp() {
     return row.label.startsWith(wanted, Qt::CaseInsensitive) || QString::fromStdString(row.name) == wanted;
   });
   const QString why = named == table.end() || !m_whyUnfit ? QString() : m_whyUnfit(named->name);
-  m_help->setText(why.isEmpty() ? tr("Nothing that fits here has this in its name") : why);
+  m_help->setText(why.isEmpty() ? tr("No matching operator has this name") : why);
 }
 
 }  // namespace spanscope::ui

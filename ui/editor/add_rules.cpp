@@ -102,10 +102,10 @@ QString whyUnfit(const Document& document, const AddPlace& place, const std::str
                            .arg(most)
                            .arg(place.nodes.size());
   if (most == 0 && place.kind == AddPlace::Kind::Wrap)
-    return tr("%1 takes no input, so it cannot go around the selected nodes.").arg(name);
+    return tr("%1 takes no input, so it cannot wrap the selected nodes.").arg(name);
   if (most == 0 && node != nullptr)
     return place.kind == AddPlace::Kind::Above
-               ? tr("%1 takes no input, so it cannot go above %2.").arg(name, nodeTitle(*node))
+               ? tr("%1 takes no input, so it cannot be above %2.").arg(name, nodeTitle(*node))
                : tr("%1 takes no input, and %2 has one.").arg(name, nodeTitle(*node));
   return tr("%1 does not fit here.").arg(name);
 }
@@ -158,7 +158,7 @@ QString describePlace(const Document& document, const AddPlace& place) {
   const DocumentNode* node = document.find(place.node);
   switch (place.kind) {
     case AddPlace::Kind::Root:
-      return document.size() == 0 ? tr("First node of the query") : tr("A draft beside the query");
+      return document.size() == 0 ? tr("First node of the query") : tr("A draft next to the query");
     case AddPlace::Kind::Child:
       return node == nullptr ? QString() : tr("Input %1 of %2").arg(place.index + 1).arg(nodeTitle(*node));
     case AddPlace::Kind::Above:

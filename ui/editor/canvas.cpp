@@ -51,8 +51,8 @@ void Canvas::useServers(std::shared_ptr<const KnownServers> servers) {
 void Canvas::setInput(const ViewInput& input) {
   const QString add = input.keyOf(QStringLiteral("node.add"));
   const QString description =
-      add.isEmpty() ? tr("The query as a tree. Arrow keys walk along it.")
-                    : tr("The query as a tree. Arrow keys walk along it, %1 adds a node.").arg(add);
+      add.isEmpty() ? tr("The query as a tree. Arrow keys move from node to node.")
+                    : tr("The query as a tree. Arrow keys move from node to node, %1 adds a node.").arg(add);
   if (description != accessibleDescription()) setAccessibleDescription(description);
   m_impl->parts.core().setInput(input);
 }
@@ -251,7 +251,7 @@ void CanvasParts::openAdd(const AddPlace& place, QPointF viewportPoint) {
   const std::vector<std::string> operators = fittingOperators(m_core.document(), place);
   if (operators.empty()) {
     m_core.say(place.kind == AddPlace::Kind::Wrap ? whyUnfit(m_core.document(), place, "plus")
-                                                  : tr("Nothing fits there"));
+                                                  : tr("No operator fits there"));
     return;
   }
   m_addPlace = place;
@@ -352,7 +352,7 @@ void CanvasParts::add(const QString& op) {
                          : tr("Add %1").arg(op),
                 [&](Document& document) { added = addOperator(document, m_addPlace, op.toStdString()); });
   if (added == kNoNode) {
-    m_core.say(tr("It does not fit there any more"));
+    m_core.say(tr("It no longer fits there"));
     return;
   }
   m_core.select({added});
@@ -396,7 +396,7 @@ void CanvasParts::editInPlace(NodeId message) {
           if (std::string* said = query::textOf(own)) *said = now.toStdString();
           document::setOwn(document, message, std::move(own));
         },
-        QStringLiteral("text on card %1").arg(message));
+        QStringLiteral("text of node %1").arg(message));
   };
   const auto ended = [this] {
     m_edited = kNoNode;
@@ -413,7 +413,7 @@ void CanvasParts::editInPlace(NodeId message) {
   };
   m_noteEdit->open(textPlaceOf(message), QString::fromStdString(*text), m_core.theme(),
                    {.hint = tr("Text of the message"),
-                    .keys = tr("Escape goes back to the canvas"),
+                    .keys = tr("Escape returns to the canvas"),
                     .typed = typed,
                     .ended = ended,
                     .passes = passes});
@@ -480,7 +480,7 @@ void CanvasParts::renameArea(AreaRef ref) {
     };
     m_noteEdit->open(placeOf(note.area, note.area.height), QString::fromStdString(note.text), m_core.theme(),
                      {.hint = tr("Text of the note"),
-                      .keys = tr("Ctrl+Enter keeps the text, Escape leaves the note as it was"),
+                      .keys = tr("Ctrl+Enter saves the text, Escape discards it"),
                       .typed = typed,
                       .ended =
                           [this] {

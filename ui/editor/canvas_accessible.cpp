@@ -217,7 +217,7 @@ QString AccessibleNode::text(QAccessible::Text type) const {
       if (look->second.stacked > 0) {
         const QString key =
             core.input() == nullptr ? QString() : core.input()->keyOf(QStringLiteral("node.stack"));
-        return key.isEmpty() ? tr("A stack.") : tr("A stack: %1 draws each of them.").arg(key);
+        return key.isEmpty() ? tr("A stack.") : tr("A stack: %1 shows each node.").arg(key);
       }
       return answer.isEmpty() ? look->second.text : answer;
     }
@@ -308,7 +308,7 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
   if (const QString found = fragmentsText(status); !found.isEmpty()) parts.append(found);
   if (const QString share = status.cachedShare(); !share.isEmpty())
     parts.append(metricPhrase("cached-tokens", share));
-  if (status.looked >= 0) parts.append(tr("looked at %1").arg(partText(status.looked)));
+  if (status.looked >= 0) parts.append(tr("attended to %1").arg(partText(status.looked)));
   if (const NodeForecast* forecast = core.forecastOf(id)) parts.append(forecastWords(*forecast));
   const QString phase = phaseWord(status.phase);
   if (!phase.isEmpty()) parts.append(phase);

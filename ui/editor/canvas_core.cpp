@@ -265,15 +265,15 @@ QString CanvasCore::tipOf(NodeId id) const {
                                      "prompt-tokens", metricText("prompt-tokens", status.outer))));
   if (status.unread > 0)
     lines.append((status.phase == NodePhase::Stopped || status.phase == NodePhase::Failed
-                      ? tr("%1: the run ended before")
+                      ? tr("%1: the run ended first")
                       : tr("%1 yet"))
                      .arg(metricPhraseOf("unread-tokens", status.totals())));
   if (!status.answeredBy.empty())
-    lines.append(tr("%1 gave this answer; the next run asks another model")
+    lines.append(tr("%1 gave this answer. The next run uses another model")
                      .arg(QString::fromStdString(status.answeredBy)));
   if (status.looked >= 0)
-    lines.append(
-        tr("The answer looked here: %1 of what it read from all sources").arg(partText(status.looked)));
+    lines.append(tr("The answer attended to this source with %1 of its attention on all sources")
+                     .arg(partText(status.looked)));
   if (const NodeForecast* forecast = forecastOf(id)) lines.append(forecastWords(*forecast));
   if (!status.advice.empty()) lines.append(tr("⚠ %1").arg(QString::fromStdString(status.advice)));
   return lines.join(QLatin1Char('\n'));

@@ -72,7 +72,8 @@ CanvasParts::CanvasParts(Canvas& canvas)
     if (!m_keepsFit || m_core.document().size() == 0 || !m_canvas.isVisible() || isWhole()) return;
     if (m_view->fittingZoom(m_scene.contentRect()) >= kLeastWholeZoom) return;
     m_isCutSaid = true;
-    m_core.say(tr("The query is larger than the canvas. Home shows all of it, the overview where you are."));
+    m_core.say(tr(
+        "The query is larger than the canvas. Press Home to see all of it. The overview shows your place."));
   });
 }
 

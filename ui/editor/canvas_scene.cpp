@@ -298,11 +298,11 @@ QString CanvasScene::tipAt(QPointF point) const {
   const CanvasHit hit = hitAt(point, 0);
   if (hit.kind == CanvasHit::Kind::Stack) {
     const QString title = m_core.looks().at(hit.node).title;
-    return tr("%1 in one stack, since there is no room for each. A click draws them all.").arg(title);
+    return tr("%1 nodes in one stack, because they do not fit. Click to show all of them.").arg(title);
   }
   if (hit.kind == CanvasHit::Kind::Bend)
     return tr("Drag to reroute the wire, double-click to remove the point");
-  if (hit.kind == CanvasHit::Kind::Restack) return tr("Stacks the inputs that there is no room for");
+  if (hit.kind == CanvasHit::Kind::Restack) return tr("Stack the inputs that do not fit");
   const bool isNode = hit.kind == CanvasHit::Kind::Node || hit.kind == CanvasHit::Kind::Picker;
   return isNode ? m_core.tipOf(hit.node) : QString();
 }

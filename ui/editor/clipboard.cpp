@@ -98,11 +98,11 @@ std::optional<PastedNodes> nodesInOtherForm(const std::string& text) {
 QString reasonOf(const query::ParseResult& result) {
   for (const query::Diagnostic& diagnostic : result.diagnostics) {
     if (diagnostic.severity != Severity::Error) continue;
-    return tr("The clipboard holds no query: line %1: %2")
+    return tr("The clipboard has no query: line %1: %2")
         .arg(diagnostic.position.line)
         .arg(QString::fromStdString(diagnostic.message()));
   }
-  return tr("The clipboard holds no query");
+  return tr("The clipboard has no query");
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ QStringList localFiles(const QMimeData& data) {
 PastedNodes nodesFromText(const std::string& text) {
   PastedNodes pasted;
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    pasted.error = tr("The clipboard holds no text");
+    pasted.error = tr("The clipboard has no text");
     return pasted;
   }
   if (!isMeantAsJson(text)) {
@@ -165,7 +165,7 @@ PastedNodes nodesFromText(const std::string& text) {
       pasted.warnings.push_back(std::move(warning));
     }
   }
-  if (pasted.trees.empty()) pasted.error = tr("The clipboard holds an empty list");
+  if (pasted.trees.empty()) pasted.error = tr("The clipboard has an empty list");
   return pasted;
 }
 

@@ -90,7 +90,7 @@ FreezableReplies freezableReplies(const ViewInput& input, NodeId node, const Nod
   const auto run =
       request == progress.requests.end() ? progress.runs.end() : progress.runs.find(request->second.run);
   const auto paths = run == progress.runs.end() ? input.paths.end() : input.paths.find(run->first);
-  if (paths == input.paths.end()) return {{}, tr("There are no answers to freeze: run the query first.")};
+  if (paths == input.paths.end()) return {{}, tr("There are no answers to freeze. Run the query first.")};
 
   const std::set<StepIndex> inner = innerSteps(run->second, paths->second, node);
   std::map<std::uint32_t, const trace::RequestState*> byCopy;
@@ -112,8 +112,7 @@ FreezableReplies freezableReplies(const ViewInput& input, NodeId node, const Nod
   if (each == 0 || result.replies.size() != each) {
     const std::size_t missing = each - std::min(each, result.replies.size());
     result.replies.clear();
-    result.problem =
-        tr("%1 of its %2 answers have not been given: run the query first.").arg(missing).arg(each);
+    result.problem = tr("%1 of its %2 answers are missing. Run the query first.").arg(missing).arg(each);
   }
   return result;
 }
@@ -177,8 +176,8 @@ class DocumentCommands {
     if (pasted.warnings.empty() || m_core.model() == nullptr) return;
     UnreadText::of(*m_core.model()).notePaste(pasted.warnings);
     m_core.say(pasted.warnings.size() == 1
-                   ? tr("One part of the pasted text is not in the query as it was. Problems names it.")
-                   : tr("%1 parts of the pasted text are not in the query as they were. Problems names them.")
+                   ? tr("One part of the pasted text is not in the query. Problems names it.")
+                   : tr("%1 parts of the pasted text are not in the query. Problems names them.")
                          .arg(pasted.warnings.size()));
   }
 
@@ -211,7 +210,7 @@ class DocumentCommands {
   void remove(bool keepChain) {
     const AreaRef area = m_core.selectedArea();
     if (area.kind == AreaRef::Kind::None) {
-      removeNodes(keepChain ? tr("Delete, keep the chain") : tr("Delete"), keepChain);
+      removeNodes(keepChain ? tr("Delete, keep children") : tr("Delete"), keepChain);
       return;
     }
     m_core.change(
@@ -462,7 +461,7 @@ class DocumentCommands {
     const std::vector<NodeId> ids = placeable();
     const QString ofStacks = stacksSelected() == 0
                                  ? QString()
-                                 : tr("A stack has no place of its own: open it to line up its cards.");
+                                 : tr("A stack has no place of its own. Open it to align its nodes.");
     if (ids.size() < least) return m_core.say(ofStacks);
     std::vector<Rect> rects;
     for (const NodeId id : ids) rects.push_back(*m_core.rectOf(id));

@@ -170,10 +170,9 @@ QString forecastWords(const NodeForecast& forecast) {
   const QString cached =
       metricShare("cached-tokens", predictedText("cached-tokens", forecast), "prompt-tokens",
                   predictedText("prompt-tokens", forecast), shareText(forecast));
-  QString words =
-      forecast.server.isEmpty()
-          ? tr("Next run: %1").arg(cached)
-          : tr("Next run on %1: %2, says the twin of %3").arg(forecast.server, cached, forecast.serverKind);
+  QString words = forecast.server.isEmpty() ? tr("Next run: %1").arg(cached)
+                                            : tr("Next run on %1: %2 (cache simulator of %3)")
+                                                  .arg(forecast.server, cached, forecast.serverKind);
   for (const QString& more : metricPhrases({"relocated-tokens", "tokens-computed-again", "padded-tokens",
                                             "cropped-tokens", "tokens-beside-the-prompt"},
                                            forecast))
@@ -182,9 +181,9 @@ QString forecastWords(const NodeForecast& forecast) {
     words += tr("; %1").arg(metricPart("hit-blocks", QString::number(forecast.foundBlocks), "blocks",
                                        QString::number(forecast.blocks)));
   if (!forecast.isCertain) {
-    words += tr(" (bounds: replies are not known yet)");
+    words += tr(" (bounds: answers are not known yet)");
   } else if (!forecast.again.known()) {
-    words += tr(" (bounds: the run chooses which tokens it recomputes)");
+    words += tr(" (bounds: the run chooses the tokens to recompute)");
   }
   return words;
 }

@@ -48,7 +48,7 @@ QString textOf(const DocumentNode& node) {
     return shown.join(QStringLiteral(" · "));
   }
   if (const query::SourceDocument* document = query::documentOf(own)) {
-    return tr("Fragments of %1 that fit the question").arg(shortened(document->name));
+    return tr("Fragments of %1 that match the question").arg(shortened(document->name));
   }
   const bool isEffect = query::infoOf(own).gives == query::Gives::Nothing;
   return isEffect ? operatorInfo(query::operatorName(own)).help : QString();

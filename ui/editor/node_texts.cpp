@@ -161,7 +161,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       texts.forecast = setter.line(forecastBadge(*forecast), style.smallFont, width / 2);
     if (status.looked >= 0) {
       // Beside a forecast the text is shorter, so that all cards of a list have room for both.
-      const QString looked = forecast != nullptr ? tr("looked %1") : tr("looked at %1");
+      const QString looked = forecast != nullptr ? tr("looked %1") : tr("attended to %1");
       texts.looked = setter.line(looked.arg(partText(status.looked)), style.smallFont, width / 2);
     }
     if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);

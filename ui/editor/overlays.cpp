@@ -143,7 +143,7 @@ void InlineEdit::finish(bool keep) {
 
 Minimap::Minimap(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("minimap"));
-  setAccessibleName(tr("Minimap: the whole canvas; a click goes there"));
+  setAccessibleName(tr("Overview of the canvas. Click to move there"));
   setFixedSize(120, 72);
   setCursor(Qt::PointingHandCursor);
 }
@@ -322,7 +322,7 @@ AnswerStrip::AnswerStrip(QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("answerStrip"));
   setFixedHeight(kHeight);
   setCursor(Qt::PointingHandCursor);
-  setToolTip(tr("The answer that is being written. A click goes to its node."));
+  setToolTip(tr("The current answer. Click to show its node."));
 }
 
 void AnswerStrip::setTheme(const Theme& theme) {

@@ -101,7 +101,7 @@ QString CanvasGestures::refusal(NodeId other) const {
   const document::DocumentNode& above = document.at(parent);
   if (arityOf(above.own).most == 0) return tr("%1 takes no input.").arg(titleOf(parent));
   if (above.children.size() == 1)
-    return tr("%1 takes one input and has one. Drag that wire away first.").arg(titleOf(parent));
+    return tr("%1 takes one input and already has it. Drag that wire away first.").arg(titleOf(parent));
   return tr("%1 has no free input. Drag a wire away first.").arg(titleOf(parent));
 }
 

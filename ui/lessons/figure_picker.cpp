@@ -49,7 +49,7 @@ FigurePicker::FigurePicker(Choice choice, const Theme& theme, QWidget* parent)
   m_run->setAccessibleName(tr("Run"));
   for (std::uint32_t run = 1; run <= m_choice.runs; ++run) {
     const bool isMade = m_choice.factsOf(run) != nullptr;
-    m_run->addItem(isMade ? tr("run %1").arg(run) : tr("run %1, still to come").arg(run));
+    m_run->addItem(isMade ? tr("run %1").arg(run) : tr("run %1, not run yet").arg(run));
   }
   m_run->setCurrentIndex(static_cast<int>(m_choice.run) - 1);
   m_of = new QComboBox;
@@ -59,17 +59,17 @@ FigurePicker::FigurePicker(Choice choice, const Theme& theme, QWidget* parent)
   m_of->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_of->setMinimumContentsLength(16);
   m_of->setEnabled(m_choice.node.has_value());
-  m_of->setToolTip(tr("Select a node before to have the figures of its part of the prompt"));
+  m_of->setToolTip(tr("Select a node first to see the metrics of its section of the prompt"));
   row->addWidget(m_run);
   row->addWidget(m_of, 1);
   column->addLayout(row);
   m_search = new QLineEdit;
   m_search->setPlaceholderText(tr("Search"));
-  m_search->setAccessibleName(tr("Search in the figures"));
+  m_search->setAccessibleName(tr("Search metrics"));
   m_search->installEventFilter(this);
   column->addWidget(m_search);
   m_table = new QTableWidget(0, 2);
-  m_table->setAccessibleName(tr("Figures with their values"));
+  m_table->setAccessibleName(tr("Metrics with their values"));
   m_table->setHorizontalHeaderLabels({tr("figure"), tr("now")});
   m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Interactive);
@@ -88,7 +88,7 @@ FigurePicker::FigurePicker(Choice choice, const Theme& theme, QWidget* parent)
   m_meaning->setMinimumHeight(2 * QFontMetrics(theme.smallFont()).lineSpacing());
   column->addWidget(m_meaning);
   m_said = new QListWidget;
-  m_said->setAccessibleName(tr("What holds of it"));
+  m_said->setAccessibleName(tr("True statements"));
   m_said->setVisible(isClaim);
   column->addWidget(m_said, 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
@@ -171,13 +171,13 @@ void FigurePicker::showChosen() {
   const lesson::OfferedFigure* const figure = current();
   m_said->clear();
   if (figure == nullptr) {
-    m_meaning->setText(tr("No figure has this in its name."));
+    m_meaning->setText(tr("No metric has this name."));
   } else {
     const QString meaning = QCoreApplication::translate("Metrics", figure->metric->meaning);
     m_meaning->setText(
         figure->missing.empty()
             ? meaning
-            : tr("%1 – not known now: %2").arg(meaning, QString::fromStdString(figure->missing)));
+            : tr("%1 – no value now: %2").arg(meaning, QString::fromStdString(figure->missing)));
     if (m_choice.wish == Wish::Comparison) {
       for (const std::string& text : lesson::offeredComparisons(*figure, m_choice.factsOf))
         m_said->addItem(QString::fromStdString(text));

@@ -264,7 +264,7 @@ void LessonCourse::workEnded(const QString& problem) {
   }
   const RunId run = m_stage.engineMark().newest;
   if (run == m_before || !problem.isEmpty()) {
-    return fail(problem.isEmpty() ? tr("The run did not begin.") : problem);
+    return fail(problem.isEmpty() ? tr("The run did not start.") : problem);
   }
   const bool isRepeated = m_working == Working::Repeat;
   const std::size_t index = isRepeated ? m_cacheLog[m_repeated] : m_made.size();

@@ -56,7 +56,7 @@ QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& prog
   const QString minutes = LessonList::tr("%n min", nullptr, lesson.minutes);
   const QString state = stateText(progress);
   button->setAccessibleName(QStringList({lesson.title, minutes, state}).join(QStringLiteral(", ")));
-  button->setAccessibleDescription(LessonList::tr("After it you know %1").arg(lesson.after));
+  button->setAccessibleDescription(LessonList::tr("Afterwards you know %1").arg(lesson.after));
   button->setStyleSheet(
       QStringLiteral("#lessonCard { text-align: left; padding: 0; border: 1px solid %1; border-radius: 6px; "
                      "background: %2; }"
@@ -79,7 +79,7 @@ QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& prog
                              theme.color(progress.steps > 0 ? Role::Accent : Role::TextSecond)));
   for (QWidget* label : button->findChildren<QLabel*>())
     label->setAttribute(Qt::WA_TransparentForMouseEvents);
-  button->setToolTip(LessonList::tr("After it you know %1.").arg(lesson.after));
+  button->setToolTip(LessonList::tr("Afterwards you know %1.").arg(lesson.after));
   QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum);
   policy.setHeightForWidth(true);
   button->setSizePolicy(policy);
@@ -143,8 +143,8 @@ void LessonList::showLessons(const std::vector<ListedLesson>& lessons, const QSe
                              const Theme& theme) {
   QVBoxLayout* column = begin(theme);
   column->addWidget(textLabel(
-      lessons.empty() ? tr("The lessons that come with the program are not there.")
-                      : tr("Each takes a question, shows it on a real run, and asks what you expect."),
+      lessons.empty() ? tr("The bundled lessons were not found.")
+                      : tr("Each lesson answers a question with a real run, and asks what you expect."),
       theme.interfaceFont(), theme.color(Role::TextSecond)));
   column->addSpacing(kSpace);
   for (const ListedLesson& lesson : lessons) {
@@ -153,7 +153,7 @@ void LessonList::showLessons(const std::vector<ListedLesson>& lessons, const QSe
     column->addWidget(button);
   }
   auto* open = new QPushButton(tr("Open a lesson file…"));
-  open->setToolTip(tr("A lesson that somebody has written: a Markdown file"));
+  open->setToolTip(tr("Open a lesson: a Markdown file"));
   connect(open, &QPushButton::clicked, this, &LessonList::fileWanted);
   auto* row = new QHBoxLayout;
   row->addWidget(open);

@@ -125,7 +125,7 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
     const bool isBlock = m_kind == lesson::Question::Kind::Block;
     m_number->setPlaceholderText(isBlock ? tr("a block") : tr("a number"));
     m_number->setAccessibleName(isBlock ? tr("Number of the block") : tr("Your number"));
-    m_number->setToolTip(isBlock ? tr("Select a block in any view, or type the number below it") : QString());
+    m_number->setToolTip(isBlock ? tr("Select a block in any view, or type its number") : QString());
     connect(m_number, &QLineEdit::textChanged, this, &LessonQuestion::refresh);
     connect(m_number, &QLineEdit::returnPressed, this, [this] {
       if (m_answer->isEnabled()) m_answer->click();
@@ -143,10 +143,10 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
   }
   m_answer = new QPushButton(tr("Answer"));
   m_answer->setObjectName(QStringLiteral("primary"));
-  m_answer->setToolTip(tr("The run tells whether it is so"));
+  m_answer->setToolTip(tr("The run shows whether you are right"));
   auto* skip = new QPushButton(tr("Pass over"));
   skip->setFlat(true);
-  skip->setToolTip(tr("Go on without an answer"));
+  skip->setToolTip(tr("Continue without an answer"));
   connect(m_answer, &QPushButton::clicked, this, [this] { Q_EMIT answered(given()); });
   connect(skip, &QPushButton::clicked, this, [this] { Q_EMIT answered({}); });
   row->addWidget(m_answer);
@@ -251,13 +251,13 @@ QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& 
     case AnswerVerdict::Right:
       return tr("✓ Right: %1").arg(right);
     case AnswerVerdict::Close:
-      return tr("≈ Close: you said %1, it is %2").arg(said, right);
+      return tr("≈ Close: your answer is %1, the value is %2").arg(said, right);
     case AnswerVerdict::Wrong:
-      return tr("✗ You said: %1. It is: %2").arg(said, right);
+      return tr("✗ Your answer: %1. Right: %2").arg(said, right);
     case AnswerVerdict::Open:
-      return tr("You said: %1. The run will tell.").arg(said);
+      return tr("Your answer: %1. The run will show the result.").arg(said);
     case AnswerVerdict::Unknown:
-      return tr("You said: %1. What it is cannot be had: %2.")
+      return tr("Your answer: %1. The value is not available: %2.")
           .arg(said, QString::fromStdString(question.missing));
     case AnswerVerdict::None:
       return tr("Passed over.");

@@ -79,7 +79,7 @@ LessonReader::LessonReader(QSettings& settings, LessonStage& stage, QWidget* par
   m_close = new QToolButton;
   m_close->setText(QStringLiteral("✕"));
   m_close->setAutoRaise(true);
-  m_close->setToolTip(tr("Leave the lesson; how far you came is kept"));
+  m_close->setToolTip(tr("Leave the lesson; your progress is kept"));
   m_close->setAccessibleName(tr("Leave the lesson"));
   connect(m_all, &QToolButton::clicked, this, [this] {
     if (showsLessons() && m_course)
@@ -115,7 +115,7 @@ void LessonReader::makePage() {
 
   m_steps = new ElidedCombo;
   m_steps->setAccessibleName(tr("Step"));
-  m_steps->setToolTip(tr("Go to a step; what stands before it is done on the way"));
+  m_steps->setToolTip(tr("Go to a step; the steps before it run on the way"));
   m_steps->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_steps->setMinimumContentsLength(12);
   connect(m_steps, &QComboBox::activated, this, [this](int index) {
@@ -136,7 +136,7 @@ void LessonReader::makePage() {
   column->addWidget(m_area, 1);
   m_more = new QPushButton(tr("▾ Read on"));
   m_more->setObjectName(QStringLiteral("lessonMore"));
-  m_more->setToolTip(tr("There is more below"));
+  m_more->setToolTip(tr("More below"));
   m_more->setFocusPolicy(Qt::NoFocus);
   m_more->hide();
   connect(m_more, &QPushButton::clicked, this, &LessonReader::readOn);
@@ -148,7 +148,7 @@ void LessonReader::makePage() {
   m_freeBar->setObjectName(QStringLiteral("lessonFree"));
   auto* free = new QHBoxLayout(m_freeBar);
   free->setContentsMargins(4 * kSpace, kSpace, 4 * kSpace, kSpace);
-  m_free = new QLabel(tr("You are playing freely."));
+  m_free = new QLabel(tr("You left the steps of the lesson."));
   m_free->setWordWrap(true);
   m_return = new QPushButton(tr("Back to the step"));
   connect(m_return, &QPushButton::clicked, this,
@@ -162,7 +162,7 @@ void LessonReader::makePage() {
   auto* foot = new QHBoxLayout(m_foot);
   foot->setContentsMargins(4 * kSpace, 2 * kSpace, 4 * kSpace, 2 * kSpace);
   m_back = new QPushButton(tr("◂ Back"));
-  m_back->setAccessibleName(tr("Back to the step before"));
+  m_back->setAccessibleName(tr("Back to the previous step"));
   m_count = new QLabel;
   m_count->setAlignment(Qt::AlignCenter);
   m_next = new QPushButton(tr("Next ▸"));
@@ -428,7 +428,7 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
     for (const lesson::FilledClaim& claim : *claims) {
       if (claim.holds.value_or(false)) continue;
       column.addWidget(
-          noteLabel(tr("On this model and machine the text above is not right:\n%1").arg(claimText(claim)),
+          noteLabel(tr("The text above is not right on this model and machine:\n%1").arg(claimText(claim)),
                     m_theme, Role::Error));
     }
     const auto holding = std::count_if(claims->begin(), claims->end(), [](const lesson::FilledClaim& claim) {
@@ -496,12 +496,12 @@ void LessonReader::refreshButtons() {
   m_back->setEnabled(m_course->canGoBack());
   const bool isLast = m_course->step() + 1 == m_course->steps();
   m_next->setText(isLast ? tr("All lessons") : tr("Next ▸"));
-  m_next->setAccessibleName(isLast ? tr("The end: all lessons") : tr("Next step"));
+  m_next->setAccessibleName(isLast ? tr("End: all lessons") : tr("Next step"));
   m_next->setEnabled(isLast ? !m_course->isBusy() : m_course->canGoOn());
-  m_back->setToolTip(tr("The step before, as it was%1").arg(m_input.keyHint(QStringLiteral("learn.back"))));
-  m_next->setToolTip(isLast ? tr("This was the last step")
-                            : tr("The next step%1").arg(m_input.keyHint(QStringLiteral("learn.next"))));
-  m_return->setToolTip(tr("Document, run and views as the lesson left them%1")
+  m_back->setToolTip(tr("Go to the previous step%1").arg(m_input.keyHint(QStringLiteral("learn.back"))));
+  m_next->setToolTip(isLast ? tr("This is the last step")
+                            : tr("Go to the next step%1").arg(m_input.keyHint(QStringLiteral("learn.next"))));
+  m_return->setToolTip(tr("Restore the document, runs and views of the step%1")
                            .arg(m_input.keyHint(QStringLiteral("learn.return"))));
   m_freeBar->setVisible(m_course->isPlaying(m_input.document.get()));
 }

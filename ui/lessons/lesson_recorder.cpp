@@ -76,7 +76,7 @@ void LessonRecorder::noteUnsaid(const QString& what) {
 }
 
 void LessonRecorder::noteModel(const std::string& model) {
-  if (model != m_model) m_unsaid = tr("A lesson stays with its model: another one was not recorded.");
+  if (model != m_model) m_unsaid = tr("A lesson keeps its model. The other model was not recorded.");
 }
 
 void LessonRecorder::open(const SeenNow& now) {
@@ -264,7 +264,7 @@ void LessonRecorder::noteRun(RunId run) {
 void LessonRecorder::noteFidelity(RunId run) {
   const std::optional<std::size_t> number = numberOf(run);
   if (m_isPaused) return;
-  if (!number) return noteUnsaid(tr("A run was measured that is not of the lesson: it was not recorded."));
+  if (!number) return noteUnsaid(tr("The measured run is not a run of the lesson. It was not recorded."));
   takeChanges();
   readFacts(*number - 1, m_now.trace);
   add({.kind = ActionKind::Fidelity, .arguments = {{.value = static_cast<std::uint32_t>(*number)}}});
@@ -297,7 +297,7 @@ void LessonRecorder::noteCompared(RunId one, RunId other) {
   const std::optional<std::size_t> last = numberOf(std::max(one, other));
   if (!first || !last || *last != m_made.size() || *first == *last) {
     return noteUnsaid(
-        tr("A lesson compares its last run with an earlier one of its own: this comparison was not "
+        tr("A lesson compares its last run with an earlier run of the lesson. This comparison was not "
            "recorded."));
   }
   takeChanges();

@@ -118,8 +118,8 @@ void LessonRecorderPanel::addTop(QVBoxLayout& column) {
   away->setText(QStringLiteral("✕"));
   away->setAutoRaise(true);
   away->setFocusPolicy(Qt::TabFocus);
-  away->setToolTip(tr("Throw the recording away"));
-  away->setAccessibleName(tr("Throw the recording away"));
+  away->setToolTip(tr("Discard recording"));
+  away->setAccessibleName(tr("Discard recording"));
   connect(away, &QToolButton::clicked, this, &LessonRecorderPanel::throwAwayWanted);
   top->addWidget(m_head, 1);
   top->addWidget(away);
@@ -128,17 +128,17 @@ void LessonRecorderPanel::addTop(QVBoxLayout& column) {
 
 void LessonRecorderPanel::addHead(QVBoxLayout& form) {
   m_title = new QLineEdit;
-  m_title->setPlaceholderText(tr("What the lesson is called"));
+  m_title->setPlaceholderText(tr("Title of the lesson"));
   m_title->setAccessibleName(tr("Title of the lesson"));
   form.addWidget(m_title);
   auto* second = new QHBoxLayout;
   m_after = new QLineEdit;
   m_after->setPlaceholderText(tr("What it teaches"));
-  m_after->setAccessibleName(tr("What one knows after it"));
+  m_after->setAccessibleName(tr("What the learner knows afterwards"));
   m_minutes = new QSpinBox;
   m_minutes->setRange(1, static_cast<int>(lesson::kMaxMinutes));
   m_minutes->setSuffix(tr(" min"));
-  m_minutes->setAccessibleName(tr("Minutes that it takes"));
+  m_minutes->setAccessibleName(tr("Duration in minutes"));
   second->addWidget(m_after, 1);
   second->addWidget(m_minutes);
   form.addLayout(second);
@@ -149,12 +149,12 @@ void LessonRecorderPanel::addHead(QVBoxLayout& form) {
   m_steps->setAccessibleName(tr("Step"));
   m_steps->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_steps->setMinimumContentsLength(8);
-  m_another = smallButton(tr("New step"), tr("What you do from now on belongs to another step"));
+  m_another = smallButton(tr("New step"), tr("Start a new step with your next action"));
   stepRow->addWidget(m_steps, 1);
   stepRow->addWidget(m_another);
   form.addLayout(stepRow);
   m_stepTitle = new QLineEdit;
-  m_stepTitle->setPlaceholderText(tr("What the step is called"));
+  m_stepTitle->setPlaceholderText(tr("Title of the step"));
   m_stepTitle->setAccessibleName(tr("Title of the step"));
   form.addWidget(m_stepTitle);
   m_text = addText(tr("What the learner reads first"), tr("One thought"), 3);
@@ -172,14 +172,14 @@ void LessonRecorderPanel::addHead(QVBoxLayout& form) {
 void LessonRecorderPanel::addDone(QVBoxLayout& form) {
   addLabel(tr("What you did"));
   m_actions = new QListWidget;
-  m_actions->setAccessibleName(tr("What you did in this step"));
+  m_actions->setAccessibleName(tr("Your actions in this step"));
   m_actions->setMinimumHeight(70);
   m_actions->setMaximumHeight(kMostActions);
   m_actions->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_actions->setTextElideMode(Qt::ElideMiddle);
   form.addWidget(m_actions);
-  m_forget = smallButton(tr("Forget it"), tr("Leaves out what only shows something"));
-  m_remove = smallButton(tr("Remove the step"), tr("Takes a step away in which nothing was run or changed"));
+  m_forget = smallButton(tr("Forget it"), tr("Remove an action that only shows something"));
+  m_remove = smallButton(tr("Remove the step"), tr("Remove a step without runs and changes"));
   auto* row = new QHBoxLayout;
   row->addWidget(m_forget);
   row->addWidget(m_remove);
@@ -200,7 +200,7 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
   m_kind->setObjectName(QStringLiteral("questionKind"));
   m_kind->setAccessibleName(tr("What is asked"));
   m_kind->addItems(
-      {tr("Nothing is asked"), tr("A number"), tr("One of several answers"), tr("A click on a block")});
+      {tr("No question"), tr("A number"), tr("One of several answers"), tr("A click on a block")});
   form.addWidget(m_kind);
   m_question = addText(QString(), tr("What do you expect?"), 2);
   m_question->setAccessibleName(tr("Question"));
@@ -210,9 +210,9 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
   row->setContentsMargins(0, 0, 0, 0);
   m_answer = new QLineEdit;
   m_answer->setObjectName(QStringLiteral("questionAnswer"));
-  m_answer->setPlaceholderText(tr("the figure that answers"));
-  m_answer->setAccessibleName(tr("The figure that answers"));
-  auto* pick = smallButton(tr("Figure…"), tr("Choose the figure of the run that answers"));
+  m_answer->setPlaceholderText(tr("the metric with the answer"));
+  m_answer->setAccessibleName(tr("Metric with the answer"));
+  auto* pick = smallButton(tr("Figure…"), tr("Choose the metric with the answer"));
   row->addWidget(m_answer, 1);
   row->addWidget(pick);
   form.addWidget(m_answerRow);
@@ -225,7 +225,7 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
   m_addChoice = smallButton(tr("Another answer"), tr("A question has two to six answers"));
   column->addWidget(m_addChoice, 0, Qt::AlignLeft);
   form.addWidget(m_choiceBox);
-  m_answerSays = addSaying(tr("What answers the question"));
+  m_answerSays = addSaying(tr("Form of the answer"));
 
   connect(m_kind, &QComboBox::activated, this, [this] {
     showKind();
@@ -259,8 +259,8 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
   choice.says->setFixedWidth(choice.says->fontMetrics().horizontalAdvance(QStringLiteral("✓ ")));
   choice.isRight = new QLineEdit;
   choice.isRight->setObjectName(QStringLiteral("choiceIsRight"));
-  choice.isRight->setPlaceholderText(tr("is right where …"));
-  choice.isRight->setAccessibleName(tr("Answer %1 is right where").arg(number));
+  choice.isRight->setPlaceholderText(tr("is right if …"));
+  choice.isRight->setAccessibleName(tr("Answer %1 is right if").arg(number));
   auto* pick = smallButton(tr("What…"), tr("Choose what makes answer %1 right").arg(number));
   pick->setAccessibleName(tr("What makes answer %1 right").arg(number));
   row->addWidget(choice.says);
@@ -278,15 +278,13 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
 }
 
 void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
-  m_outcome = addText(tr("What came out, read after the run"), tr("What it means"), 3);
+  m_outcome = addText(tr("Result, read after the run"), tr("What it means"), 3);
   auto* row = new QHBoxLayout;
-  auto* figure = smallButton(tr("Figure…"), tr("Put a figure where you write; it is never typed"));
+  auto* figure = smallButton(tr("Figure…"), tr("Insert a metric of the run into the text"));
   figure->setObjectName(QStringLiteral("putFigure"));
   auto* links = new QPushButton(tr("Link"));
   links->setObjectName(QStringLiteral("putLink"));
-  links->setToolTip(
-      tr("Let the words that you have marked lead to what is selected in the window, or to a "
-         "dock"));
+  links->setToolTip(tr("Link the marked words to the selection in the window, or to a dock"));
   links->setAccessibleDescription(links->toolTip());
   links->setMenu(new QMenu(links));
   connect(figure, &QPushButton::clicked, this, [this] { pickFigure(Into::Text); });
@@ -295,13 +293,13 @@ void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
   row->addWidget(links);
   row->addStretch();
   form.addLayout(row);
-  m_holds = addText(tr("What must hold, a comparison a line"), tr("Nothing must"), 2);
+  m_holds = addText(tr("What must hold, one comparison per line"), tr("Nothing must"), 2);
   m_holds->setObjectName(QStringLiteral("holds"));
-  auto* claim = smallButton(tr("What holds…"), tr("Choose what holds of the run now"));
+  auto* claim = smallButton(tr("What holds…"), tr("Choose a true statement of the run"));
   claim->setObjectName(QStringLiteral("putClaim"));
   connect(claim, &QPushButton::clicked, this, [this] { pickFigure(Into::Claim); });
   form.addWidget(claim, 0, Qt::AlignLeft);
-  m_holdsSays = addSaying(tr("Whether it holds"));
+  m_holdsSays = addSaying(tr("Result of the statements"));
 }
 
 void LessonRecorderPanel::addFoot(QVBoxLayout& column) {
@@ -316,7 +314,7 @@ void LessonRecorderPanel::addFoot(QVBoxLayout& column) {
   foot->setContentsMargins(4 * kSpace, 2 * kSpace, 4 * kSpace, 2 * kSpace);
   m_save = new QPushButton(tr("Stop and save…"));
   m_save->setObjectName(QStringLiteral("primary"));
-  m_save->setToolTip(tr("Writes the lesson and its queries, and opens it in the reader"));
+  m_save->setToolTip(tr("Write the lesson and its queries, and open the lesson"));
   foot->addStretch();
   foot->addWidget(m_save);
   column.addLayout(foot);
@@ -507,7 +505,7 @@ void LessonRecorderPanel::sayValues() {
       if (!isRight && !isWrong && answer.isEmpty() && verdict.size() > 1)
         answer = tr("Answer %1: %2").arg(i + 1).arg(verdict);
     }
-    if (isKnown && right != 1) answer = tr("Exactly one must be right; now %1 are.").arg(right);
+    if (isKnown && right != 1) answer = tr("Exactly one must be right. Now %1 are.").arg(right);
   } else if (asked.kind && !asked.answer.empty()) {
     std::vector<lesson::Fault> faults;
     const std::optional<lesson::Expression> read = lesson::readExpression(asked.answer, 0, faults);
@@ -516,7 +514,7 @@ void LessonRecorderPanel::sayValues() {
     } else {
       const lesson::Evaluated value = lesson::evaluate(*read, factsOf);
       const auto* const missing = std::get_if<lesson::Missing>(&value);
-      answer = missing != nullptr ? tr("The run that comes answers.")
+      answer = missing != nullptr ? tr("The next run answers.")
                                   : tr("Now: %1").arg(QString::fromStdString(
                                         lesson::textOf(*read, std::get<metrics::Value>(value))));
     }
@@ -535,7 +533,7 @@ void LessonRecorderPanel::sayValues() {
   for (qsizetype i = 0; i < claims.size(); ++i) {
     if (claims[i] != QStringLiteral("✓")) holds += tr("Line %1: %2\n").arg(i + 1).arg(claims[i]);
   }
-  if (!claims.isEmpty() && holds.isEmpty()) holds = tr("✓ It holds now.");
+  if (!claims.isEmpty() && holds.isEmpty()) holds = tr("✓ True now.");
   m_holdsSays->setText(holds.trimmed());
   m_holdsSays->setVisible(!claims.isEmpty());
 }
@@ -563,7 +561,7 @@ void LessonRecorderPanel::pickFigure(Into into, QLineEdit* line) {
   }
   if (choice.runs == 0) {
     showProblem(into == Into::Text && text != m_outcome
-                    ? tr("No run stands before this text: what came out is read after the run.")
+                    ? tr("There is no run before this text. The result is read after the run.")
                     : tr("Run the query first."));
     return;
   }

@@ -130,7 +130,7 @@ class TestLessonRecorder : public QObject {
     recorder().setHead(QStringLiteral("Mira"), 5, QStringLiteral("what a document costs"));
     QTest::keyClicks(named<QLineEdit>("Title of the step"), QStringLiteral("One"));
     auto* text = named<QPlainTextEdit>("What the learner reads first");
-    auto* outcome = named<QPlainTextEdit>("What came out, read after the run");
+    auto* outcome = named<QPlainTextEdit>("Result, read after the run");
     // Words that are marked become a link to the node that is selected.
     const document::Document& document = window().workspace().model()->document();
     const auto node =
@@ -164,7 +164,7 @@ class TestLessonRecorder : public QObject {
     const std::string computed =
         std::to_string(static_cast<int>(recorder().factsOf()(1)->account.prompt.computed));
     QCOMPARE(recorder().at(0).holds, "run 1: computed tokens = " + computed);
-    const auto* says = named<QLabel>("Whether it holds");
+    const auto* says = named<QLabel>("Result of the statements");
     QVERIFY2(says->text().startsWith(QStringLiteral("✓")), qPrintable(says->text()));
     named<QPlainTextEdit>("holds")->appendPlainText(QStringLiteral("run 1: cached tokens > 0"));
     QVERIFY2(says->text().contains(QStringLiteral("Line 2: ✗ 0 and 0")), qPrintable(says->text()));
@@ -185,8 +185,8 @@ class TestLessonRecorder : public QObject {
     QVERIFY(pick("cached tok", 1));
     QCOMPARE(named<QLineEdit>("Answer 2 is right where")->text(), QStringLiteral("run 2: cached tokens = 0"));
     QVERIFY(run());
-    QVERIFY2(!named<QLabel>("What answers the question")->isVisible(),
-             qPrintable(named<QLabel>("What answers the question")->text()));
+    QVERIFY2(!named<QLabel>("Form of the answer")->isVisible(),
+             qPrintable(named<QLabel>("Form of the answer")->text()));
     // A step back shows its own question again.
     QTest::keyClick(named<QComboBox>("Step"), Qt::Key_Up);
     QCOMPARE(named<QPlainTextEdit>("Question")->toPlainText(), QStringLiteral("How many?"));
@@ -215,7 +215,7 @@ class TestLessonRecorder : public QObject {
     auto* area = panel()->findChild<QScrollArea*>(QStringLiteral("lessonRecorderArea"));
     QVERIFY(area->widget()->width() <= area->viewport()->width());
     QSet<const QWidget*> reached;
-    named<QToolButton>("Throw the recording away")->setFocus();
+    named<QToolButton>("Discard recording")->setFocus();
     for (int i = 0; i < 60; ++i) {
       const QWidget* const at = QApplication::focusWidget();
       if (at == nullptr || !panel()->isAncestorOf(at)) break;
@@ -325,7 +325,7 @@ class TestLessonRecorder : public QObject {
     recorder().setHead(QStringLiteral("Away"), 7, QString());
     QTRY_VERIFY_WITH_TIMEOUT(!recordings().isEmpty(), 10'000);
     answerBox("Throw away");
-    press(named<QToolButton>("Throw the recording away"));
+    press(named<QToolButton>("Discard recording"));
     QVERIFY(window().lessons().recording().recorder() == nullptr);
     QVERIFY(recordings().isEmpty());
   }
