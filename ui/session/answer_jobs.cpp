@@ -99,22 +99,21 @@ const Measured* lastMeasured(const ListedRun& run, RequestId request,
 
 QString policyObstacle(const std::string& policy) {
   if (policy::findChoice(policy)) return {};
-  return tr("This program does not know the reuse policy “%1” of the run: it cannot repeat how the answer "
-            "came about.")
+  return tr("This program does not know the reuse policy “%1” of the run, so it cannot replay the answer.")
       .arg(QString::fromStdString(policy));
 }
 
 QString answerObstacle(const ViewInput& input, RequestId id) {
-  if (isPredicted(*input.trace)) return tr("This run is foretold: nothing of it was computed.");
+  if (isPredicted(*input.trace)) return tr("This run is predicted. Nothing of it was computed.");
   switch (input.replay.origin) {
     case TraceOrigin::Unknown:
-      return tr("There is no engine here.");
+      return tr("There is no engine.");
     case TraceOrigin::File:
-      return tr("This is a recorded run: only the session that gave an answer can compute it again.");
+      return tr("This is a recorded run. Only the session that gave an answer can compute it again.");
     case TraceOrigin::Server:
-      return tr("A server gave this answer: only the embedded engine can compute what it did again.");
+      return tr("A server gave this answer. Only answers of the embedded engine can be computed again.");
     case TraceOrigin::EndedSession:
-      return tr("The session that gave this answer has ended: run the query again.");
+      return tr("The session of this answer has ended. Run the query again.");
     case TraceOrigin::Session:
       break;
   }
@@ -124,15 +123,15 @@ QString answerObstacle(const ViewInput& input, RequestId id) {
   if (request->generatedTokens == 0) return tr("There is no answer.");
   const auto tokens = static_cast<std::int64_t>(replyOf(input, id).size());
   if (!request->complete || tokens != request->generatedTokens)
-    return tr("Parts of this run are no longer in memory: run the query again.");
+    return tr("Parts of this run are no longer in memory. Run the query again.");
   for (const run::Teammates::Member& member : teammatesOf(input, id).members) {
     const trace::RequestState* other = requestOf(input, member.request);
-    if (!other->outcome) return tr("An answer that was written beside it is not finished.");
+    if (!other->outcome) return tr("Another answer of the same team is not finished.");
     if (!other->complete || static_cast<std::int64_t>(member.reply.size()) != other->generatedTokens)
-      return tr("Parts of this run are no longer in memory: run the query again.");
+      return tr("Parts of this run are no longer in memory. Run the query again.");
   }
   const trace::RunState* run = runOf(input, *request);
-  if (run == nullptr) return tr("Parts of this run are no longer in memory: run the query again.");
+  if (run == nullptr) return tr("Parts of this run are no longer in memory. Run the query again.");
   if (QString problem = policyObstacle(run->policy); !problem.isEmpty()) return problem;
   const std::optional<RunningJob>& running = input.replay.running;
   if (running && running->call.kind == jobs::AttentionReplayJob::kId)

@@ -44,7 +44,7 @@ QString caseText(RunCase runCase) {
 }
 
 QString progressText(const Benchmark& benchmark) {
-  if (benchmark.model.empty()) return tr("Benchmark: getting ready");
+  if (benchmark.model.empty()) return tr("Benchmark: preparing");
   if (benchmark.kind == BenchmarkKind::Query) {
     if (benchmark.turn == 0) return tr("Benchmark: warming up, %1").arg(caseText(benchmark.runCase));
     return tr("Benchmark: turn %1 of %2, %3")

@@ -242,9 +242,9 @@ QString EngineHost::waitingText(const Job& job) const {
     if (other->asked.measures && other->state == WorkState::Working) measuring = other.get();
   }
   if (isAlone) return m_loading;
-  if (measuring == nullptr || !job.asked.work->canPass()) return tr("Waiting until other work has ended");
-  return measuring->asked.tab == EngineJob::kProgram ? tr("Waits for the experiment's next step")
-                                                     : tr("Waits for the next step of a measurement");
+  if (measuring == nullptr || !job.asked.work->canPass()) return tr("Waiting for other jobs");
+  return measuring->asked.tab == EngineJob::kProgram ? tr("Waiting for the next step of the experiment")
+                                                     : tr("Waiting for the next step of a measurement");
 }
 
 void EngineHost::changeJob(std::uint64_t id, WorkState state, const QString& problem) {

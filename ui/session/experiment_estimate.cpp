@@ -32,11 +32,11 @@ QString estimateText(const ExperimentEstimate& estimate) {
     case ExperimentEstimate::State::Unknown:
       return {};
     case ExperimentEstimate::State::NotLoaded:
-      return tr("How long it takes is known once the model is loaded.");
+      return tr("The duration is unknown until the model is loaded.");
     case ExperimentEstimate::State::Counted:
       return estimate.seconds
                  ? tr("Takes %1.").arg(shownDuration(*estimate.seconds))
-                 : tr("How long it takes is not known before a first answer of this model on this device.");
+                 : tr("The duration is unknown until this model has answered once on this device.");
   }
   return {};
 }

@@ -10,7 +10,7 @@ QString progressText(const retrieve::IndexProgress& now) {
     case retrieve::IndexPhase::Documents:
       return tr("Indexing: %1 of %2 documents, %3 new").arg(now.done).arg(now.total).arg(now.added);
     case retrieve::IndexPhase::Summaries:
-      return tr("Summing up: %1 of %2 summaries").arg(now.done).arg(now.total);
+      return tr("Summarizing: %1 of %2 summaries").arg(now.done).arg(now.total);
     case retrieve::IndexPhase::Vectors:
       return tr("Embedding: %1 of %2 fragments").arg(now.done).arg(now.total);
   }

@@ -194,7 +194,7 @@ QString modelFacts(const workbench::FoundModel& model) {
   if (!header.types.empty()) facts << QString::fromStdString(header.types.front().first);
   if (header.context > 0) facts << tr("context %1").arg(header.context);
   if (model.memory > 0) facts << sizeText(model.memory);
-  if (model.canRun() && header.chatTemplate.empty()) facts << tr("no template that is known");
+  if (model.canRun() && header.chatTemplate.empty()) facts << tr("no known template");
   return facts.join(tr(" · "));
 }
 

@@ -84,7 +84,7 @@ class ModelSearch : public QObject {
   TaskThread m_thread;  ///< ends first
 };
 
-/// "134.5 M · Q4_1 · context 8192 · 1.2 GiB · no template that is known". Memory is that with the pool.
+/// "134.5 M · Q4_1 · context 8192 · 1.2 GiB · no known template". Memory is that with the pool.
 QString modelFacts(const workbench::FoundModel& model);
 
 }  // namespace spanscope::ui

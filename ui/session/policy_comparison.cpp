@@ -22,7 +22,7 @@ QString stageText(PolicyStage stage, bool isReordered) {
     case PolicyStage::Cold:
       return tr("with an empty cache");
     case PolicyStage::Fidelity:
-      return tr("against a full prefill");
+      return tr("compared with a full prefill");
     case PolicyStage::Reordered:
       return isReordered ? tr("in another order") : tr("once more");
     case PolicyStage::Waiting:
@@ -70,7 +70,7 @@ std::vector<std::string> comparedPolicies(const std::string& own, const std::vec
 }
 
 QString progressText(const PolicyComparison& comparison) {
-  if (comparison.model.empty()) return tr("Policies: getting ready");
+  if (comparison.model.empty()) return tr("Policies: preparing");
   for (std::size_t i = 0; i < comparison.policies.size(); ++i) {
     const MeasuredPolicy& policy = comparison.policies[i];
     if (workbench::hasEnded(policy.stage)) continue;

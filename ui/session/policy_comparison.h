@@ -34,7 +34,7 @@ std::vector<std::string> knownPolicies(const QStringList& names);
 /// ones with their standard values.
 std::vector<std::string> comparedPolicies(const std::string& own, const std::vector<std::string>& wanted);
 
-/// What the comparison is doing now, in words: "Policies: link(16), 3 of 5, against a full prefill".
+/// What the comparison is doing now, in words: "Policies: link(16), 3 of 5, compared with a full prefill".
 QString progressText(const PolicyComparison& comparison);
 
 }  // namespace spanscope::ui

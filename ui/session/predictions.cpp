@@ -115,7 +115,7 @@ void Predictions::ask() {
   const document::Document& document = *m_watched.document;
   if (document.root() == document::kNoNode) return refuse(tr("The query is empty."));
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);
-  if (!taken.query) return refuse(tr("The query is not complete: an input is missing."));
+  if (!taken.query) return refuse(tr("The query is incomplete: an input is missing."));
 
   Key key{.query = std::move(*taken.query),
           .paths = std::move(taken.paths),

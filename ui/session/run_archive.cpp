@@ -263,7 +263,7 @@ void takeOldFigures(const QJsonObject& object, const QString& traceFile, RunReco
     takeFigures(trace::readTrace(traceFile.toStdString()).events, record);
   } catch (const Failure& failure) {
     record.warnings += QCoreApplication::translate(
-                           "RunArchive", "An earlier version kept this run. Its figures cannot be read: %1")
+                           "RunArchive", "An earlier version saved this run. Its metrics cannot be read: %1")
                            .arg(QString::fromUtf8(failure.what()));
     auto figures = std::make_shared<trace::Progress>();
     trace::RunState& run = figures->runs.edit(record.run);

@@ -14,9 +14,9 @@ RunInputs::RunInputs(const QString& documentPath, Asker asker) : m_asker(std::mo
 namespace {
 
 query::NotGiven noFolder() {
-  return {.found = "a file beside a document that has none itself",
-          .expected = "a document that was saved",
-          .hint = "save it in the folder of the files"};
+  return {.found = "a file next to a document without a file",
+          .expected = "a saved document",
+          .hint = "save the document in the folder of the files"};
 }
 
 }  // namespace

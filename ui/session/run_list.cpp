@@ -147,16 +147,15 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   if (ours.blockCount != theirs.blockCount)
     differences += tr("a pool of %1 blocks").arg(theirs.blockCount - 1);
   if (ours.kvType != theirs.kvType)
-    differences += theirs.kvType == "auto" ? tr("keys and values as they suit the device")
+    differences += theirs.kvType == "auto" ? tr("type of keys and values by device")
                                            : QString::fromStdString(theirs.kvType);
   if (ours.device != theirs.device) differences += tr("device %1").arg(QString::fromStdString(theirs.device));
   if (ours.exact != theirs.exact)
-    differences +=
-        theirs.exact ? tr("bit-identical results asked for") : tr("bit-identical results not asked for");
+    differences += theirs.exact ? tr("bit-identical results on") : tr("bit-identical results off");
   if (ours.arithmetic != theirs.arithmetic)
     differences += tr("%1 arithmetic").arg(QString::fromStdString(theirs.arithmetic));
   if (ours.threads != theirs.threads)
-    differences += theirs.threads == 0 ? tr("a thread a core") : tr("%1 threads").arg(theirs.threads);
+    differences += theirs.threads == 0 ? tr("one thread per core") : tr("%1 threads").arg(theirs.threads);
   return differences;
 }
 

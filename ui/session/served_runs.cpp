@@ -31,9 +31,9 @@ document::Document ServedRuns::documentOf(const ServedEntry& entry, document::No
     constexpr document::Rect kPlace{0, 0, 320, 120};
     document.notes.push_back(
         {.id = 1,
-         .text = tr("The texts of this request are not kept. How many tokens it had, which blocks were "
-                    "found, and how long it took stand in the other docks.")
-                     .toStdString(),
+         .text =
+             tr("The texts of this request are not kept. The other docks show its tokens, blocks and times.")
+                 .toStdString(),
          .area = kPlace});
   }
   document.settings = m_serving.runSettings();

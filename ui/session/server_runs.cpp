@@ -80,7 +80,7 @@ QString ServerRuns::serverTitle(const std::string& name) const {
 QString ServerRuns::serverRefusal(const std::string& name) const {
   const std::optional<workbench::NamedServer> server = m_servers.find(name);
   if (!server) {
-    return tr("There is no server of the name “%1”: “Servers…” in the list of models adds one.")
+    return tr("There is no server “%1”. Add it with “Servers…” in the list of models.")
         .arg(QString::fromStdString(name));
   }
   return {};

@@ -162,7 +162,9 @@ struct Serving::Running {
 };
 
 QString portProblem(int port, const QString& found) {
-  return Serving::tr("Port %1: %2. Choose another one, or end the program that has it.").arg(port).arg(found);
+  return Serving::tr("Port %1: %2. Choose another port, or end the program that uses it.")
+      .arg(port)
+      .arg(found);
 }
 
 Serving::Serving(EngineHost& engine, QObject* parent)
@@ -214,7 +216,7 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
           if (state == WorkState::Finished)
             begin(prepared);
           else
-            fail(text.empty() ? tr("The engine was stopped before the model was there.")
+            fail(text.empty() ? tr("The engine was stopped before the model was loaded.")
                               : QCoreApplication::translate("Works", text.c_str()));
         },
         Qt::QueuedConnection);

@@ -154,7 +154,7 @@ void SessionRecording::close(File& file) {
       // Its folder may have been moved.
       const QString place =
           kept.isEmpty() ? QFileInfo(file.place.part).fileName() : QDir::toNativeSeparators(kept);
-      note(QCoreApplication::translate("SessionRecording", "%1. What was recorded before is in %2")
+      note(QCoreApplication::translate("SessionRecording", "%1. The earlier recording is in %2")
                .arg(problem, place));
     }
   }

@@ -108,7 +108,7 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
   ++event.sequence;
   event.payload = trace::MessageLogged{
       .severity = Severity::Note,
-      .text = tr("the window keeps a part of this session: %1 older events were left out for want of memory")
+      .text = tr("the window has a part of this session: %1 older events were dropped to save memory")
                   .arg(part.m_missing)
                   .toStdString()};
   part.append(event);

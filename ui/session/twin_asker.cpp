@@ -73,7 +73,7 @@ class TwinAsker::Answerer {
       useModel(question.settings);
     } catch (const std::exception& failure) {
       answer.twins = m_twins.without(
-          std::string("the tokens of this model are not known here: ") + failure.what(), question.named);
+          std::string("the tokenizer of this model is not available: ") + failure.what(), question.named);
       return answer;
     }
     auto made =

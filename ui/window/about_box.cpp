@@ -30,7 +30,7 @@ std::vector<AboutFact> aboutFacts(const QString& device) {
     if (!value.isEmpty()) facts.push_back({name, value});
   };
   add(AboutBox::tr("Spanscope"), QStringLiteral(SPANSCOPE_VERSION));
-  add(AboutBox::tr("Device"), device.isEmpty() ? AboutBox::tr("no model is loaded yet") : device);
+  add(AboutBox::tr("Device"), device.isEmpty() ? AboutBox::tr("no model is loaded") : device);
   add(AboutBox::tr("Qt"), QLatin1String(qVersion()));
   add(AboutBox::tr("Compiler"), compiler());
   add(AboutBox::tr("Highway"), QStringLiteral(SPANSCOPE_HIGHWAY_VERSION));
@@ -48,7 +48,7 @@ AboutBox::AboutBox(const QString& device, const Theme& theme, QWidget* parent)
   large.setWeight(QFont::DemiBold);
   title->setFont(large);
   auto* sentence = new QLabel(
-      tr("A workbench for span queries: author them, see them run on a KV cache, export them."), this);
+      tr("A workbench for span queries: write them, see them run on a KV cache, export them."), this);
   sentence->setWordWrap(true);
 
   auto* grid = new QGridLayout;
@@ -79,7 +79,7 @@ AboutBox::AboutBox(const QString& device, const Theme& theme, QWidget* parent)
   licence->setStyleSheet(QStringLiteral("color: %1").arg(theme.color(Role::TextThird).name()));
 
   auto* copyButton = new QPushButton(tr("&Copy"), this);
-  copyButton->setToolTip(tr("The versions as text, for a report"));
+  copyButton->setToolTip(tr("Copy the versions as text, for a report"));
   auto* closeButton = new QPushButton(tr("Close"), this);
   closeButton->setDefault(true);
   connect(copyButton, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(text()); });

@@ -79,7 +79,7 @@ DifferenceDialog::DifferenceDialog(const QString& title, const QString& sentence
     if (firstChange < 0 && lines[i].change != LineChange::Same) firstChange = static_cast<int>(i);
   }
   const bool isSame = firstChange < 0;
-  if (isSame) text->setPlainText(tr("Nothing that a document holds differs."));
+  if (isSame) text->setPlainText(tr("The contents are the same."));
   text->setTextCursor(QTextCursor(text->document()->findBlockByNumber(std::max(0, firstChange))));
 
   auto* closeButton = new QPushButton(tr("Close"), this);

@@ -85,7 +85,7 @@ Dock::Dock(const QString& id, const QString& title, bool titled, QWidget* parent
   }
   connect(this, &QDockWidget::topLevelChanged, this, [this](bool floating) {
     if (m_titleBar != nullptr) {
-      m_floatAction->setText(floating ? tr("Put back into the window") : tr("Float"));
+      m_floatAction->setText(floating ? tr("Return to the window") : tr("Float"));
       fitTitle();
       m_maximiseAction->setVisible(!floating);
     }
@@ -142,7 +142,7 @@ QWidget* Dock::makeTitleBar(const QString& title) {
   m_drawerButton->setText(QStringLiteral("▾"));
   m_drawerButton->setAutoRaise(true);
   m_drawerButton->setAccessibleName(tr("Controls of %1").arg(title));
-  m_drawerButton->setToolTip(tr("What this view shows, and how"));
+  m_drawerButton->setToolTip(tr("Change what this view shows"));
   m_drawerButton->hide();
   connect(m_drawerButton, &QToolButton::clicked, this, &Dock::openDrawer);
   m_title->addWidget(m_drawerButton);
@@ -157,7 +157,7 @@ QWidget* Dock::makeTitleBar(const QString& title) {
   more->setText(QStringLiteral("⋯"));
   more->setAutoRaise(true);
   more->setAccessibleName(tr("Menu of %1").arg(title));
-  more->setToolTip(tr("Export, maximise, float or close this view"));
+  more->setToolTip(tr("Export, maximize, float or close this view"));
   more->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(more);
   menu->addAction(tr("Export…"), this, [this] { Q_EMIT exportWanted(m_id); });
@@ -259,16 +259,16 @@ void Dock::setLit(bool isLit) {
   }
   // Said and drawn, so that it does not depend on colour.
   m_name->setText(isLit ? QStringLiteral("▸ ") + windowTitle() : windowTitle());
-  m_titleBar->setAccessibleDescription(isLit ? tr("The lesson speaks of this dock") : QString());
+  m_titleBar->setAccessibleDescription(isLit ? tr("The lesson explains this dock") : QString());
 }
 
 void Dock::setMaximised(bool maximised) {
   if (m_maximise == nullptr) return;
   m_maximise->setText(maximised ? QStringLiteral("⤡") : QStringLiteral("⤢"));
-  m_maximise->setAccessibleName(maximised ? tr("Put %1 back").arg(windowTitle())
+  m_maximise->setAccessibleName(maximised ? tr("Restore %1").arg(windowTitle())
                                           : tr("Maximise %1").arg(windowTitle()));
-  m_maximise->setToolTip(maximised ? tr("Show the other docks again (double click on the title)")
-                                   : tr("Give this dock the whole window (double click on the title)"));
+  m_maximise->setToolTip(maximised ? tr("Show the other docks again (double-click the title)")
+                                   : tr("Enlarge this dock to the whole window (double-click the title)"));
   m_maximiseAction->setText(maximised ? tr("Show the other docks") : tr("Maximise"));
 }
 

@@ -307,8 +307,8 @@ bool DocumentController::offerDocuments(const QStringList& paths) {
                       ? tr("%1 is a text, not a query.").arg(QFileInfo(paths.front()).fileName())
                       : tr("%1 of these are texts, not queries.").arg(paths.size()),
                   QMessageBox::Cancel, &m_window);
-  box.setInformativeText(
-      tr("Add the text to a query? Each file becomes a document: a child of a plus, named after it."));
+  box.setInformativeText(tr(
+      "Add the text to a query? Each file becomes a document: a child of a plus with the name of the file."));
   const QAbstractButton* here =
       isQueryShown() ? box.addButton(tr("Add to this query"), QMessageBox::AcceptRole) : nullptr;
   const QAbstractButton* fresh = box.addButton(tr("New query"), QMessageBox::AcceptRole);
@@ -413,7 +413,7 @@ void DocumentController::remember(const QString& path) {
 void DocumentController::openDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
       &m_window, tr("Open"), m_lastFolder,
-      tr("All that can be opened (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg);;"
+      tr("All supported files (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg);;"
          "Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs "
          "(*.trace *.part);;Pictures with their query (*.png *.svg);;Texts, as documents of a query "
          "(*.txt *.md);;All files (*)"));
@@ -452,10 +452,10 @@ void DocumentController::exportQuery() {
 void DocumentController::showUndoHistory() {
   QDialog dialog(&m_window);
   dialog.setWindowTitle(tr("Undo history"));
-  auto* explanation = new QLabel(tr("The query or the settings go to what they were after the change that "
-                                    "you choose; the other stays as it is. What comes after that stays in "
-                                    "the list until you change something else."),
-                                 &dialog);
+  auto* explanation =
+      new QLabel(tr("The query or the settings return to their state after the selected change. The other "
+                    "one stays. Later changes stay in the list until you change something else."),
+                 &dialog);
   explanation->setWordWrap(true);
   DocumentModel& model = *m_workspace.model();
   auto* lists = new QHBoxLayout;

@@ -16,24 +16,23 @@ FileNotice noticeOf(const FileSituation& situation) {
   using enum FileAnswer;
   if (situation.isGone) {
     return {
-        .text = tr("%1 was removed or renamed by another program. What is here is kept.").arg(situation.name),
+        .text = tr("Another program removed or renamed %1. Your document is still open.").arg(situation.name),
         .answers = {Save, SaveAs, Keep}};
   }
   if (situation.isChanged) {
-    const QString text =
-        situation.isModified
-            ? tr("%1 was changed by another program, and you have changes that are not saved.")
-            : tr("%1 was changed by another program.");
+    const QString text = situation.isModified
+                             ? tr("Another program changed %1, and you have unsaved changes.")
+                             : tr("Another program changed %1.");
     return {.text = text.arg(situation.name), .answers = {Reload, Compare, Keep}};
   }
   if (!situation.others.empty()) {
     QStringList processes;
     for (const qint64 process : situation.others) processes << QString::number(process);
-    const QString text =
-        situation.others.size() == 1
-            ? tr("%1 is open in another Spanscope window too (process %2). What is saved there is told here.")
-            : tr("%1 is open in other Spanscope windows too (processes %2). What is saved there is told "
-                 "here.");
+    const QString text = situation.others.size() == 1
+                             ? tr("%1 is also open in another Spanscope window (process %2). You will see a "
+                                  "notice when it is saved there.")
+                             : tr("%1 is also open in other Spanscope windows (processes %2). You will see a "
+                                  "notice when it is saved there.");
     return {.text = text.arg(situation.name, processes.join(tr(", "))), .answers = {Dismiss}};
   }
   return {};

@@ -18,7 +18,7 @@ namespace spanscope::ui {
 /// The relation between a document and its file.
 struct FileSituation {
   QString name;             ///< name of the file
-  bool isModified = false;  ///< the document has changes that are not saved
+  bool isModified = false;  ///< the document has unsaved changes
   bool isChanged = false;   ///< another program wrote the file since it was read or written here
   bool isGone = false;      ///< another program removed or renamed the file
   /// Other processes that have the file open and of which the person was not told yet.

@@ -173,7 +173,7 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     if (Autosave* own = autosave(document)) own->writeNow();
     QMessageBox box(QMessageBox::Warning, tr("Save"), tr("%1 was not saved.").arg(QFileInfo(path).fileName()),
                     QMessageBox::Cancel, &m_window);
-    box.setInformativeText(tr("%1 Under another name, or in another folder, it can be saved.").arg(trouble));
+    box.setInformativeText(tr("%1 Save it under another name or in another folder.").arg(trouble));
     QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
     box.setDefaultButton(saveAs);
     box.exec();
@@ -189,11 +189,10 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     unread.noteSaved(model.filePath(), savedForm(path, unread.file()));
   m_files.accept(document.id);
   Q_EMIT fileUsed(model.filePath());
-  m_status.say(
-      apart == 0 ? tr("Saved %1").arg(model.title())
-      : apart == 1
-          ? tr("Saved %1. One part is only in the file that was opened.").arg(model.title())
-          : tr("Saved %1. %2 parts are only in the file that was opened.").arg(model.title()).arg(apart));
+  m_status.say(apart == 0 ? tr("Saved %1").arg(model.title())
+               : apart == 1
+                   ? tr("Saved %1. One part is only in the opened file.").arg(model.title())
+                   : tr("Saved %1. %2 parts are only in the opened file.").arg(model.title()).arg(apart));
   return true;
 }
 
@@ -206,8 +205,8 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   const std::optional<query::RewrittenChat> kept = chatText(path, model.document(), opened);
   if (opened != nullptr && opened->chat != query::ChatForm::None && !isDocument && !kept) {
     lost += opened->chat == query::ChatForm::Request
-                ? tr("the form of a chat request: a query takes its place")
-                : tr("the form of a list of chat messages: a query takes its place");
+                ? tr("the form of a chat request, which becomes a query")
+                : tr("the form of a list of chat messages, which becomes a query");
   }
   // In a document of its own nothing is removed: the file stays as it is.
   const bool isOwnFile = path == model.filePath();
@@ -218,10 +217,10 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
 
   QMessageBox box(
       QMessageBox::Question, tr("Save"),
-      removed.isEmpty() ? tr("%1 holds the query alone. A document (.span) holds layout and settings, too.")
-                              .arg(file.fileName())
-      : isOwnFile ? tr("Saving over %1 removes parts that the document does not hold.").arg(file.fileName())
-                  : tr("%1 will not have all parts of the file that was opened.").arg(file.fileName()),
+      removed.isEmpty()
+          ? tr("%1 has the query only. A document (.span) also has layout and settings.").arg(file.fileName())
+      : isOwnFile ? tr("Saving to %1 removes parts that are not in the document.").arg(file.fileName())
+                  : tr("%1 will not have all parts of the opened file.").arg(file.fileName()),
       QMessageBox::Cancel, &m_window);
   QStringList paragraphs;
   if (!removed.isEmpty()) paragraphs += listed(removed);
@@ -229,7 +228,7 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   box.setInformativeText(paragraphs.join(QStringLiteral("\n\n")));
   QPushButton* elsewhere =
       box.addButton(isDocument ? tr("Save as…") : tr("Save as .span"), QMessageBox::AcceptRole);
-  const QPushButton* anyway = box.addButton(removed.isEmpty() ? tr("Save the query alone") : tr("Overwrite"),
+  const QPushButton* anyway = box.addButton(removed.isEmpty() ? tr("Save query only") : tr("Overwrite"),
                                             QMessageBox::DestructiveRole);
   box.setDefaultButton(elsewhere);
   box.exec();
@@ -250,7 +249,7 @@ bool DocumentSaver::settleTyped(OpenDocument& document, const QString& title) {
   unread.settle();
   if (!unread.typed()) return true;
   QMessageBox box(QMessageBox::Warning, title,
-                  tr("JSON holds text of %1 that is not a query.").arg(document.model->title()),
+                  tr("JSON has text of %1 that is not a query.").arg(document.model->title()),
                   QMessageBox::Cancel, &m_window);
   box.setInformativeText(unread.refusal());
   QPushButton* show = box.addButton(tr("Show text"), QMessageBox::AcceptRole);
@@ -298,11 +297,11 @@ DocumentSaver::SaveOver DocumentSaver::maySaveOver(OpenDocument& document) {
   if (!situation.isChanged || situation.isGone) return SaveOver::Yes;
   for (;;) {
     QMessageBox box(QMessageBox::Warning, tr("Save"),
-                    tr("%1 was changed by another program since it was opened here.").arg(situation.name),
+                    tr("Another program changed %1 after you opened it.").arg(situation.name),
                     QMessageBox::Cancel, &m_window);
-    box.setInformativeText(tr("Saving puts what is here in the place of what that program wrote."));
+    box.setInformativeText(tr("If you save, you overwrite the changes of the other program."));
     const QPushButton* compare = box.addButton(tr("Compare…"), QMessageBox::ActionRole);
-    const QPushButton* over = box.addButton(tr("Save over it"), QMessageBox::DestructiveRole);
+    const QPushButton* over = box.addButton(tr("Overwrite"), QMessageBox::DestructiveRole);
     QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
     box.setDefaultButton(saveAs);
     box.exec();
@@ -346,7 +345,7 @@ void DocumentSaver::reload(OpenDocument& document) {
   const OpenedFile opened = openDocument(model.filePath());
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Reload"),
-                    tr("%1 cannot be read; what is here is kept.").arg(model.title()), QMessageBox::Ok,
+                    tr("%1 cannot be read. Your document is unchanged.").arg(model.title()), QMessageBox::Ok,
                     &m_window);
     box.setInformativeText(diagnosticsText(opened.diagnostics, model.title()));
     box.exec();
@@ -359,18 +358,18 @@ void DocumentSaver::reload(OpenDocument& document) {
   m_files.accept(document.id, std::move(stamp));
   noteUnread(document, opened);
   m_status.say(hasOtherSettings
-                   ? tr("Reloaded %1. Undo brings back the query that was here, Undo setting its settings.")
+                   ? tr("Reloaded %1. Undo restores the previous query, and Undo setting its settings.")
                          .arg(model.title())
-                   : tr("Reloaded %1. Undo brings back what was here.").arg(model.title()));
+                   : tr("Reloaded %1. Undo restores the previous state.").arg(model.title()));
 }
 
 void DocumentSaver::compareWithFile(const OpenDocument& document) {
   const DocumentModel& model = *document.model;
-  DifferenceDialog(tr("Compare %1").arg(model.title()),
-                   tr("Lines with − are in the file as the other program wrote it, lines with + are here."),
-                   textOfFile(model.filePath()),
-                   QString::fromStdString(document::writeDocument(model.document())),
-                   m_workspace.input().theme, &m_window)
+  DifferenceDialog(
+      tr("Compare %1").arg(model.title()),
+      tr("Lines with − are in the file of the other program. Lines with + are in your document."),
+      textOfFile(model.filePath()), QString::fromStdString(document::writeDocument(model.document())),
+      m_workspace.input().theme, &m_window)
       .exec();
 }
 

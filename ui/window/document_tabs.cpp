@@ -23,7 +23,7 @@ QString plain(QString text) {
 QString toolTipOf(const TabLabel& label) {
   QString text = label.path.isEmpty() ? DocumentTabs::tr("%1, never saved").arg(label.title)
                                       : QDir::toNativeSeparators(label.path);
-  if (label.isModified) text += QLatin1Char('\n') + DocumentTabs::tr("has changes that are not saved");
+  if (label.isModified) text += QLatin1Char('\n') + DocumentTabs::tr("has unsaved changes");
   return text;
 }
 

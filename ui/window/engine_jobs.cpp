@@ -194,7 +194,7 @@ QString startPolicyComparison(Workspace& workspace, const std::vector<std::strin
 QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish, const Asker& asker) {
   if (workspace.current() == nullptr) return tr("No query is open.");
   if (workspace.engine().isMeasuring(EngineJob::kProgram))
-    return tr("An experiment is running: stop it first.");
+    return tr("An experiment is running. Stop it first.");
   experiment::ExperimentWish whole = wish;
   workbench::ExperimentWork::FindDocuments find;
   if (wish.source == experiment::DocumentSource::Own) {

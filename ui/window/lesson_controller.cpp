@@ -131,13 +131,13 @@ void LessonController::learn() {
 
 bool LessonController::open(const QString& path, std::optional<std::size_t> step) {
   if (m_recording->recorder() != nullptr) {
-    m_status.say(tr("A lesson is being recorded: save it first, or throw it away."));
+    m_status.say(tr("A lesson is being recorded. Save or discard it first."));
     return false;
   }
   LessonReader& reader = this->reader();
   showReader();
   if (reader.course() != nullptr && reader.course()->isBusy()) {
-    m_status.say(tr("The lesson is running something: stop it first."));
+    m_status.say(tr("The lesson is running a job. Stop it first."));
     return false;
   }
   m_stage->forgetTabs();
@@ -306,7 +306,7 @@ void LessonController::savePage(const QString& page) {
       m_status.complain(tr("The page of the lesson was not written: %1").arg(problem));
     Q_EMIT commandsChanged();
   });
-  m_status.showMessage(tr("Running the lesson once more for its page…"));
+  m_status.showMessage(tr("Running the lesson again for its page…"));
   m_pageJob->start();
   Q_EMIT commandsChanged();
 }

@@ -264,7 +264,7 @@ LessonPageJob::LessonPageJob(QString program, QString lesson, QString page, QObj
   connect(&m_process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
     if (status == QProcess::NormalExit && code == 0) return take();
     const QString said = QString::fromUtf8(m_process.readAllStandardError()).trimmed();
-    end(said.isEmpty() ? tr("the process that was to write it ended without a word") : said);
+    end(said.isEmpty() ? tr("the process ended without an error message") : said);
   });
 }
 

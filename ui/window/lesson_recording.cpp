@@ -125,11 +125,11 @@ void LessonRecording::start() {
   }
   const OpenDocument* current = m_workspace.current();
   if (current == nullptr || !current->source->takesRuns() || m_pages.isWelcome()) {
-    m_status.say(tr("Open the query first with which the lesson begins."));
+    m_status.say(tr("Open the first query of the lesson first."));
     return;
   }
   if (m_workspace.engine().isBusy()) {
-    m_status.say(tr("A query is running: stop it first."));
+    m_status.say(tr("A query is running. Stop it first."));
     return;
   }
   Q_EMIT beginning();
@@ -137,7 +137,7 @@ void LessonRecording::start() {
   m_workspace.engine().clearCache();
   m_recorder = std::make_unique<LessonRecorder>(seenNow());
   showRecorder();
-  m_status.say(tr("The cache was emptied: what you do from now on is recorded."));
+  m_status.say(tr("The cache is empty. Your actions are now recorded."));
   Q_EMIT changed();
 }
 
@@ -173,7 +173,7 @@ void LessonRecording::showRecorder() {
   connect(&m_keepRecording, &QTimer::timeout, this, [this] {
     if (!keep())
       m_status.say(
-          tr("The recording cannot be kept in %1.").arg(QDir::toNativeSeparators(m_autosaveDirectory)));
+          tr("The recording cannot be saved in %1.").arg(QDir::toNativeSeparators(m_autosaveDirectory)));
   });
   connect(recorder, &LessonRecorder::edited, this, [this] {
     if (!m_keepRecording.isActive()) m_keepRecording.start();
@@ -193,12 +193,12 @@ void LessonRecording::offer() {
     std::unique_ptr<LessonRecorder> recorder = LessonRecorder::recovered(found.text);
     if (recorder == nullptr) continue;
     QMessageBox box(QMessageBox::Question, tr("Recover"),
-                    tr("A lesson was being recorded when Spanscope ended. Go on with it?"),
+                    tr("Spanscope ended during the recording of a lesson. Continue it?"),
                     QMessageBox::NoButton, &m_window);
     const QString title = QString::fromStdString(recorder->head().title);
     const QString when = QLocale().toString(found.time, QLocale::ShortFormat);
     box.setInformativeText(
-        tr("%1, from %2: %3. Its runs are made again, beginning with an empty cache.")
+        tr("%1, from %2: %3. Its runs are repeated, starting with an empty cache.")
             .arg(title.isEmpty() ? tr("Without a title") : QLatin1Char('"') + title + QLatin1Char('"'), when,
                  recorder->steps() == 1 ? tr("one step") : tr("%1 steps").arg(recorder->steps())));
     QPushButton* goOn = box.addButton(tr("Go on"), QMessageBox::AcceptRole);
@@ -264,7 +264,7 @@ void LessonRecording::repeatRecorded() {
     document = m_recorder->ran(run);
   });
   m_lastRecordedRun = newestRun();
-  m_recorderPanel->showBusy(tr("Run %1 of the recording is made again…").arg(log[m_repeated] + 1));
+  m_recorderPanel->showBusy(tr("Repeating run %1 of the recording…").arg(log[m_repeated] + 1));
   if (const QString refused = m_workspace.runs().start(); !refused.isEmpty()) endRepeating(refused);
 }
 
@@ -275,7 +275,7 @@ void LessonRecording::recordedRunEnded(const QString& problem, std::uint32_t tab
                       record->figures != nullptr && record->figures->runs.contains(record->run) &&
                       record->figures->runs.at(record->run).outcome == trace::RunOutcome::Finished;
   if (!problem.isEmpty() || !isDone)
-    return endRepeating(problem.isEmpty() ? tr("A run was stopped before its end.") : problem);
+    return endRepeating(problem.isEmpty() ? tr("A run was stopped.") : problem);
   m_recorder->noteRepeated(m_recorder->cacheLog()[m_repeated], record->run, record->trace);
   ++m_repeated;
   repeatRecorded();
@@ -292,9 +292,9 @@ void LessonRecording::endRepeating(const QString& problem) {
   m_lastRecordedRun = newestRun();
   m_recorder->resume(seenNow());
   if (!problem.isEmpty())
-    m_recorder->noteUnsaid(tr("The runs of the recording could not all be made again: %1 What you wrote is "
-                              "here, and can be saved.")
-                               .arg(problem));
+    m_recorder->noteUnsaid(
+        tr("Not all runs of the recording could be repeated: %1 Your texts are here and can be saved.")
+            .arg(problem));
 }
 
 RunId LessonRecording::newestRun() const {
@@ -305,7 +305,7 @@ RunId LessonRecording::newestRun() const {
 void LessonRecording::recordWork(std::uint32_t tab) {
   const OpenDocument* current = m_workspace.current();
   if (current == nullptr || current->id != tab) {
-    m_recorder->noteUnsaid(tr("What another tab did was not recorded."));
+    m_recorder->noteUnsaid(tr("The action in another tab was not recorded."));
     m_lastRecordedRun = newestRun();
     return;
   }
@@ -317,9 +317,9 @@ void LessonRecording::recordWork(std::uint32_t tab) {
     const bool isDone = record->figures != nullptr && record->figures->runs.contains(record->run) &&
                         record->figures->runs.at(record->run).outcome == trace::RunOutcome::Finished;
     if (!isWhole)
-      m_recorder->noteUnsaid(tr("A lesson runs whole queries: the run of a part was not recorded."));
+      m_recorder->noteUnsaid(tr("A lesson runs whole queries. The run of a branch was not recorded."));
     else if (!isDone)
-      m_recorder->noteUnsaid(tr("A run that was stopped was not recorded."));
+      m_recorder->noteUnsaid(tr("The stopped run was not recorded."));
     else
       m_recorder->noteRun(record->run);
     return;
@@ -336,9 +336,9 @@ bool LessonRecording::mayEnd() {
 
 bool LessonRecording::mayLose() {
   if (m_recorder == nullptr) return true;
-  QMessageBox box(QMessageBox::Question, tr("Recording a lesson"), tr("Throw the recording away?"),
+  QMessageBox box(QMessageBox::Question, tr("Recording a lesson"), tr("Discard the recording?"),
                   QMessageBox::Cancel, &m_window);
-  box.setInformativeText(tr("What you did and wrote is not saved."));
+  box.setInformativeText(tr("Your actions and texts are not saved."));
   const QPushButton* away = box.addButton(tr("Throw away"), QMessageBox::DestructiveRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();
@@ -396,14 +396,15 @@ bool LessonRecording::saveAs(const QString& path) {
   }
   if (!problems.isEmpty()) {
     // It is written, and stays open, so that it can be mended here.
-    m_recorderPanel->showProblem(tr("The lesson was saved, but cannot be read yet:\n%1")
-                                     .arg(problems.mid(0, 4).join(QLatin1Char('\n'))));
+    m_recorderPanel->showProblem(
+        tr("The lesson was saved, but it has errors:\n%1").arg(problems.mid(0, 4).join(QLatin1Char('\n'))));
     return false;
   }
   end();
   if (model == "any")
     m_status.say(
-        tr("Saved. It runs on the learner's model, since the model lies outside of the lesson's folder."));
+        tr("Saved. The lesson runs on the learner's model, because your model is not in the folder of the "
+           "lesson."));
   Q_EMIT saved(path);
   return true;
 }

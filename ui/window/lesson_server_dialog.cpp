@@ -37,7 +37,7 @@ LessonServerDialog::LessonServerDialog(const std::vector<workbench::NamedServer>
   help->setWordWrap(true);
 
   m_list->setObjectName(QStringLiteral("lessonServers"));
-  m_list->setAccessibleName(tr("Where this lesson runs"));
+  m_list->setAccessibleName(tr("Where to run this lesson"));
   m_list->setTextElideMode(Qt::ElideMiddle);
   const auto add = [this](const QString& title, const QString& detail, const std::string& name) {
     auto* row = new QListWidgetItem(title + QLatin1Char('\n') + detail, m_list);

@@ -63,7 +63,7 @@ RunHint::RunHint(QWidget* parent)
     : QWidget(parent), m_link(new QToolButton(this)), m_close(new QToolButton(this)) {
   m_link->setAutoRaise(true);
   m_link->setFocusPolicy(Qt::TabFocus);
-  m_link->setToolTip(tr("Opens Explain, which shows block by block what the run found and computed"));
+  m_link->setToolTip(tr("Open Explain to see which blocks were reused and computed"));
   m_close->setAutoRaise(true);
   m_close->setFocusPolicy(Qt::TabFocus);
   m_close->setText(QStringLiteral("✕"));

@@ -67,7 +67,7 @@ QString servingText(const ServingState& state) {
     case ServingPhase::Off:
       break;
     case ServingPhase::Starting:
-      return RequestsPanel::tr("Beginning to serve…");
+      return RequestsPanel::tr("Starting the server…");
     case ServingPhase::On:
       return state.settings.keepsTexts
                  ? RequestsPanel::tr("Serving %1 at %2").arg(state.model, state.url)
@@ -77,12 +77,12 @@ QString servingText(const ServingState& state) {
                  ? RequestsPanel::tr("Ending: 1 request is being answered")
                  : RequestsPanel::tr("Ending: %1 requests are being answered").arg(state.answering);
   }
-  return state.problem.isEmpty() ? RequestsPanel::tr("Nothing is served") : state.problem;
+  return state.problem.isEmpty() ? RequestsPanel::tr("The server is off") : state.problem;
 }
 
 QString servingStatus(const ServingState& state) {
   if (state.phase == ServingPhase::Off) return {};
-  if (state.phase == ServingPhase::Starting) return RequestsPanel::tr("Beginning to serve…");
+  if (state.phase == ServingPhase::Starting) return RequestsPanel::tr("Starting the server…");
   const QString address = addressOf(state);
   const QString begin = state.phase == ServingPhase::Ending ? RequestsPanel::tr("Ending %1").arg(address)
                                                             : RequestsPanel::tr("Serving %1").arg(address);
@@ -240,34 +240,34 @@ RequestsPanel::RequestsPanel(QWidget* parent)
       m_port(new QSpinBox(this)),
       m_keepsTexts(new QCheckBox(tr("Keep texts"), this)),
       m_copy(new QToolButton(this)),
-      m_keep(new QPushButton(tr("Keep as a document"), this)),
+      m_keep(new QPushButton(tr("Keep as document"), this)),
       m_switch(new QPushButton(this)),
       m_close(new QToolButton(this)) {
   setAccessibleName(tr("Requests of other programs"));
   m_title->setObjectName(QStringLiteral("servingText"));
   m_copy->setObjectName(QStringLiteral("copyAddress"));
   m_copy->setText(tr("Copy address"));
-  m_copy->setToolTip(tr("The base URL for OpenAI's clients"));
+  m_copy->setToolTip(tr("Base URL for OpenAI's clients"));
   m_port->setObjectName(QStringLiteral("servePort"));
   m_port->setAccessibleName(tr("Port"));
   m_port->setRange(0, kMostPort);
   m_port->setSpecialValueText(tr("any"));
   m_port->setGroupSeparatorShown(false);
   m_port->setButtonSymbols(QAbstractSpinBox::NoButtons);
-  m_port->setToolTip(tr("Of the loopback: only programs on this machine reach it"));
+  m_port->setToolTip(tr("Loopback address: only programs on this machine can connect"));
   m_portLabel->setBuddy(m_port);
   ignoreWheelWithoutFocus(m_port);
   m_keepsTexts->setObjectName(QStringLiteral("serveTexts"));
   m_keepsTexts->setToolTip(
-      tr("Without it, texts of requests and replies get into no list, trace or file; "
-         "tokens, blocks and times are seen all the same"));
+      tr("If off, texts of requests and answers are in no list, trace or file. Tokens, blocks and times are "
+         "still shown"));
   m_keep->setObjectName(QStringLiteral("keepRequest"));
-  m_keep->setToolTip(tr("Makes the chosen request a document of yours, to be edited, run again and saved"));
+  m_keep->setToolTip(tr("Copy the selected request into a document that you can edit, run and save"));
   m_switch->setObjectName(QStringLiteral("serveSwitch"));
   m_close->setText(QStringLiteral("✕"));
   m_close->setAutoRaise(true);
   m_close->setObjectName(QStringLiteral("closeRequests"));
-  m_close->setToolTip(tr("Hides this list; what is served goes on"));
+  m_close->setToolTip(tr("Hide this list; the server continues"));
   m_close->setAccessibleName(m_close->toolTip());
 
   auto* frame = new QFrame(this);
@@ -286,7 +286,7 @@ RequestsPanel::RequestsPanel(QWidget* parent)
 
   m_table->setObjectName(QStringLiteral("requests"));
   m_table->setAccessibleName(tr("Requests of other programs"));
-  m_table->setAccessibleDescription(tr("Return shows a request as a document, with its run."));
+  m_table->setAccessibleDescription(tr("Press Return to show a request as a document with its run."));
   m_table->setModel(m_model);
   m_table->setHorizontalHeader(new TableHead(m_table));
   showWholeRows(*m_table, kRequestRow);
@@ -391,19 +391,17 @@ void RequestsPanel::showState() {
   if (state.phase == ServingPhase::Ending) text = tr("End at once");
   if (state.phase == ServingPhase::Starting) text = tr("Cancel");
   m_switch->setText(text);
-  m_switch->setToolTip(isOff ? tr("Lets programs on this machine use this window's model and cache")
-                             : tr("Refuses new requests, and ends when those that run are answered"));
+  m_switch->setToolTip(isOff ? tr("Let programs on this machine use this window's model and cache")
+                             : tr("Refuse new requests, and stop after the running ones"));
   m_pages->setCurrentWidget(state.entries.empty() ? static_cast<QWidget*>(m_empty) : m_table);
   colorLabel(*m_empty, m_theme, Role::TextSecond);
   m_empty->setFont(m_theme.interfaceFont());
   QString help =
-      tr("Programs on this machine that speak OpenAI's or SPNL's protocol can ask this window's model, "
-         "over its cache. Each request is then seen here like a run of yours, and can be kept as a "
-         "document.");
+      tr("Programs on this machine can use this window's model and cache with OpenAI's or SPNL's protocol. "
+         "Each request then appears here like a run of yours, and you can keep it as a document.");
   if (state.phase == ServingPhase::On) {
-    help = tr("Requests stand here as they come. OpenAI's clients take %1/v1 as their base URL, SPNL's "
-              "endpoint is "
-              "%1/v1/query/execute; nobody needs a key.")
+    help = tr("Requests appear here as they arrive. The base URL for OpenAI's clients is %1/v1. SPNL's "
+              "endpoint is %1/v1/query/execute. No key is needed.")
                .arg(state.url);
   } else if (isOff && !state.problem.isEmpty()) {
     // The line above need not have room for all of it.

@@ -124,7 +124,7 @@ void RunController::run(bool selectedOnly) {
   current->model->endMerge();
   const document::NodeId top = selectedOnly ? current->selection.currentNode() : document::kNoNode;
   if (selectedOnly && top == document::kNoNode) {
-    m_status.say(tr("Select the node whose subtree should run."));
+    m_status.say(tr("Select the branch to run."));
     return;
   }
   m_status.clearMessage();
@@ -250,8 +250,8 @@ bool RunController::consentTo(const QString& endpoint) {
                   tr("Send texts to %1?").arg(endpoint), QMessageBox::Cancel, &m_window);
   box.setInformativeText(
       tr("This document gets its vectors from this server. Spanscope sends the texts of the searched "
-         "documents and the questions of the query. If SPANSCOPE_EMBEDDINGS_KEY holds a key, it is sent too. "
-         "This question is asked once."));
+         "documents and the questions of the query. If SPANSCOPE_EMBEDDINGS_KEY has a key, Spanscope sends "
+         "the key, too. You are asked only once."));
   const QPushButton* send = box.addButton(tr("Send"), QMessageBox::AcceptRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();

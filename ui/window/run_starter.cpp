@@ -37,8 +37,8 @@ QString RunStarter::refusal() const {
   const OpenDocument* current = m_workspace.current();
   if (current == nullptr) return tr("No query is open.");
   if (!current->source->takesRuns())
-    return tr("This is a recorded run: open its query in a new tab to run it.");
-  if (m_workspace.engine().isBusy(current->id)) return tr("A query is running: stop it first.");
+    return tr("This is a recorded run. Open its query in a new tab to run it.");
+  if (m_workspace.engine().isBusy(current->id)) return tr("A query is running. Stop it first.");
   UnreadText& unread = UnreadText::of(*current->model);
   unread.settle();
   return unread.refusal();
@@ -47,21 +47,21 @@ QString RunStarter::refusal() const {
 QString RunStarter::measuringRefusal() const {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
   if (m_workspace.engine().isMeasuring(m_workspace.current()->id))
-    return tr("A measurement is running: stop it first.");
+    return tr("A measurement is running. Stop it first.");
   return {};
 }
 
 QString RunStarter::prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared) const {
   const document::Document& document = m_workspace.current()->model->document();
   if (document.root() == document::kNoNode)
-    return tr("The query is empty: add a node on the canvas first%1.")
+    return tr("The query is empty. Add a node on the canvas first%1.")
         .arg(m_workspace.input().keyHint(QStringLiteral("node.add")));
 
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen, top);
   if (!taken.query) {
     const std::size_t count = taken.incomplete.size();
-    return count == 1 ? tr("The query is not complete: a node lacks an input.")
-                      : tr("The query is not complete: %1 nodes lack an input.").arg(count);
+    return count == 1 ? tr("The query is incomplete: a node has no input.")
+                      : tr("The query is incomplete: %1 nodes have no input.").arg(count);
   }
   const QString beside = m_workspace.documentPath().value_or(QString());
   RunInputs inputs(beside, asker);
@@ -181,10 +181,12 @@ QString RunStarter::findEmbeddings(const query::Node& query, workbench::Retrieva
         .arg(QString::fromStdString(problem->found), QString::fromStdString(problem->expected));
   }
   if (server.model.empty())
-    return tr("Embeddings come from a server: name the model there. See Retrieval in the settings.");
+    return tr(
+        "Embeddings come from a server, but the name of its model is missing. See Retrieval in the "
+        "settings.");
   const QString endpoint = QString::fromStdString(remote::endpointOf(server));
   if (!std::get<remote::ServerAddress>(address).isLoopback && !(m_consent && m_consent(endpoint)))
-    return tr("Nothing was sent to %1: the query did not run.").arg(endpoint);
+    return tr("The query did not run, and nothing was sent to %1.").arg(endpoint);
   server.key = qEnvironmentVariable("SPANSCOPE_EMBEDDINGS_KEY").toStdString();
   return {};
 }

@@ -183,7 +183,8 @@ QString Screenshots::take(const QString& name) {
     }
   }
   if (image.isNull())
-    return tr("There is no view “%1”; there are: %2").arg(name, screenshotNames().join(QStringLiteral(", ")));
+    return tr("There is no view “%1”. The views are: %2")
+        .arg(name, screenshotNames().join(QStringLiteral(", ")));
   return write(image, path, m_options.files);
 }
 

@@ -54,7 +54,7 @@ QString serverFactsText(const remote::ServerFacts& facts) {
     const QString name = QString::fromStdString(model.name);
     lines += model.context
                  ? ServersDialog::tr("Model: %1, context of %2 tokens").arg(name).arg(*model.context)
-                 : ServersDialog::tr("Model: %1, context not said").arg(name);
+                 : ServersDialog::tr("Model: %1, context not reported").arg(name);
   }
   if (facts.models.size() > kMostModels)
     lines += ServersDialog::tr("and %1 more models").arg(facts.models.size() - kMostModels);
@@ -63,7 +63,7 @@ QString serverFactsText(const remote::ServerFacts& facts) {
       lines += ServersDialog::tr("Cached tokens: reported");
       break;
     case remote::CacheReporting::IfAsked:
-      lines += ServersDialog::tr("Cached tokens: reported if it is set up so (%1)")
+      lines += ServersDialog::tr("Cached tokens: reported with an option (%1)")
                    .arg(QString::fromUtf8(kind.advice));
       break;
     case remote::CacheReporting::Never:
@@ -76,7 +76,7 @@ QString serverFactsText(const remote::ServerFacts& facts) {
   for (const remote::Protocol* protocol : remote::protocols()) {
     if (protocol->isTakenBy(facts)) protocols += QString::fromUtf8(protocol->title);
   }
-  lines += protocols.isEmpty() ? ServersDialog::tr("Takes none of the protocols")
+  lines += protocols.isEmpty() ? ServersDialog::tr("The server has none of the protocols")
                                : ServersDialog::tr("Takes: %1").arg(protocols.join(QStringLiteral(", ")));
   if (facts.slots)
     lines += facts.cache.slotTokens
@@ -85,8 +85,7 @@ QString serverFactsText(const remote::ServerFacts& facts) {
   if (facts.cache.blockSize) lines += ServersDialog::tr("Blocks of %1 tokens").arg(*facts.cache.blockSize);
   if (facts.cache.cacheTokens)
     lines += ServersDialog::tr("Cache: room for %1 tokens").arg(*facts.cache.cacheTokens);
-  if (!facts.cache.findsPrefixes.value_or(true))
-    lines += ServersDialog::tr("Cache: beginnings of prompts are not looked for");
+  if (!facts.cache.findsPrefixes.value_or(true)) lines += ServersDialog::tr("Cache: no prefix caching");
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -94,12 +93,11 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
                              const std::string& shown, const Theme& theme, QWidget* parent)
     : QDialog(parent), m_servers(servers), m_facts(std::move(facts)), m_theme(theme) {
   setWindowTitle(tr("Servers"));
-  auto* head = new QLabel(tr("Servers that queries can run on"), this);
+  auto* head = new QLabel(tr("Servers for queries"), this);
   head->setFont(theme.titleFont());
-  auto* help =
-      new QLabel(tr("Each has a name, by which documents call it. Keys stay in the environment or in "
-                    "the desktop's secret store: no document, trace or log has them."),
-                 this);
+  auto* help = new QLabel(tr("Documents use the name of a server. Keys stay in the environment or in the "
+                             "desktop's secret store. No document, trace or log has them."),
+                          this);
   help->setWordWrap(true);
 
   m_list = new QListWidget(this);
@@ -116,21 +114,18 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_model = new QComboBox(this);
   m_model->setObjectName(QStringLiteral("serverModel"));
   m_model->setEditable(true);
-  m_model->setToolTip(
-      tr("As the server calls it. Without one, it is the model that the query names, or the "
-         "only one that the server has."));
-  m_model->lineEdit()->setPlaceholderText(tr("the one that the query names"));
-  m_isUnlisted = new QCheckBox(tr("Send this model also if the server does not list it"), this);
+  m_model->setToolTip(tr(
+      "Name of the model on the server. Default: the model of the query, or the only model of the server."));
+  m_model->lineEdit()->setPlaceholderText(tr("the model of the query"));
+  m_isUnlisted = new QCheckBox(tr("Allow an unlisted model"), this);
   m_isUnlisted->setObjectName(QStringLiteral("unlistedModel"));
-  m_isUnlisted->setToolTip(
-      tr("Allows a model that the server does not list; such a run is refused otherwise"));
+  m_isUnlisted->setToolTip(tr("Allow a model that the server does not list"));
   m_protocol = new QComboBox(this);
   m_protocol->setObjectName(QStringLiteral("serverProtocol"));
   m_protocol->addItem(tr("by itself"), QString());
   for (const remote::Protocol* protocol : remote::protocols())
     m_protocol->addItem(QString::fromUtf8(protocol->title), QString::fromUtf8(protocol->name));
-  m_protocol->setToolTip(
-      tr("Sets how the server is asked: by itself, the first that it takes and that can carry the query"));
+  m_protocol->setToolTip(tr("Set the protocol. Default: the first that the server has and the query allows"));
   m_protocolHelp = new QLabel(this);
   m_protocolHelp->setObjectName(QStringLiteral("protocolHelp"));
   m_protocolHelp->setWordWrap(true);
@@ -139,7 +134,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_place->setObjectName(QStringLiteral("keyPlace"));
   for (const auto& [place, text] :
        {std::pair(workbench::KeyPlace::None, tr("none")),
-        std::pair(workbench::KeyPlace::Environment, tr("in a variable of the environment")),
+        std::pair(workbench::KeyPlace::Environment, tr("in an environment variable")),
         std::pair(workbench::KeyPlace::Secrets, tr("in the desktop's secret store"))})
     m_place->addItem(text, static_cast<int>(place));
   m_variable = new QLineEdit(this);
@@ -151,12 +146,12 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_certificates = new QLineEdit(this);
   m_certificates->setObjectName(QStringLiteral("certificates"));
   m_certificates->setPlaceholderText(tr("the system's"));
-  m_certificates->setToolTip(tr("A file (PEM) of the authorities to trust, in place of the system's"));
+  m_certificates->setToolTip(tr("PEM file with the authorities to trust, in place of the system's"));
 
   m_atOnce = new QSpinBox(this);
   m_atOnce->setObjectName(QStringLiteral("atOnce"));
   m_atOnce->setRange(1, int{remote::kMostAtOnce});
-  m_atOnce->setToolTip(tr("Limits the requests that one run sends there at the same time. Default: %1")
+  m_atOnce->setToolTip(tr("Set the max number of requests of one run at the same time. Default: %1")
                            .arg(remote::kStandardAtOnce));
 
   m_form = new QFormLayout;
@@ -197,7 +192,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   };
   m_remove = button(tr("Remove"), QStringLiteral("removeServer"), &ServersDialog::remove);
   m_ask = button(tr("Ask it"), QStringLiteral("askServer"), &ServersDialog::ask);
-  m_ask->setToolTip(tr("Asks the server what it is, which models it has and what it reports"));
+  m_ask->setToolTip(tr("Ask the server for its kind, its models and what it reports"));
   m_keep = button(tr("Keep"), QStringLiteral("primary"), &ServersDialog::keep);
   m_keep->setDefault(true);
   auto* buttons = new QHBoxLayout;
@@ -268,7 +263,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   const bool isThere = m_servers.find(shown).has_value();
   showServer(isThere ? shown : all.empty() ? std::string() : all.front().name);
   if (const std::optional<Error> damage = m_servers.problem()) {
-    say(tr("Servers are missing here: %1. The file is kept under another name before the list is written.")
+    say(tr("Some servers are missing: %1. The file is kept under another name before the list is saved.")
             .arg(QString::fromStdString(damage->message())),
         true);
   }
@@ -333,7 +328,7 @@ void ServersDialog::showFacts() {
   m_model->clear();
   const auto facts = m_kept ? m_facts.find(m_kept->name) : m_facts.end();
   if (facts == m_facts.end()) {
-    m_can->setText(m_kept ? tr("It has not been asked yet what it can do.") : QString());
+    m_can->setText(m_kept ? tr("Test the connection to see what the server can do.") : QString());
   } else {
     m_can->setText(serverFactsText(facts->second));
     for (const remote::ServedModel& served : facts->second.models)
@@ -353,20 +348,20 @@ void ServersDialog::showProtocol() {
   QString text;
   bool isProblem = false;
   if (protocol != nullptr && isKnown && !protocol->isTakenBy(facts->second)) {
-    text = tr("This server does not take it.");
+    text = tr("This server does not have this protocol.");
     isProblem = true;
   } else if (protocol != nullptr) {
     text = QString::fromUtf8(protocol->help);
     if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("The template is the document's.");
   } else if (first != nullptr) {
-    text = tr("By %1. %2").arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));
+    text = tr("Protocol: %1. %2").arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));
   } else if (!isKnown) {
     QStringList titles;
     for (const remote::Protocol* each : remote::protocols()) titles += QString::fromUtf8(each->title);
-    text = tr("The first of these that it takes and that can carry the query: %1.")
-               .arg(titles.join(QStringLiteral(", ")));
+    text =
+        tr("The first that the server has and the query allows: %1.").arg(titles.join(QStringLiteral(", ")));
   } else {
-    text = tr("This server takes none of the protocols.");
+    text = tr("This server has none of the protocols.");
     isProblem = true;
   }
   QPalette palette = m_protocolHelp->palette();
@@ -385,7 +380,7 @@ void ServersDialog::showFields() {
   setShown(m_variable, place == workbench::KeyPlace::Environment);
   setShown(m_key, place == workbench::KeyPlace::Secrets);
   const bool isKept = m_kept && m_kept->key == workbench::KeyPlace::Secrets;
-  m_key->setPlaceholderText(isKept ? tr("kept; type another one to replace it") : tr("the key"));
+  m_key->setPlaceholderText(isKept ? tr("stored; type a new key to replace it") : tr("the key"));
   m_ask->setEnabled(m_waiting == 0);
   m_keep->setEnabled(m_waiting == 0);
   m_remove->setEnabled(m_waiting == 0 && m_kept.has_value());
@@ -446,18 +441,18 @@ void ServersDialog::keep() {
   const std::string before = shown();
   const std::string typedKey = m_key->text().toStdString();
   if (const std::optional<Error> problem = remote::problemOfKey(typedKey)) {
-    say(tr("It is not kept: %1").arg(QString::fromStdString(problem->message())), true);
+    say(tr("The server was not saved: %1").arg(QString::fromStdString(problem->message())), true);
     return;
   }
   try {
     if (server.name != before && m_servers.find(server.name)) {
-      say(tr("There is a server of the name %1 already.").arg(QString::fromStdString(server.name)), true);
+      say(tr("The name %1 is already in use.").arg(QString::fromStdString(server.name)), true);
       return;
     }
     m_servers.put(server);
     if (!before.empty() && before != server.name) m_servers.remove(before);
   } catch (const Failure& failure) {
-    say(tr("It is not kept: %1").arg(QString::fromUtf8(failure.what())), true);
+    say(tr("The server was not saved: %1").arg(QString::fromUtf8(failure.what())), true);
     return;
   }
   const bool hadSecret = m_kept && m_kept->key == workbench::KeyPlace::Secrets;
@@ -486,7 +481,7 @@ void ServersDialog::keep() {
         if (problem.isEmpty())
           say(tr("Kept."), false);
         else
-          say(tr("The key is not kept: %1").arg(problem), true);
+          say(tr("The key was not stored: %1").arg(problem), true);
       });
 }
 

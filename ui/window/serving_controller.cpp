@@ -52,7 +52,7 @@ ServingController::ServingController(const WindowParts& parts)
   m_servingState->setObjectName(QStringLiteral("servingState"));
   m_servingState->setAutoRaise(true);
   m_servingState->setFocusPolicy(Qt::TabFocus);
-  m_servingState->setToolTip(tr("Shows or hides the requests of other programs"));
+  m_servingState->setToolTip(tr("Show or hide the requests of other programs"));
   m_servingState->hide();
   connect(m_servingState, &QToolButton::clicked, this,
           [this] { Q_EMIT commandWanted(QStringLiteral("run.requests")); });
@@ -109,7 +109,7 @@ void ServingController::showRequest(std::uint64_t number) {
   if (before != nullptr && (before->served == number || m_workspace.isUsed(*before))) before = nullptr;
   OpenDocument* const shown = m_workspace.showServed(number);
   if (shown == nullptr) {
-    m_status.say(tr("Request %1 is not listed any more.").arg(number));
+    m_status.say(tr("Request %1 is no longer in the list.").arg(number));
     return;
   }
   Q_EMIT documentShown(*shown);
@@ -123,13 +123,12 @@ void ServingController::keepRequest(std::uint64_t number) {
   OpenDocument* const shown = m_workspace.current();
   if (shown == nullptr || shown->served != number) return;
   if (const auto entry = m_workspace.serving().entry(number); entry && !entry->keepsTexts)
-    return m_status.say(tr("The texts of request %1 are not kept: there is no query to keep.").arg(number));
-  if (!shown->isPreview) return m_status.say(tr("Request %1 is kept already.").arg(number));
+    return m_status.say(tr("The texts of request %1 were not kept, so there is no query.").arg(number));
+  if (!shown->isPreview) return m_status.say(tr("Request %1 is already a document.").arg(number));
   shown->isPreview = false;
   // It is asked about before it is lost.
   shown->model->markUnsaved();
-  m_status.say(
-      tr("%1 is a document of yours now: it can be edited, run again and saved.").arg(shown->model->title()));
+  m_status.say(tr("%1 is now a document that you can edit, run and save.").arg(shown->model->title()));
   Q_EMIT changed();
 }
 

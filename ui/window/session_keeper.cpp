@@ -91,10 +91,10 @@ bool SessionKeeper::saveUnsaved() {
   if (unsaved.empty()) return true;
   ChecklistDialog dialog(
       tr("Quit"),
-      unsaved.size() == 1 ? tr("One document has changes that are not saved.")
-                          : tr("%1 documents have changes that are not saved.").arg(unsaved.size()),
-      tr("What is kept, or not checked, is written to no file and is open again, with its "
-         "changes, at the next start."),
+      unsaved.size() == 1 ? tr("One document has unsaved changes.")
+                          : tr("%1 documents have unsaved changes.").arg(unsaved.size()),
+      tr("Documents that you keep or do not check are not written to their files. They are open again with "
+         "their changes at the next start."),
       items,
       {{.id = kDrop, .text = tr("Discard checked"), .needsChecked = true, .isDefault = false},
        {.id = kKeep, .text = tr("Keep all"), .needsChecked = false, .isDefault = false},
@@ -196,22 +196,20 @@ void SessionKeeper::offerDocuments() {
       if (recovery.filePath.isEmpty())
         detail += tr(" · never saved");
       else if (!file.exists())
-        detail +=
-            tr(" · its file is not there any more: %1").arg(QDir::toNativeSeparators(recovery.filePath));
+        detail += tr(" · its file no longer exists: %1").arg(QDir::toNativeSeparators(recovery.filePath));
       else if (file.lastModified() > recovery.time)
-        detail +=
-            tr(" · its file was changed after that: %1").arg(QDir::toNativeSeparators(recovery.filePath));
+        detail += tr(" · its file was changed later: %1").arg(QDir::toNativeSeparators(recovery.filePath));
       else
         detail += QStringLiteral(" · ") + QDir::toNativeSeparators(recovery.filePath);
       items.push_back({.title = recovery.title, .detail = detail});
     }
     ChecklistDialog dialog(
         tr("Recover"),
-        recoveries.size() == 1 ? tr("One document has changes that were not saved when Spanscope ended.")
-                               : tr("%1 documents have changes that were not saved when Spanscope ended.")
-                                     .arg(recoveries.size()),
-        tr("Opened, they can be looked at, saved, or undone. What is not checked is offered again at the "
-           "next start."),
+        recoveries.size() == 1
+            ? tr("One document had unsaved changes when Spanscope ended.")
+            : tr("%1 documents had unsaved changes when Spanscope ended.").arg(recoveries.size()),
+        tr("Open them to see, save or undo the changes. Documents that you do not check are offered again at "
+           "the next start."),
         items,
         {{.id = kDrop, .text = tr("Delete checked…"), .needsChecked = true, .isDefault = false},
          {.id = kOpen, .text = tr("Open checked"), .needsChecked = true, .isDefault = true}},
@@ -227,7 +225,7 @@ void SessionKeeper::offerDocuments() {
                         ? tr("Delete the unsaved changes of one document?")
                         : tr("Delete the unsaved changes of %1 documents?").arg(checked.size()),
                     QMessageBox::Cancel, &m_window);
-    box.setInformativeText(tr("They cannot be had back."));
+    box.setInformativeText(tr("You cannot undo this."));
     const QPushButton* drop = box.addButton(tr("Delete"), QMessageBox::DestructiveRole);
     box.setDefaultButton(QMessageBox::Cancel);
     box.exec();

@@ -32,9 +32,8 @@ StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& dock
   m_status->setObjectName(QStringLiteral("runState"));
   m_status->setAccessibleName(tr("State of the newest run"));
   m_status->setToolTip(
-      QStringList({tr("The newest run of this document that has begun by the moment in view. Times are "
-                      "medians of its "
-                      "steps; a change is told against the last run of this document on the same model."),
+      QStringList({tr("The newest run of this document at the shown moment. Times are medians of its steps. "
+                      "Changes compare with the last run of this document on the same model."),
                    explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
           .join(QLatin1Char('\n')));
   m_statusRight = new QLabel;

@@ -90,7 +90,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
 
 QString statusText(const StatusModel& status) {
   QStringList parts;
-  if (status.events > 0) parts << tr("Looking back: event %1 of %2").arg(status.event).arg(status.events);
+  if (status.events > 0) parts << tr("Earlier state: event %1 of %2").arg(status.event).arg(status.events);
   if (status.run == 0) {
     // If an older state from before the first run is shown, something has run after all.
     if (parts.isEmpty())

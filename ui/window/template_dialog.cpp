@@ -34,20 +34,19 @@ QString saidOf(const workbench::TemplateFacts& facts, const QString& model) {
   if (facts.found) {
     const QString name = QString::fromStdString(facts.found->chat->name);
     return facts.found->match == text::TemplateMatch::Fingerprint
-               ? TemplateDialog::tr("%1 writes its turns as “%2”: its template is known.").arg(model, name)
+               ? TemplateDialog::tr("%1 uses the known template “%2”.").arg(model, name)
                : TemplateDialog::tr(
-                     "%1 writes its turns as “%2”: that is told by marks of its template, the "
-                     "rest of which is not known.")
+                     "%1 uses the template “%2”. Spanscope recognized it by parts of the template. The other "
+                     "parts are unknown.")
                      .arg(model, name);
   }
   if (facts.source) {
     return TemplateDialog::tr(
-               "The template of %1 is none that Spanscope knows, and Spanscope does not run "
-               "templates as programs. Choose the one that writes turns alike: what a "
-               "conversation becomes with it stands on the right.")
+               "Spanscope does not know the template of %1, and does not run templates as programs. Choose a "
+               "template that writes the same turns. The example on the right shows the result.")
         .arg(model);
   }
-  return TemplateDialog::tr("%1 has no template that could be read: %2. Choose how its turns are written.")
+  return TemplateDialog::tr("%1 has no readable template: %2. Choose a template.")
       .arg(model, QString::fromStdString(facts.problem));
 }
 
@@ -57,9 +56,9 @@ TemplateDialog::TemplateDialog(const std::string& checkpoint, const QString& mod
                                const Theme& theme, QWidget* parent)
     : QDialog(parent), m_model(modelName), m_chosen(std::move(chosen)) {
   setWindowTitle(tr("Chat template"));
-  auto* head = new QLabel(tr("How turns are written for %1").arg(modelName), this);
+  auto* head = new QLabel(tr("Chat template for %1").arg(modelName), this);
   head->setFont(theme.titleFont());
-  m_says = new QLabel(tr("The model is being read…"), this);
+  m_says = new QLabel(tr("Reading the model…"), this);
   m_says->setWordWrap(true);
 
   m_choices = new QComboBox(this);
@@ -77,10 +76,10 @@ TemplateDialog::TemplateDialog(const std::string& checkpoint, const QString& mod
   m_remark->setWordWrap(true);
   choiceRow->addWidget(m_remark, 1);
 
-  m_own = makeText(tr("The checkpoint's own template"), theme, this);
-  m_ownTitle = new QLabel(tr("The checkpoint's own template, as it stands"), this);
-  m_sample = makeText(tr("A conversation as the chosen template writes it"), theme, this);
-  auto* sampleTitle = new QLabel(tr("A conversation, as the chosen one writes it"), this);
+  m_own = makeText(tr("The template of the checkpoint"), theme, this);
+  m_ownTitle = new QLabel(tr("The template of the checkpoint"), this);
+  m_sample = makeText(tr("A conversation in the chosen template"), theme, this);
+  auto* sampleTitle = new QLabel(tr("A conversation in the chosen template"), this);
   auto* texts = new QGridLayout;
   texts->setHorizontalSpacing(3 * kSpace);
   texts->setVerticalSpacing(kSpace);
@@ -173,10 +172,10 @@ void TemplateDialog::showChoice() {
     chat = candidate.chat;
     canBeWritten = candidate.missingPiece.empty();
     if (!canBeWritten) {
-      remark = tr("This model cannot write it: its tokenizer has no piece “%1”.")
+      remark = tr("This model cannot use it: its tokenizer has no token “%1”.")
                    .arg(QString::fromStdString(candidate.missingPiece));
     } else if (candidate.isSpelled && !m_facts->found) {
-      remark = tr("All of its pieces stand in the model's own template.");
+      remark = tr("All its tokens are in the model's own template.");
     }
   }
   m_remark->setText(remark);

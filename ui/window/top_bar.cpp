@@ -104,11 +104,11 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
     return tip;
   }
   const std::string directory = workspace.runsOn(*current);
-  QString tip = TopBar::tr("The model that this document runs on: %1").arg(QString::fromStdString(directory));
+  QString tip = TopBar::tr("Model of this document: %1").arg(QString::fromStdString(directory));
   if (!settings.adapter.empty())
     tip += TopBar::tr("\nwith the adapter %1").arg(QString::fromStdString(settings.adapter));
   if (directory != engine.model().directory)
-    tip += TopBar::tr("\nIt is loaded by the next run, which begins with an empty cache.");
+    tip += TopBar::tr("\nThe next run loads it and begins with an empty cache.");
   return tip;
 }
 
@@ -188,7 +188,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   rightRow->addWidget(m_model);
 
   m_policy = makeDropDown(tr("Reuse policy"),
-                          tr("How far the run departs from a full prefill, and what it is exact against"));
+                          tr("Reuse policy: how a run differs from a full prefill, and what it matches"));
   m_policy->setPopupMode(QToolButton::InstantPopup);
   auto* policies = new QMenu(m_policy);
   // What a policy is exact against depends on the device of the model, too.
@@ -362,10 +362,9 @@ void TopBar::fillModels() {
         });
     action->setCheckable(true);
     action->setChecked(!used.empty());
-    action->setToolTip(used.empty()
-                           ? tr("It trains the model for block attention and comes with Spanscope: %1")
-                                 .arg(QString::fromStdString(adapter))
-                           : QString::fromStdString(adapter));
+    action->setToolTip(
+        used.empty() ? tr("A bundled adapter for block attention: %1").arg(QString::fromStdString(adapter))
+                     : QString::fromStdString(adapter));
   }
   fillDevices(*menu.addMenu(tr("Computed by")), model);
   menu.addAction(tr("Settings of the model"), this,
@@ -427,8 +426,7 @@ QWidget* TopBar::makeLayouts() {
 }
 
 QToolButton* TopBar::makeLayoutMenu() {
-  QToolButton* button =
-      makeDropDown(tr("Layout"), tr("Shows the docks for writing, explaining or measuring"));
+  QToolButton* button = makeDropDown(tr("Layout"), tr("Show the docks for writing, explaining or measuring"));
   button->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(button);
   connect(menu, &QMenu::aboutToShow, this, [this, menu] {

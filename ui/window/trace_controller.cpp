@@ -74,7 +74,7 @@ void TraceController::restore() {
 
 void TraceController::saveTrace() {
   if (m_workspace.runToSave() == 0 && m_workspace.current()->source->takesRuns()) {
-    m_status.say(tr("This document has no run to save: run it first."));
+    m_status.say(tr("This document has no run to save. Run it first."));
     return;
   }
   const QString path = chosenSavePath(&m_window, tr("Save run"), m_lastFolder, tr("Recorded runs (*.trace)"));
@@ -96,9 +96,9 @@ bool TraceController::recordTo(const QString& path) {
   if (!problem.isEmpty())
     m_status.complain(problem);
   else if (engine.recording().sessions() == 0)
-    m_status.say(tr("%1 will hold what runs from now on.").arg(name));
+    m_status.say(tr("%1 will record all runs from now on.").arg(name));
   else
-    m_status.say(tr("%1 holds what happens from now on.").arg(name));
+    m_status.say(tr("%1 records all events from now on.").arg(name));
   return problem.isEmpty();
 }
 
@@ -110,13 +110,12 @@ void TraceController::endTrace() {
   if (!problem.isEmpty())
     m_status.complain(problem);
   else if (files == 0)
-    m_status.say(tr("Nothing ran, so nothing was recorded."));
+    m_status.say(tr("There was no run, so nothing was recorded."));
   else if (files == 1)
     m_status.say(tr("Recorded %1").arg(name));
   else
-    m_status.say(tr("Recorded %1 files, one for each model or server: %2 and those with numbers")
-                     .arg(files)
-                     .arg(name));
+    m_status.say(
+        tr("Recorded %1 files, one for each model or server: %2 and numbered files").arg(files).arg(name));
 }
 
 void TraceController::showState() {
@@ -126,7 +125,7 @@ void TraceController::showState() {
   if (!isOn) return;
   const QStringList files = recording.files();
   const QString name = files.isEmpty() ? QString() : QFileInfo(files.back()).fileName();
-  const QString text = files.isEmpty()     ? tr("● Recording waits for a run")
+  const QString text = files.isEmpty()     ? tr("● Recording starts with the next run")
                        : files.size() == 1 ? tr("● Recording %1").arg(name)
                                            : tr("● Recording %1 and %2 more").arg(name).arg(files.size() - 1);
   QStringList shown;
@@ -134,20 +133,21 @@ void TraceController::showState() {
   m_traceState->setText(text);
   m_traceState->setAccessibleName(text);
   m_traceState->setToolTip(
-      shown.isEmpty() ? tr("The next run goes into a file beside %1. Select this to stop recording.")
-                            .arg(QDir::toNativeSeparators(recording.path()))
-                      : tr("Events go into %1. Select this to stop recording.").arg(shown.join(tr(", "))));
+      shown.isEmpty()
+          ? tr("The next run is recorded to a file next to %1. Click to stop the recording.")
+                .arg(QDir::toNativeSeparators(recording.path()))
+          : tr("Events are recorded to %1. Click to stop the recording.").arg(shown.join(tr(", "))));
 }
 
 void TraceController::toggleKeeping() {
   const bool keeps = !m_workspace.traces().keepsRuns();
   if (keeps) {
     m_workspace.traces().keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
-    m_status.say(tr("Runs are kept from now on: at most %1 MiB, the oldest go first.")
+    m_status.say(tr("Runs are kept from now on: at most %1 MiB, oldest deleted first.")
                      .arg(RunArchive::kMostBytes >> 20));
   } else {
     m_workspace.traces().forgetKeptRuns();
-    m_status.say(tr("Runs end with the program; those that were kept are removed."));
+    m_status.say(tr("Runs are no longer kept. Kept runs are deleted."));
   }
   m_settings.setValue(QString::fromLatin1(kKeepRuns), keeps);
 }
@@ -159,13 +159,11 @@ void TraceController::keepCutRecordings() {
     if (!path.isEmpty()) kept.push_back(path);
   }
   if (kept.isEmpty()) return;
-  QMessageBox box(
-      QMessageBox::Information, tr("Recover"),
-      kept.size() == 1
-          ? tr("A recording was going on when Spanscope ended. Its events are kept in a file.")
-          : tr("Recordings were going on when Spanscope ended. Their events are kept in %1 files.")
-                .arg(kept.size()),
-      QMessageBox::Close, &m_window);
+  QMessageBox box(QMessageBox::Information, tr("Recover"),
+                  kept.size() == 1
+                      ? tr("Spanscope ended during a recording. A file has its events.")
+                      : tr("Spanscope ended during recordings. %1 files have their events.").arg(kept.size()),
+                  QMessageBox::Close, &m_window);
   QStringList shown;
   for (const QString& path : kept) shown.push_back(QDir::toNativeSeparators(path));
   box.setInformativeText(shown.join(QLatin1Char('\n')));

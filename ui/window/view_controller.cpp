@@ -158,8 +158,8 @@ void ViewController::addCommands(CommandHandlers& rows) {
     m_mouse.dragPans = !m_mouse.dragPans;
     useMouse();
     Q_EMIT messageWanted(m_mouse.dragPans
-                             ? tr("A drag on empty canvas moves the view, and selects with Shift.")
-                             : tr("A drag on empty canvas selects nodes."));
+                             ? tr("A drag on the empty canvas moves the view, and selects with Shift.")
+                             : tr("A drag on the empty canvas selects nodes."));
   });
   rows.add("view.snap", [this] {
     m_mouse.snaps = !m_mouse.snaps;
@@ -172,8 +172,8 @@ void ViewController::addCommands(CommandHandlers& rows) {
     const bool isOff = m_settings.value(QLatin1String(kMotionSetting)) == QLatin1String("off");
     m_settings.setValue(QLatin1String(kMotionSetting),
                         isOff ? QStringLiteral("system") : QStringLiteral("off"));
-    Q_EMIT messageWanted(isOff ? tr("Playing shows motion, as far as the system asks for it.")
-                               : tr("Playing shows one event after another, without motion."));
+    Q_EMIT messageWanted(isOff ? tr("A played trace is animated if the system allows it.")
+                               : tr("A played trace shows its events without motion."));
   });
 }
 

@@ -82,10 +82,9 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) 
 
 QLayout* WelcomePage::makeHead() {
   m_title = new QLabel(tr("Spanscope"), m_page);
-  m_sentence = new QLabel(
-      tr("A workbench for span queries: write a prompt as a tree, run it on the built-in engine, and "
-         "see what the cache kept, moved and had to compute."),
-      m_page);
+  m_sentence = new QLabel(tr("A workbench for span queries. Write a prompt as a tree, run it on the built-in "
+                             "engine, and see what the cache reused, relocated and computed."),
+                          m_page);
   m_sentence->setWordWrap(true);
   m_learn = new QPushButton(tr("Learn"), m_page);
   m_learn->setObjectName(QStringLiteral("primary"));
@@ -121,9 +120,9 @@ void WelcomePage::setKeys(const KeyTexts& keys) {
   const QString run = keyOf("run.run");
   m_hint->setText(run.isEmpty() ? tr("Open an example, then press Run")
                                 : tr("Open an example, then press %1").arg(run));
-  tip(m_learn, tr("Lessons: the first takes five minutes and explains every word"), keyOf("learn.lessons"));
-  tip(m_new, tr("An empty query"), keyOf("file.new"));
-  tip(m_open, tr("A query, a document or a recorded run"), keyOf("file.open"));
+  tip(m_learn, tr("Open the lessons. The first one takes five minutes"), keyOf("learn.lessons"));
+  tip(m_new, tr("Open an empty query"), keyOf("file.new"));
+  tip(m_open, tr("Open a query, a document or a recorded run"), keyOf("file.open"));
 }
 
 void WelcomePage::placeCards() {

@@ -175,8 +175,8 @@ QString WindowStage::startRun() {
   if (wanted.empty()) wanted = serverOf(workspace.model()->document());
   if (!wanted.empty() && wanted != allowed()) {
     if (course == nullptr || !askForServer(wanted)) {
-      return tr("The query is set to run on the server “%1”. A lesson runs there only if you choose it for "
-                "the lesson.")
+      return tr("The query is set to run on the server “%1”. A lesson runs there only if you choose the "
+                "server for the lesson.")
           .arg(QString::fromStdString(wanted));
     }
     workspace.model()->change(tr("Lesson"), [&](document::Document& own) {

@@ -154,10 +154,10 @@ class TestEngineHost : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(host.activity(kTab), QStringLiteral("Measuring"), kPatience);
     QVERIFY(submitRun(host, requestFor(QStringLiteral("chat.json"))));
     QVERIFY(!submitRun(host, requestFor(QStringLiteral("chat.json"))));
-    QCOMPARE(host.activity(kTab), QStringLiteral("Waits for the next step of a measurement"));
+    QCOMPARE(host.activity(kTab), QStringLiteral("Waiting for the next step of a measurement"));
     // Another one that measures can only wait until the end.
     QVERIFY(host.submit(measuring(kOtherTab)));
-    QCOMPARE(host.activity(kOtherTab), QStringLiteral("Waiting until other work has ended"));
+    QCOMPARE(host.activity(kOtherTab), QStringLiteral("Waiting for other jobs"));
     host.stop(kTab);
     QTRY_VERIFY_WITH_TIMEOUT(!host.isBusy(kTab), kPatience);
     QVERIFY(host.isMeasuring(kTab));
@@ -364,7 +364,7 @@ class TestEngineHost : public QObject {
     QCOMPARE(host.activity(kOtherTab), QString());
     // Another tab waits, and can go before its turn has come.
     QVERIFY(submitRun(host, requestFor(QStringLiteral("rag.json")), kOtherTab));
-    QCOMPARE(host.activity(kOtherTab), QStringLiteral("Waiting until other work has ended"));
+    QCOMPARE(host.activity(kOtherTab), QStringLiteral("Waiting for other jobs"));
     host.stop(kOtherTab);
     QTRY_VERIFY_WITH_TIMEOUT(!host.isBusy(kOtherTab), kPatience);
     QVERIFY(host.isBusy(kTab));

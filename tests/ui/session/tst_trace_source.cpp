@@ -145,7 +145,7 @@ class TestTraceSource : public QObject {
 
     QCOMPARE(unreportedText(file, {Fact::TokenTimes}), QString());
     QCOMPARE(unreportedText(file, {Fact::TokenTimes, Fact::Passes, Fact::CachedTokens}),
-             QStringLiteral("Not reported by this trace: cached tokens, passes and their rates."));
+             QStringLiteral("Not reported by this trace: cached tokens, forward passes and their rates."));
     QVERIFY(!reportsNothing(file, {Fact::TokenTimes, Fact::Passes}));
     QVERIFY(reportsNothing(file, {Fact::Attention}));
     QVERIFY(!reportsNothing(file, {}));

@@ -245,8 +245,7 @@ class TestTraceStore : public QObject {
     const std::size_t gone = events.size() - (part.size() - 2);
     QCOMPARE(
         QString::fromStdString(said->text),
-        QStringLiteral("the window keeps a part of this session: %1 older events were left out for want of "
-                       "memory")
+        QStringLiteral("the window has a part of this session: %1 older events were dropped to save memory")
             .arg(gone));
     QVERIFY(std::holds_alternative<trace::RunStarted>(part.event(2).payload));
     QVERIFY(part.event(2) == events[gone]);

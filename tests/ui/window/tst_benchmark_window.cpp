@@ -182,7 +182,7 @@ class TestBenchmarkWindow : public QObject {
     const std::uint32_t tab = workspace().current()->id;
     EngineHost& engine = workspace().engine();
     QVERIFY(engine.isBusy(tab) && engine.isMeasuring(tab));
-    QCOMPARE(engine.activity(tab), QStringLiteral("Waits for the next step of a measurement"));
+    QCOMPARE(engine.activity(tab), QStringLiteral("Waiting for the next step of a measurement"));
     QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(tab), kPatience);
     QVERIFY(!hasEnded() && engine.isMeasuring(tab));
     QVERIFY(hasShownRuns(1));

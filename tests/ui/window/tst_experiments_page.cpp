@@ -181,7 +181,7 @@ class TestExperimentsPage : public QObject {
                              kPatience);
     QVERIFY(m_window->findChild<QPushButton*>(QStringLiteral("primary"))->isEnabled());
     m_window->perform(QStringLiteral("run.run"));
-    QCOMPARE(workspace.engine().activity(tab), QStringLiteral("Waits for the experiment's next step"));
+    QCOMPARE(workspace.engine().activity(tab), QStringLiteral("Waiting for the next step of the experiment"));
     QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy(tab), kPatience);
     QVERIFY(workspace.engine().isMeasuring(EngineJob::kProgram));
     QCOMPARE(workspace.current()->failure, QString());

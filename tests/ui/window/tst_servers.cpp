@@ -547,7 +547,7 @@ class TestServers : public QObject {
       QVERIFY(protocol->findData(QString::fromUtf8(each->name)) > 0);
     QVERIFY2(help->text().startsWith(QStringLiteral("By chat completions.")), qPrintable(help->text()));
     protocol->setCurrentIndex(protocol->findData(QStringLiteral("spnl")));
-    QCOMPARE(help->text(), QStringLiteral("This server does not take it."));
+    QCOMPARE(help->text(), QStringLiteral("This server does not have this protocol."));
     protocol->setCurrentIndex(protocol->findData(QStringLiteral("completions")));
     QVERIFY2(help->text().contains(QStringLiteral("under a chat template")), qPrintable(help->text()));
     childOf<QPushButton>(dialog, "primary")->click();

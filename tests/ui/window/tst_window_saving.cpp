@@ -75,7 +75,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     QVERIFY2(cancel.said().join(QLatin1Char(' ')).contains(QStringLiteral("changed by another program")),
              qPrintable(cancel.said().join(QLatin1Char(' '))));
     QCOMPARE(nameIn(*openDocument(m_path).document), std::string("theirs"));
-    Answers over({QStringLiteral("Compare…"), QStringLiteral("Close"), QStringLiteral("Save over it")});
+    Answers over({QStringLiteral("Compare…"), QStringLiteral("Close"), QStringLiteral("Overwrite")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(over.isDone());
     QCOMPARE(nameIn(*openDocument(m_path).document), std::string("mine"));

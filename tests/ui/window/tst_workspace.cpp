@@ -724,7 +724,7 @@ class TestWorkspace : public QObject {
     workspace.model()->change(QStringLiteral("Blocks"),
                               [](document::Document& document) { document.settings.blockSize = 8; });
     QCOMPARE(workspace.runs().start(), QString());
-    QCOMPARE(engine.activity(three->id), QStringLiteral("Waiting until other work has ended"));
+    QCOMPARE(engine.activity(three->id), QStringLiteral("Waiting for other jobs"));
     engine.stop(three->id);
     QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(three->id), kPatience);
     QVERIFY(three->paths.empty() && three->failure.isEmpty());

@@ -179,10 +179,10 @@ class TestPoliciesView : public QObject {
     comparison.policies[3] = {.policy = "blend(0.15)"};
     const PoliciesModel model = policiesModel(inputOf(m_rag, comparison));
     QVERIFY(model.isRunning);
-    QCOMPARE(model.doing, QStringLiteral("Policies: link(16), 3 of 4, against a full prefill"));
+    QCOMPARE(model.doing, QStringLiteral("Policies: link(16), 3 of 4, compared with a full prefill"));
     QVERIFY(qAbs(model.progress - (2 + 1.0 / 3) / 4) < 1e-9);
     comparison.model.clear();
-    QCOMPARE(progressText(comparison), QStringLiteral("Policies: getting ready"));
+    QCOMPARE(progressText(comparison), QStringLiteral("Policies: preparing"));
   }
 
   void wishesAreWrittenAndRead() {
