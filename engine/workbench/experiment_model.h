@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Adapts a loaded model for experiments. Open this file to give experiments another fact of the model.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -7,8 +8,8 @@
 
 namespace spanscope::workbench {
 
-/// A loaded model in the form that experiments use. The bundle must outlive the result. `config`: of the
-/// sessions that experiments open on the model; they have no tiers beside the pool.
+/// Returns a loaded model in the form for experiments. The bundle must outlive the result. `config` is that
+/// of the sessions that experiments open. They have no tiers beside the pool.
 experiment::ExperimentModel experimentModelOf(ModelBundle& bundle, const run::SessionConfig& config);
 
 }  // namespace spanscope::workbench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds out which models a query names, and whether they are the model that runs it.
+// Finds the models that a query names, and whether they are the running model. Open this file when a model
+// name is reported as different.
 #pragma once
 
 #include "engine/query/query.h"
@@ -11,21 +12,22 @@
 
 namespace spanscope::workbench {
 
-/// The name of a checkpoint (Checkpoint::name()) that is opened with an adapter; its own without one.
+/// Returns the name of a checkpoint (Checkpoint::name()) with its adapter. Without an adapter, returns its
+/// own name.
 std::string adaptedName(const std::string& model, const std::string& adapter);
-/// The name of the checkpoint, with its adapter, that a run with these settings uses; empty if the bundled
-/// one cannot be found.
+/// Returns the name of the checkpoint, with its adapter, of a run with these settings. Empty if the bundled
+/// checkpoint cannot be found.
 std::string modelNameOf(const RunSettings& settings);
 
 /// Whether a name in a query ("spnl/spanlet", "spanlet", or none) means the checkpoint with the name
-/// `loaded`. It does with an adapter, too.
+/// `loaded`. An adapter does not matter.
 bool meansModel(std::string_view wanted, std::string_view loaded);
 
-/// The models that generates of the query name, if they do not mean the checkpoint with the name `loaded`.
-/// Each occurs once, in prompt order. A name that is a parameter does not count.
+/// Returns the models in generates of the query that do not mean the checkpoint with the name `loaded`. Each
+/// occurs once, in prompt order. A name that is a parameter does not count.
 std::vector<std::string> otherModels(const query::Node& query, std::string_view loaded);
 
-/// The list of names in RunSettings::standsFor.
+/// Returns the list of names in RunSettings::standsFor.
 std::vector<std::string> stoodFor(const RunSettings& settings);
 /// Adds a name to RunSettings::standsFor, unless it is there already.
 void standFor(RunSettings& settings, const std::string& wanted);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Remembers the speed of models on this machine, for estimates of time. Open this file when an estimate is
+// wrong.
 #pragma once
 
 #include "engine/experiment/token_amount.h"
@@ -12,16 +14,16 @@
 
 namespace spanscope::workbench {
 
-/// Remembers how fast models were on this machine, so that it can be said how long something will take. Any
-/// thread may call any function. What is newer counts more: older tokens are forgotten by halves.
+/// Remembers the speed of models on this machine, so that a job's time can be estimated. Any thread may call
+/// any function. Newer measurements count more: the weight of older tokens is halved repeatedly.
 class PaceBook {
  public:
   PaceBook() = default;  ///< until the program ends
-  /// Keeps it in a file, which other programs may share. A file that cannot be read counts as empty, and one
-  /// that cannot be written is left alone: what it holds is a convenience.
+  /// Keeps the speeds in a file, which other programs may share. An unreadable file counts as empty. A file
+  /// that cannot be written is ignored, because the speeds are only a convenience.
   explicit PaceBook(std::filesystem::path file);
 
-  /// The pace with the settings of this model and device; nothing: none was measured.
+  /// Returns the pace with the settings of this model and device. Nothing: none was measured.
   std::optional<experiment::PaceSample> find(const RunSettings& settings) const;
   void note(const RunSettings& settings, const experiment::PaceSample& sample);
 
@@ -35,8 +37,8 @@ class PaceBook {
   mutable Paces m_paces;
 };
 
-/// The usual file of this user: spanscope/paces.json in the folder for caches. Empty: there is no such
-/// folder.
+/// Returns the usual file of this user: spanscope/paces.json in the folder for caches. Empty: there is no
+/// such folder.
 std::filesystem::path standardPaceFile();
 
 }  // namespace spanscope::workbench

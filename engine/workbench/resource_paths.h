@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Finds the bundled files of the program. Open this file when the bundled model is not found.
 #pragma once
 
 #include <filesystem>
 
 namespace spanscope::workbench {
 
-/// The folder that contains `models` and `queries`: in the installation from which the program runs, or in
-/// the source tree from which it was built. Throws Failure that names the searched places.
+/// Returns the folder with `models` and `queries`. It is in the installation of the running program, or in
+/// the source tree of its build. Throws Failure that names the searched places.
 std::filesystem::path resourceDirectory();
 
-/// The model that comes with the program.
+/// Returns the bundled model.
 std::filesystem::path bundledModelDirectory();
 
 }  // namespace spanscope::workbench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Retrieval for the queries of one command or window. It opens tokenizer, index and model when the first
-// augment needs them.
+// Retrieves for the queries of one command or window. It opens tokenizer, index and model at the first
+// augment that needs them. Open this file to change the resources of retrieval.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -25,28 +25,27 @@ namespace spanscope::workbench {
 
 struct RetrievalSettings {
   std::string indexFile;                 ///< empty: an index in memory
-  std::filesystem::path modelDirectory;  ///< of the model that chunks, embeds and summarises; empty: the
-                                         ///< bundled one
+  std::filesystem::path modelDirectory;  ///< of the model that chunks, embeds and summarizes; empty: the
+                                         ///< bundled model
   ModelOptions model;
-  std::optional<remote::EmbeddingsServer> embeddings;  ///< if set, this server embeds instead of the model
+  std::optional<remote::EmbeddingsServer> embeddings;  ///< if set, this server embeds in place of the model
 };
 
 class Retrieval {
  public:
-  /// `backends`: for loading the model, if it is needed.
+  /// `backends` are for loading the model, if it is needed.
   Retrieval(RetrievalSettings settings, compute::Backends backends);
 
-  /// Like retrieve::resolveAugments. If a tokenizer, a model or an index cannot be opened, this is an error
-  /// of the query. `files` may be null.
+  /// Works like retrieve::resolveAugments. If a tokenizer, a model or an index cannot be opened, this is an
+  /// error of the query. `files` may be null.
   retrieve::ResolvedAugments resolve(const query::Node& query, const retrieve::RetrievalOptions& options,
                                      query::Surroundings* files, const retrieve::Watch& watch);
 
-  /// Embeds and summarises with an already loaded model, instead of loading one when it is needed. The index
-  /// stays.
+  /// Embeds and summarizes with a loaded model. No other model is then loaded. The index stays.
   void useModel(std::shared_ptr<ModelBundle> model);
-  /// From the next query on, embeds with this server or, if there is none, with the model.
+  /// From the next query on, embeds with this server or, without one, with the model.
   void useEmbeddings(const std::optional<remote::EmbeddingsServer>& server);
-  /// The model, if it was needed or given.
+  /// Returns the model, if it was needed or given.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
 
  private:
@@ -55,13 +54,13 @@ class Retrieval {
   RetrievalSettings m_settings;
   compute::Backends m_backends;
   std::shared_ptr<ModelBundle> m_model;
-  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< used while no model has been needed
+  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< used until a model is needed
   std::unique_ptr<retrieve::Embedder> m_embedder;
   std::unique_ptr<retrieve::Summarizer> m_summarizer;
   std::optional<retrieve::FragmentIndex> m_index;
 };
 
-/// The results of augments and the remarks about them, in the form in which a run reports them to the trace.
+/// Returns the results of augments and the remarks about them, in the form of the trace.
 std::vector<run::RetrievalReport> retrievalReports(const std::vector<retrieve::Retrieved>& retrieved,
                                                    const std::vector<query::Diagnostic>& diagnostics);
 

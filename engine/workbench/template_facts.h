@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person needs to know to choose a chat template for a checkpoint whose own is not known.
+// Collects the facts for choosing a chat template for a checkpoint with an unknown one. Open this file to
+// show another fact.
 #pragma once
 
 #include "engine/checkpoint/checkpoint.h"
@@ -15,27 +16,27 @@ namespace spanscope::workbench {
 
 /// A template that could be chosen.
 struct TemplateCandidate {
-  const text::ChatTemplate* chat = nullptr;  ///< not null; lives as long as the program
-  std::string missingPiece;                  ///< a control piece that the tokenizer lacks; empty: it has all
-  bool isSpelled = false;  ///< all of its control pieces stand in the checkpoint's own template
+  const text::ChatTemplate* chat = nullptr;  ///< not null; has the lifetime of the program
+  std::string missingPiece;                  ///< a control piece that the tokenizer lacks; empty: none
+  bool isSpelled = false;  ///< the checkpoint's own template contains all its control pieces
 };
 
 struct TemplateFacts {
-  std::optional<text::TemplateSource> source;    ///< the checkpoint's own; nothing: it cannot be read
-  std::optional<text::FoundChatTemplate> found;  ///< which of the table it is; nothing: none
-  std::string problem;                           ///< why nothing was found
-  std::unique_ptr<text::Tokenizer> tokenizer;    ///< null: it cannot be read
-  std::string tokenizerProblem;                  ///< why
-  /// Likeliest first: those that are spelled, of them those with most pieces; last, those that the tokenizer
-  /// cannot write.
+  std::optional<text::TemplateSource> source;    ///< the checkpoint's own; nothing: unreadable
+  std::optional<text::FoundChatTemplate> found;  ///< its entry in the table; nothing: none
+  std::string problem;                           ///< the reason why nothing was found
+  std::unique_ptr<text::Tokenizer> tokenizer;    ///< null: unreadable
+  std::string tokenizerProblem;                  ///< the reason
+  /// The most likely first. Templates with all pieces come first, those with the most pieces before others.
+  /// Templates that the tokenizer cannot write come last.
   std::vector<TemplateCandidate> candidates;
 };
 
-/// Reads template and tokenizer of the checkpoint. Faults of both are told in the result.
+/// Reads template and tokenizer of the checkpoint. The result reports faults of both.
 TemplateFacts templateFacts(const checkpoint::Checkpoint& checkpoint);
 
-/// A short conversation as the template writes it, control pieces spelled out: a system message if the
-/// template has a turn for it, two of the user, and a reply between them.
+/// Returns a short conversation as the template writes it, with control pieces spelled out. It has a system
+/// message if the template has a turn for it. It has two turns of the user, and an answer between them.
 std::string sampleConversation(const text::ChatTemplate& chat);
 
 }  // namespace spanscope::workbench

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person edits: a query as a tree of nodes with permanent names, its layout, and how it is run. It is
-// a plain value: copies are cheap (they share nodes until a node changes), and comparisons are exact. Unlike
-// a query, it may be incomplete: a generate may lack its input, and there may be further trees that are not
-// part of the query yet.
+// Defines the document that the user edits: a query as a tree of nodes with permanent ids, its layout, and
+// its settings. Open this file first when you work on documents. A document is a plain value. Copies are
+// cheap, because they share nodes until a node changes. Comparisons are exact. Unlike a query, a document may
+// be incomplete. A generate may lack its input, and there may be further trees that are not part of the query
+// yet.
 #pragma once
 
 #include "engine/query/node_parts.h"
@@ -20,7 +21,7 @@
 
 namespace spanscope::document {
 
-/// Names a node as long as its document lives, through moves, undo and redo. 0: no node.
+/// Identifies a node during the life of its document, through moves, undo and redo. 0: no node.
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = 0;
 
@@ -42,43 +43,42 @@ using query::Arity;
 using query::arityOf;
 using query::mostReplies;
 
-/// A person's decision about a fragment that an augment finds.
+/// The user's decision about a chunk that an augment finds.
 enum class FragmentMark {
-  Pinned,  ///< the fragment is always in the prompt
-  Dropped  ///< the fragment is never in the prompt
+  Pinned,  ///< the chunk is always in the prompt
+  Dropped  ///< the chunk is never in the prompt
 };
 
-/// DocumentNode::server of a node that the embedded engine answers, whatever the settings say.
+/// DocumentNode::server of a node that the embedded engine answers, for any settings.
 inline constexpr const char* kEmbedded = "embedded";
 
 struct DocumentNode {
-  /// The node's own fields. Its children are left empty (default nodes in boxes, no elements in a join).
+  /// The node's own fields. Its children are empty (default nodes in boxes, no elements in a join).
   query::Node own;
-  /// The children in prompt order. An operator with a fixed number of inputs has as many entries; kNoNode
-  /// stands for a missing input. A join has one entry per child and never kNoNode.
+  /// The children in prompt order. An operator with a fixed number of inputs has this number of entries. A
+  /// missing input is kNoNode. A join has one entry per child and never kNoNode.
   std::vector<NodeId> children;
   NodeId parent = kNoNode;
-  std::string name;               ///< chosen by the person; may be empty
-  std::optional<Point> position;  ///< top left; none: the tidy layout places the node
-  /// The points that the wire to the parent passes, in order from the node. They are distances from the
-  /// node's output, so they move with the node.
+  std::string name;               ///< chosen by the user; may be empty
+  std::optional<Point> position;  ///< top left; none: the tidy layout places the node.
+  /// The points of the wire to the parent, in order from the node. They are distances from the node's output,
+  /// and therefore move with the node.
   std::vector<Point> bends;
   bool collapsed = false;  ///< whether the children are hidden
-  bool muted = false;      ///< whether a run leaves out the node and everything under it
-  /// Replies that replace running a generate (one), a repeat or a map (one per copy or input, in order).
-  /// None: the node is run.
+  bool muted = false;      ///< whether a run leaves out the node and everything below it.
+  /// Answers that replace the run of a generate, a repeat or a map. A repeat has one per copy, and a map one
+  /// per input, in order. Nothing: the node runs.
   std::vector<std::string> frozen;
-  /// Of a node that answers: the name of the server that does it, or kEmbedded. Empty: what the document's
-  /// settings say.
+  /// For a node that generates: the name of its server, or kEmbedded. Empty: the document's settings decide.
   std::string server;
-  /// For an augment: the fragments that a person decided about, by the hash of their text (32 hexadecimal
+  /// For an augment: the chunks with a decision of the user, by the hash of their text (32 hexadecimal
   /// digits).
   std::map<std::string, FragmentMark> fragments;
   bool isFrozen() const { return !frozen.empty(); }
   bool operator==(const DocumentNode&) const = default;
 };
 
-/// A titled rectangle behind the nodes.
+/// A titled rectangle below the nodes.
 struct Frame {
   std::uint32_t id = 0;
   std::string title;
@@ -99,7 +99,7 @@ using workbench::RunSettings;
 
 class Document {
  public:
-  /// nullptr if the id is not in the document.
+  /// Returns nullptr if the id is not in the document.
   const DocumentNode* find(NodeId id) const;
   /// The id must be in the document.
   const DocumentNode& at(NodeId id) const;
@@ -107,14 +107,14 @@ class Document {
   std::size_t size() const { return m_nodes.size(); }
   std::vector<NodeId> ids() const;  ///< ascending
 
-  /// Top of the tree that is the query; kNoNode if the document is empty.
+  /// Returns the top of the tree that is the query. Returns kNoNode for an empty document.
   NodeId root() const { return m_root; }
-  /// Tops of all trees: first the root, then the others by id.
+  /// Returns the tops of all trees: first the root, then the others by id.
   std::vector<NodeId> tops() const;
   bool inQuery(NodeId id) const;  ///< whether the node is the root or below it
-  /// The node and everything under it in prompt order, parents first.
+  /// Returns the node and everything below it in prompt order. A parent comes before its children.
   std::vector<NodeId> subtree(NodeId id) const;
-  /// Index among the children of its parent; 0 for a top.
+  /// Returns the index among the children of its parent, or 0 for a top.
   std::size_t indexInParent(NodeId id) const;
   bool isAncestor(NodeId above, NodeId below) const;  ///< also true if both are the same
 
@@ -126,15 +126,15 @@ class Document {
   std::vector<Note> notes;
 
   bool operator==(const Document& other) const;
-  /// The nodes that differ from those of `other`, ascending. Nothing if the two have different ids or
-  /// different roots.
+  /// Returns the nodes that differ from those of `other`, ascending. Returns nothing if the two have
+  /// different ids or roots.
   std::optional<std::vector<NodeId>> nodesUnlike(const Document& other) const;
 
-  // For edits.h only, which alone changes the structure.
-  NodeId insert(DocumentNode node);  ///< makes a new top with a new id; `parent` is ignored; the children
-                                     ///< become its own
-  /// Gives the document its own copy of the node, for changing. The reference is valid until the next edit()
-  /// of the same node.
+  // Only edits.h may call these functions, because only edits.h changes the structure.
+  NodeId insert(DocumentNode node);  ///< makes a new top with a new id and the given children; `parent` is
+                                     ///< ignored
+  /// Gives the document its own copy of the node for changes. The reference is valid until the next edit() of
+  /// the same node.
   DocumentNode& edit(NodeId id);
   void erase(NodeId id);  ///< erases only this node, which must have neither parent nor children
   void setRoot(NodeId id) { m_root = id; }
@@ -148,7 +148,7 @@ class Document {
     NodeId id = kNoNode;
     std::shared_ptr<const DocumentNode> node;
   };
-  /// nullptr if the id is not in the document.
+  /// Returns nullptr if the id is not in the document.
   const Entry* entryOf(NodeId id) const;
 
   /// Ascending by id: new nodes have the highest ids. It is a list because it is copied with every change.

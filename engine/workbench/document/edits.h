@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All changes of a document's tree and looks, as functions on a document. A change that would break the tree
-// (a cycle, an input in use, an index out of range) changes nothing and returns false.
+// Changes a document's tree and looks. A change that would break the tree changes nothing and returns false.
+// Examples are a cycle, an input in use, or an index out of range. Open this file to add an edit.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -19,25 +19,26 @@ struct Place {
   std::size_t index = 0;
 };
 
-/// The max number of points that one wire passes.
+/// The max number of points of one wire.
 inline constexpr std::size_t kMostBends = 100;
 
-/// Media type of a dragged operator; the data is the operator's name, e.g. "plus".
+/// Media type of a dragged operator. The data is the operator's name, e.g. "plus".
 inline constexpr char kOperatorMimeType[] = "application/x-spanscope-operator";
 
-/// A node with default fields for a JSON key: "system", "g", "plus", …; any other key gives a user message.
+/// Returns a node with default fields for a JSON key: "system", "g", "plus", … Any other key gives a user
+/// message.
 query::Node makeOperator(std::string_view op);
-/// The keys of all operators, in the order of the language.
+/// Returns the keys of all operators, in the order of the language.
 const std::vector<std::string>& operatorNames();
 
 /// Adds a new top without children. If its operator has a fixed number of inputs, they are missing.
 NodeId addNode(Document& document, query::Node own, std::optional<Point> position = {});
 /// Adds a whole query as a new tree. A generate then has an input, even if it is a default message.
 NodeId addTree(Document& document, const query::Node& tree, std::optional<Point> position = {});
-/// Whether a subtree may be put at the place: it makes no cycle, and the input is free or the parent takes
-/// any number of children.
+/// Whether a subtree may be put at the place. It must make no cycle. The input must be free, or the parent
+/// must take any number of children.
 bool canConnect(const Document& document, NodeId child, const Place& place);
-/// Moves the subtree to the place, from wherever it is.
+/// Moves the subtree from its place to another place.
 bool connect(Document& document, NodeId child, const Place& place);
 /// Makes the subtree a separate tree.
 bool disconnect(Document& document, NodeId child);
@@ -46,28 +47,29 @@ bool disconnect(Document& document, NodeId child);
 bool insertAbove(Document& document, NodeId child, NodeId inserted);
 /// Moves a child of a join to another index.
 bool moveChild(Document& document, NodeId parent, std::size_t from, std::size_t to);
-/// Exchanges two children of a zip or a join.
+/// Swaps two children of a zip or a join.
 bool swapChildren(Document& document, NodeId parent, std::size_t a, std::size_t b);
 
-/// Removes the nodes and everything under them.
+/// Removes the nodes and everything below them.
 void removeSubtrees(Document& document, const std::vector<NodeId>& ids);
-/// Removes only the nodes. Their children take their place if the parent accepts them, else they become tops.
+/// Removes only the nodes. Their children take their place if the parent accepts them. Otherwise they become
+/// tops.
 void removeKeepingChain(Document& document, const std::vector<NodeId>& ids);
 
 /// Replaces the node's own fields. The operator must stay the same.
 bool setOwn(Document& document, NodeId id, query::Node own);
-/// Replaces the node's operator. Text and settings that both operators have stay. Children stay as far as the
-/// new operator takes them; the others become tops.
+/// Replaces the node's operator. Text and settings that both operators have stay. Children stay if the new
+/// operator takes them. Other children become tops.
 bool replaceOperator(Document& document, NodeId id, std::string_view op);
 void setName(Document& document, NodeId id, std::string name);
 void setMuted(Document& document, const std::vector<NodeId>& ids, bool muted);
 void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool collapsed);
-/// Sets replies that replace running the node, in order. None: the node is run. Changes nothing if the node
-/// does not generate, or if a generate would get several replies.
+/// Sets answers that replace the run of the node, in order. Nothing: the node runs. Changes nothing if the
+/// node does not generate, or if a generate would get several answers.
 void setFrozen(Document& document, NodeId id, std::vector<std::string> replies);
 /// Sets DocumentNode::server. Changes nothing if the node does not generate.
 void setServer(Document& document, NodeId id, std::string server);
-/// Pins or drops a fragment of an augment. Without a mark, the fragment's rank decides again.
+/// Pins or drops a chunk of an augment. Without a mark, the chunk's rank decides again.
 void setFragmentMark(Document& document, NodeId id, const std::string& hash,
                      std::optional<FragmentMark> mark);
 void setPosition(Document& document, NodeId id, std::optional<Point> position);
@@ -75,15 +77,15 @@ void setPosition(Document& document, NodeId id, std::optional<Point> position);
 void setBends(Document& document, NodeId id, std::vector<Point> bends);
 bool makeRoot(Document& document, NodeId top);
 
-/// What the document declares about the parameter; nullptr if it declares nothing.
+/// Returns the document's declaration of the parameter, or nullptr.
 const query::ParameterDeclaration* declarationOf(const Document& document, std::string_view name);
-/// Replaces the declaration of a parameter. A declaration that says nothing is removed.
+/// Replaces the declaration of a parameter. An empty declaration is removed.
 void declareParameter(Document& document, query::ParameterDeclaration declaration);
 
-/// Copies the subtrees: as next siblings of the originals if the parent takes them, else as tops.
+/// Copies the subtrees. The copies become next siblings of the originals if the parent takes them, else tops.
 std::vector<NodeId> duplicate(Document& document, const std::vector<NodeId>& ids);
 
-/// The ids that have none of the other ids above them, in prompt order.
+/// Returns the ids that have none of the other ids above them, in prompt order.
 std::vector<NodeId> topmost(const Document& document, const std::vector<NodeId>& ids);
 
 }  // namespace spanscope::document

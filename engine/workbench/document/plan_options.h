@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a document's query is planned. Runs and checks use the same options.
+// Computes the options for planning a document's query. Runs and checks use the same options. Open this file
+// to add an option.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -14,10 +15,12 @@ namespace spanscope::document {
 
 plan::PlanOptions planOptionsOf(const RunSettings& settings);
 
-/// How a document's augments retrieve, without a person's choices, which belong to the document's nodes.
+/// Returns how a document's augments retrieve, without the user's choices, which belong to the document's
+/// nodes.
 retrieve::RetrievalOptions retrievalOptionsOf(const RunSettings& settings);
 
-/// A person's decisions about the fragments of each augment, by the augment's place in the query of `paths`.
+/// Returns the user's decisions about the chunks of each augment, by the augment's place in the query of
+/// `paths`.
 std::map<NodePath, retrieve::FragmentChoice> fragmentChoicesOf(const Document& document,
                                                                const NodePaths& paths);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The models on this machine, each with what its headers and its tokenizer say. No weights are read.
+// Finds the models on this machine, with the facts of their headers and their tokenizer. No weights are read.
+// Open this file to show another fact of a model.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -20,46 +21,47 @@
 
 namespace spanscope::workbench {
 
-/// What the headers of a model say, as far as they can be read.
+/// The facts in the headers of a model, as far as they can be read.
 struct ModelHeader {
-  std::string family;           ///< "LlamaForCausalLM", or "llama" of a GGUF file; empty: not known
-  std::int64_t parameters = 0;  ///< elements of all tensors; 0: not known
-  /// Types of tensors with the number of their tensors, those with the most elements first: {"Q4_K", 169}.
+  std::string family;           ///< "LlamaForCausalLM", or "llama" for a GGUF file; empty: unknown
+  std::int64_t parameters = 0;  ///< elements of all tensors; 0: unknown
+  /// Types of tensors with the number of their tensors. The type with the most elements comes first: {"Q4_K",
+  /// 169}.
   std::vector<std::pair<std::string, std::int64_t>> types;
-  std::int64_t context = 0;  ///< most positions; 0: not known
-  std::string chatTemplate;  ///< name of the entry that its template is; empty: it is none that is known
+  std::int64_t context = 0;  ///< max number of positions; 0: unknown
+  std::string chatTemplate;  ///< name of its known chat template; empty: unknown
   std::uint64_t bytes = 0;   ///< of its files of weights
-  std::string problem;       ///< why it cannot run, as a sentence; empty: it can
+  std::string problem;       ///< the reason why it cannot run, as a sentence; empty: it can
 
-  // Only of one that can run.
+  // Only for a model that can run.
   std::optional<model::ModelConfig> config;
   model::WeightAmounts weights;
 };
 
-/// A model directory or a GGUF file. Never throws for what is there: `problem` says it.
+/// Reads a model directory or a GGUF file. Never throws for its contents: `problem` has the reason.
 ModelHeader readModelHeader(const std::filesystem::path& path);
 
 struct FoundModel {
   ModelPlace place;
   ModelHeader header;
-  /// Bytes for weights, pool and work on the device that was asked for; 0: not known.
+  /// Bytes for weights, pool and work on the requested device; 0: unknown.
   std::uint64_t memory = 0;
 
   bool canRun() const { return header.problem.empty(); }
-  /// Whether spans are found again at other positions: it computes scores from differences of positions
-  /// alone, as every model does that runs here. Nothing of one that does not run.
+  /// Whether spans are hits at other positions. This is true for every model that runs here, because its
+  /// scores depend only on differences of positions. Nothing for a model that does not run.
   std::optional<bool> movesSpans() const { return canRun() ? std::optional(true) : std::nullopt; }
 };
 
-/// Lists models. What was read of one is remembered as long as path, size and time of its files stay the
-/// same. Any thread may call any function.
+/// Lists models. The facts of a model are kept while path, size and time of its files stay the same. Any
+/// thread may call any function.
 class ModelFinder {
  public:
-  /// `pool` and `device`: of which memory is told; null: of none.
+  /// `pool` and `device` are the ones for the memory need. Null: no memory need.
   std::vector<FoundModel> find(const ModelFolders& folders, const run::SessionConfig* pool,
                                const compute::BackendKind* device, const std::stop_token& stop = {});
 
-  /// How many models were read, and not remembered, since the finder was made.
+  /// Returns the number of models that were read since the finder was made, without kept ones.
   std::size_t headersRead() const;
 
  private:

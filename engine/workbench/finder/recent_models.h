@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Remembers the models that the user opened last. Open this file to change the list of recent models.
 #pragma once
 
 #include <cstddef>
@@ -7,30 +8,30 @@
 
 namespace spanscope::workbench {
 
-/// The models that a person opened last, as far as they still lie there.
+/// The models that the user opened last, if they still exist.
 class RecentModels {
  public:
   static constexpr std::size_t kMost = 8;
 
   RecentModels() = default;  ///< until the program ends
-  /// Keeps them in a file, which other programs may share. A file that cannot be read counts as empty, and
-  /// one that cannot be written is left alone: what it holds is a convenience.
+  /// Keeps the models in a file, which other programs may share. An unreadable file counts as empty. A file
+  /// that cannot be written is ignored, because the list is only a convenience.
   explicit RecentModels(std::filesystem::path file);
 
-  /// Directories and GGUF files, the newest first, at most kMost.
+  /// Returns directories and GGUF files, the newest first, at most kMost.
   std::vector<std::filesystem::path> list() const;
-  /// Puts a model in front. It is kept by its absolute path.
+  /// Puts a model in front. The list has its absolute path.
   void note(const std::filesystem::path& model);
 
  private:
   std::vector<std::filesystem::path> read() const;
 
   std::filesystem::path m_file;
-  std::vector<std::filesystem::path> m_models;  ///< those of a program without a file
+  std::vector<std::filesystem::path> m_models;  ///< the models of a program without a file
 };
 
-/// The usual file of this user: spanscope/recent-models.json in the folder for caches. Empty: there is no
-/// such folder.
+/// Returns the usual file of this user: spanscope/recent-models.json in the folder for caches. Empty: there
+/// is no such folder.
 std::filesystem::path standardRecentModelsFile();
 
 }  // namespace spanscope::workbench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The prompts of a query as servers get them that take chat completions: each step is one conversation, in
-// the order in which steps are sent, written by the model's chat template.
+// Writes the prompts of a query as servers of chat completions get them. Each step is one conversation, in
+// sending order, written by the model's chat template. Open this file when a server's prompt is predicted
+// wrongly.
 #pragma once
 
 #include "engine/base/error.h"
@@ -27,39 +28,40 @@ namespace spanscope::workbench {
 /// A step of a query: its node, and the number of the copy.
 using StepName = std::pair<NodePath, std::uint32_t>;
 
-/// What a step said.
+/// The answer of a step.
 struct SentReply {
   std::string text;
-  bool endedItself = true;  ///< with an end token, and not because it was long enough
-  std::string server{};     ///< that gave it, by its name in the person's list; empty: the embedded engine
-  std::optional<std::int64_t> promptTokens{};  ///< as the server counted them; none: not said
+  bool endedItself = true;  ///< it ended with an end token, and not at its limit
+  std::string server{};     ///< the server's name in the user's list; empty: the embedded engine
+  std::optional<std::int64_t> promptTokens{};  ///< as the server counted them; nothing: not reported
   bool operator==(const SentReply&) const = default;
 };
 
-/// A query that was run, whoever answered it.
+/// A query that was run, on any server.
 struct SentQuery {
-  RunId run = 0;          ///< no two have the same
-  std::string queryJson;  ///< as it was run
+  RunId run = 0;          ///< different for each query
+  std::string queryJson;  ///< the query of the run
   RunSettings settings;
-  std::map<StepName, SentReply> replies;  ///< steps that are not here have no answer
+  std::map<StepName, SentReply> replies;  ///< steps without an entry have no answer
   bool operator==(const SentQuery&) const = default;
 };
 
 struct ServerPrompt {
   StepName name;
-  layout::SpanTable table;  ///< one segment, with its parts
-  bool holdsReply = false;  ///< which has yet to be sampled: negative tokens, as many as it may have
+  layout::SpanTable table;  ///< one segment, with its sections
+  bool holdsReply = false;  ///< the answer is not sampled yet: negative tokens, up to its max number
   std::uint32_t ply = 0;    ///< plan::Step::ply
-  SentReply reply{};        ///< of a query that was run
-  /// Of it, as sampled; of one that is not run yet, negative tokens, as many as one may expect.
+  SentReply reply{};        ///< for a query that was run
+  /// For a query that was run: the sampled tokens. For another query: negative tokens, in the expected
+  /// number.
   std::vector<TokenId> replyTokens{};
-  std::int32_t mostReplyTokens = 0;  ///< of one that is not run yet: its limit; 0: none
+  std::int32_t mostReplyTokens = 0;  ///< for a query that was not run: its limit; 0: none
 
   const std::vector<TokenId>& tokens() const;
 };
 
-/// Unknown tokens in place of a reply that has yet to be sampled, as many as one may expect of a step. They
-/// are negative, all different, and in no prompt. `step`: its number among those that one cache gets.
+/// Returns unknown tokens for an answer that is not sampled yet, in the expected number for a step. They are
+/// negative, all different, and in no prompt. `step` is its number among the steps of one cache.
 std::vector<TokenId> expectedReply(std::optional<std::int32_t> maxTokens, std::size_t step);
 
 /// A prompt by its index, in the order in which a server gets them.
@@ -68,26 +70,26 @@ struct SentPrompt {
   bool isBeside = false;  ///< twin::Request::isBeside
   bool operator==(const SentPrompt&) const = default;
 };
-/// The order for a server that gets `atOnce` requests of a run at the same time: one ply after the other,
-/// unless that is 1.
+/// Returns the order for a server that gets `atOnce` requests of a run at the same time. Levels come one
+/// after the other, unless `atOnce` is 1.
 std::vector<SentPrompt> sentOrder(const std::vector<ServerPrompt>& prompts, std::size_t atOnce);
 
-/// Why the query cannot be sent as chat completions, in a sentence; empty: it can.
+/// Returns the reason why the query cannot be sent as chat completions, in a sentence. Empty: it can.
 std::string chatRefusal(const query::Node& query);
 
-/// Writes prompts with one tokenizer and one chat template. It keeps the ids of all texts, so that the next
-/// query that is almost the same is quickly written. Not thread-safe.
+/// Writes prompts with one tokenizer and one chat template. It keeps the ids of all texts. A similar next
+/// query is therefore written quickly. Not thread-safe.
 class PromptWriter {
  public:
-  /// `chat` lives as long as the program.
+  /// `chat` has the lifetime of the program.
   PromptWriter(std::shared_ptr<const text::Tokenizer> tokenizer, const text::ChatTemplate& chat);
 
-  /// Prompts of a query that is not run yet. Throws Failure where it cannot be planned, and where a text
-  /// cannot be written.
+  /// Writes prompts of a query that was not run. Throws Failure if it cannot be planned, or if a text cannot
+  /// be written.
   std::vector<ServerPrompt> write(const query::Node& query, const RunSettings& settings,
                                   const std::stop_token& stop);
-  /// The prompts of a query that was run, with their replies; without steps that have no answer, and what
-  /// needs them. Throws as write().
+  /// Writes the prompts of a query that was run, with their answers. Steps without an answer, and steps that
+  /// need them, are left out. Throws like write().
   std::vector<ServerPrompt> write(const SentQuery& sent, const std::stop_token& stop);
 
  private:
@@ -100,10 +102,11 @@ class PromptWriter {
   std::size_t m_written = 0;  ///< tokens since the renderer was made
 };
 
-/// Names the tokenizer and the chat template that a document's prompts are written with.
+/// Identifies the tokenizer and the chat template of a document's prompts.
 std::string promptModelId(const RunSettings& settings);
 
-/// The ids of a reply as a server has sampled them: its text, and the end token where it ended itself.
+/// Returns the ids of an answer as a server has sampled them. They are its text, and the end token if it
+/// ended with one.
 std::vector<TokenId> sampledTokens(const SentReply& reply, const text::Tokenizer& tokenizer,
                                    const text::ChatTemplate& chat);
 

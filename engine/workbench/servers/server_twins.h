@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What this program has sent to servers, kept by their twins (engine/twin): so that a run there can say what
-// its server was to find of each prompt, beside what it reports.
+// Keeps cache simulators (engine/twin) of servers with everything that this program has sent there. A run can
+// then compare the predicted reuse of each prompt with the server's report. Open this file when such a
+// prediction is wrong.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -22,44 +23,44 @@
 
 namespace spanscope::workbench {
 
-/// A twin as far as its server says how it is set up; the rest is as it starts by itself.
+/// A simulator with the settings that its server reports. Other settings have their defaults.
 struct TwinSetup {
   twin::Settings settings;
-  bool isAsSaid = false;  ///< the server says something of it
-  std::string problem{};  ///< why there is nothing to be foretold, in a sentence; empty: there is
+  bool isAsSaid = false;  ///< the server reports some of them
+  std::string problem{};  ///< the reason why nothing is predicted, in a sentence; empty: there is none
 };
-/// `slots` and `cache`: what it said of itself.
+/// `slots` and `cache`: as the server reported them.
 TwinSetup twinSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
                     const remote::CacheFacts& cache);
 
-/// What a twin says of a prompt.
+/// A simulator's prediction for a prompt.
 struct Foretold {
   std::int64_t prompt = 0;  ///< tokens
-  std::int64_t found = 0;   ///< of these
+  std::int64_t found = 0;   ///< number of these tokens that are hits
   std::string twin;         ///< twinTitle()
   bool operator==(const Foretold&) const = default;
 };
 
-/// "vLLM 0.33.0"; for a server of another version "vLLM 0.32.0 by the rules of 0.33.0". `version`: the
-/// server's own; empty: it does not say.
+/// Returns "vLLM 0.33.0", with a longer text for a server of another version. `version` is the server's own.
+/// Empty: not reported.
 std::string twinTitle(const twin::Server& server, const std::string& version);
 
-/// It knows a server from the first request on that this program sends there: whatever else the server was
-/// sent, it does not know. Any thread may call it.
+/// It knows a server from the first request of this program on. It does not know requests of other programs.
+/// Any thread may call it.
 class ServerTwins {
  public:
-  /// A prompt that is under way.
+  /// A prompt in progress.
   struct Sent {
     Foretold foretold;
     std::uint64_t number = 0;  ///< for end()
   };
-  /// Sends a prompt to the twin of a server, which is opened where there is none yet, or where the server was
-  /// started in another way since. It comes beside those that have not ended. Nothing: that kind of server
-  /// has no twin, or it says that it finds nothing. Throws Failure as Twin::serve().
+  /// Sends a prompt to the simulator of a server. Opens a simulator if there is none yet, or if the server's
+  /// settings changed. The prompt arrives beside unfinished prompts. Nothing: that kind of server has no
+  /// simulator, or reports that it reuses nothing. Throws Failure if the simulator does.
   std::optional<Sent> send(const std::string& server, const remote::ServerFacts& facts,
                            std::vector<TokenId> prompt);
-  /// What became of it: the reply as far as it was sampled. None: the server has not computed it, or it has
-  /// another model, so that it leaves nothing in the twin's cache. Every prompt that was sent is to be ended.
+  /// Ends a prompt with its sampled answer. Nothing: the server has not computed the prompt, or has another
+  /// model. The prompt then leaves nothing in the simulator's cache. Every sent prompt must be ended.
   void end(const std::string& server, std::uint64_t number, std::optional<std::vector<TokenId>> reply);
 
  private:
@@ -74,7 +75,7 @@ class ServerTwins {
     remote::ServerKind kind = remote::ServerKind::OpenAi;
     std::optional<std::int64_t> slots;
     remote::CacheFacts cache;
-    std::unique_ptr<twin::Twin> twin;  ///< as it was before the first of these
+    std::unique_ptr<twin::Twin> twin;  ///< its state before the first of these
     std::vector<UnderWay> sent{};      ///< in order; the first has not ended
   };
 
@@ -85,8 +86,8 @@ class ServerTwins {
   std::map<std::string, Known> m_twins;
 };
 
-/// The tokens of a chat as a server writes it that has the same tokenizer and chat template. Throws Failure
-/// where the template has no turn for a role.
+/// Returns the tokens of a chat as a server with the same tokenizer and chat template writes it. Throws
+/// Failure if the template has no turn for a role.
 std::vector<TokenId> chatTokens(const std::vector<exports::ChatMessage>& messages,
                                 const text::Tokenizer& tokenizer, const text::ChatTemplate& chat);
 

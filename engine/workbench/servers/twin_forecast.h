@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the caches of other servers would find of a query, given the queries that were run before it.
+// Predicts what the caches of other servers would reuse of a query after earlier queries. Open this file to
+// change the prediction view.
 #pragma once
 
 #include "engine/query/query.h"
@@ -21,8 +22,8 @@
 
 namespace spanscope::workbench {
 
-/// How many tokens of a prompt are found in the cases that were tried: answers of other lengths, and other
-/// orders of the requests that a server gets at the same time. Both are not known before.
+/// The number of reused tokens of a prompt over the tried cases. The cases have other lengths of answers and
+/// other orders of concurrent requests. Both are unknown before.
 struct FoundRange {
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -31,107 +32,107 @@ struct FoundRange {
 };
 
 struct FoundRanges {
-  std::vector<FoundRange> prompts;  ///< of each
-  FoundRange all;                   ///< of all together: what one finds first, another may not
+  std::vector<FoundRange> prompts;  ///< of each prompt
+  FoundRange all;                   ///< of all together; a prompt may lose hits that another one gains
   bool operator==(const FoundRanges&) const = default;
 };
 
-/// Copies of a twin. Each copy serves the same prompts in another case.
+/// Copies of a simulator. Each copy serves the same prompts in another case.
 class TwinCases {
  public:
-  /// The copies have what `twin` has had.
+  /// The copies have the history of the given simulator.
   explicit TwinCases(const twin::Twin& twin);
-  /// `answers`: those of the twin itself, by prompt.
+  /// `answers`: those of the simulator itself, by prompt.
   FoundRanges serve(const std::vector<ServerPrompt>& prompts, const std::vector<twin::Answer>& answers,
                     std::size_t atOnce, const std::stop_token& stop);
 
  private:
   std::vector<std::unique_ptr<twin::Twin>> m_twins;
-  std::uint64_t m_served = 0;  ///< prompts
+  std::uint64_t m_served = 0;  ///< number of prompts
 };
 
-/// What a twin says of the prompts of a query.
+/// A simulator's predictions for the prompts of a query.
 struct TwinForecast {
-  /// "vLLM", "llama.cpp, one slot", "gpu-3, vLLM"
+  /// Returns "vLLM", "llama.cpp, one slot" or "gpu-3, vLLM".
   std::string name() const;
 
-  std::string id;  ///< "vllm", "llama.cpp, one slot"; of a server of the person's list "server gpu-3"
-  std::string
-      server;  ///< its name in the person's list; empty: any server of the kind, with standard options
-  const twin::Server* kind = nullptr;  ///< null: there is no twin; `problem` says so
-  std::string version;                 ///< of a named server, as it says; empty: it does not say
+  std::string id;      ///< "vllm", "llama.cpp, one slot"; for a server of the user's list "server gpu-3"
+  std::string server;  ///< its name in the user's list; empty: any server of the kind, with default options
+  const twin::Server* kind = nullptr;  ///< null: there is no simulator; `problem` says so
+  std::string version;                 ///< of a named server, as reported; empty: not reported
   std::string setup;                   ///< "blocks of 16 tokens"
-  bool isAsSaid = false;               ///< of a named server: so it says of itself; else it is supposed so
-  std::string problem;                 ///< why it says nothing, in a sentence; empty: it does
-  std::int32_t blockSize = 0;          ///< tokens that are drawn as one block
-  std::size_t earlier = 0;             ///< requests that its cache has had
-  std::vector<twin::Answer> present;   ///< to each prompt, after those that were sent before
-  std::vector<twin::Answer> empty;     ///< the same with an empty cache
-  FoundRanges presentRange;            ///< of `present`
-  FoundRanges emptyRange;              ///< of `empty`
+  bool isAsSaid = false;  ///< of a named server: the server reports these settings; else they are assumed
+  std::string problem;    ///< the reason why there is no prediction, in a sentence; empty: there is one
+  std::int32_t blockSize = 0;         ///< tokens that are drawn as one block
+  std::size_t earlier = 0;            ///< requests that its cache has had
+  std::vector<twin::Answer> present;  ///< for each prompt, after the earlier ones
+  std::vector<twin::Answer> empty;    ///< for each prompt, with an empty cache
+  FoundRanges presentRange;           ///< of `present`
+  FoundRanges emptyRange;             ///< of `empty`
   bool operator==(const TwinForecast&) const = default;
 };
 
 struct TwinForecasts {
-  std::string problem;  ///< why there are no prompts, in a sentence; empty: there are
+  std::string problem;  ///< the reason why there are no prompts, in a sentence; empty: there are some
   std::vector<ServerPrompt> prompts;
   std::vector<TwinForecast> twins;
 };
 
-/// What the cache of a twin does with what was sent before and with a query, as a trace.
+/// The work of a simulator's cache with earlier queries and one query, as a trace.
 struct ToldForecast {
-  std::string problem;  ///< why there is none, in a sentence; empty: there is
+  std::string problem;  ///< the reason why there is none, in a sentence; empty: there is one
   std::string name;     ///< "vLLM", "llama.cpp, one slot", "gpu-3, vLLM"
   std::vector<trace::Event> events;
-  std::vector<RunId> before;  ///< the runs whose queries the runs 1, 2, … have; the one behind has the query
+  std::vector<RunId> before;  ///< the runs of the queries of runs 1, 2, …; the last run has the query
 };
 
-/// The answers to prompts that a server with this twin gets, `atOnce` at the same time, in their own order.
+/// Returns the answers for prompts of a server with this simulator, `atOnce` at the same time, in their own
+/// order.
 std::vector<twin::Answer> answersOf(twin::Twin& twin, const std::vector<ServerPrompt>& prompts,
                                     std::size_t atOnce);
 
-/// What is known of a server of the person's list.
+/// The known facts of a server in the user's list.
 struct NamedTwin {
   std::string server;
   std::string kind;                     ///< remote::ServerKindInfo::name; empty: it was not asked yet
-  std::optional<std::int64_t> slots{};  ///< as it said of itself, as the next
+  std::optional<std::int64_t> slots{};  ///< as reported, like the next one
   remote::CacheFacts cache{};
-  bool takesSpans = false;  ///< it is sent whole queries, of which twins know nothing
+  bool takesSpans = false;  ///< it gets whole queries, which simulators do not support
   std::size_t atOnce = 0;   ///< NamedServer::atOnce
-  std::string version{};    ///< as it said of itself; empty: it did not
-  /// ServerFacts::protocols of a server that is asked in the first one that can carry a query: then
-  /// `takesSpans` follows from the query. Empty: its protocol is chosen.
+  std::string version{};    ///< as reported; empty: not reported
+  /// ServerFacts::protocols of a server that uses the first one that can carry a query. `takesSpans` then
+  /// follows from the query. Empty: its protocol is chosen.
   std::vector<std::string> protocols{};
   bool operator==(const NamedTwin&) const = default;
 };
 
-/// The model whose tokens are counted. A server has a model of its own; its twin says what it would find if
-/// that has the same tokenizer and chat template.
+/// The model whose tokens are counted. A server has its own model. The prediction is right if that model has
+/// the same tokenizer and chat template.
 struct PromptModel {
-  std::string id;  ///< another one for another tokenizer or template
+  std::string id;  ///< different for another tokenizer or template
   std::shared_ptr<const text::Tokenizer> tokenizer;
   const text::ChatTemplate* chat = nullptr;
 };
 
-/// Keeps what it has computed for the next query. Not thread-safe.
+/// Keeps its results for the next query. Not thread-safe.
 class TwinForecaster {
  public:
-  /// `sent`: what was run before, in order. Servers with standard options have had all of it; those of the
-  /// person's list what they have answered.
-  /// What is wrong with the query is not thrown: the result says it. Nothing, if it was stopped.
+  /// Predicts a query. `sent` are the earlier queries, in order. Servers with default options have had all of
+  /// them. Servers of the user's list have had their own. Faults of the query are in the result and are not
+  /// thrown. Returns nothing after a stop.
   std::optional<TwinForecasts> forecast(const PromptModel& model, const query::Node& query,
                                         const RunSettings& settings, const std::vector<SentQuery>& sent,
                                         const std::vector<NamedTwin>& named, const std::stop_token& stop);
 
-  /// What the place with this TwinForecast::id does, from an empty cache on: with what was sent, if
-  /// `afterSent`, and then with the query, whose canonical text is `queryJson`. Says what is wrong as
-  /// forecast() does. Nothing, if it was stopped.
+  /// Traces the place with this TwinForecast::id, from an empty cache on. With `afterSent`, it serves the
+  /// earlier queries first, and then the query. `queryJson` is its canonical text. Reports faults like
+  /// forecast(). Returns nothing after a stop.
   std::optional<ToldForecast> tell(const PromptModel& model, const query::Node& query,
                                    const std::string& queryJson, const RunSettings& settings,
                                    const std::vector<SentQuery>& sent, const std::vector<NamedTwin>& named,
                                    const std::string& place, bool afterSent, const std::stop_token& stop);
 
-  /// The places, none of which says anything for this reason.
+  /// Returns the places without predictions, for this reason.
   static TwinForecasts without(const std::string& problem, const std::vector<NamedTwin>& named);
 
  private:
@@ -140,16 +141,16 @@ class TwinForecaster {
             const std::stop_token& stop);
   void takeOne(const SentQuery& sent, const std::stop_token& stop);
 
-  /// The prompts of what was sent; none where no server would have got it.
+  /// Returns the prompts of an earlier query, or none if no server would have got it.
   std::vector<ServerPrompt> promptsOf(const SentQuery& sent, const std::stop_token& stop);
 
-  /// A server that has got what was sent.
+  /// A server that has got the earlier queries.
   struct Place {
     TwinForecast forecast;  ///< without answers
     twin::Settings settings;
     std::unique_ptr<twin::Twin> twin;  ///< null: it has none
-    bool isSilent = false;             ///< it has nothing to say whatever is sent
-    std::size_t atOnce = 1;            ///< requests of a run that it gets at the same time
+    bool isSilent = false;             ///< it has no prediction for any query
+    std::size_t atOnce = 1;            ///< max requests of a run at the same time
 
     bool gets(const ServerPrompt& prompt);
   };
@@ -164,24 +165,24 @@ class TwinForecaster {
   std::vector<RunId> m_taken;
 };
 
-/// Which twin tells.
+/// The simulator of a story.
 struct TwinStoryTitle {
   const twin::Server* server = nullptr;  ///< never null
   std::string name;                      ///< "vLLM", "gpu-3, vLLM"
   std::string setup;                     ///< "blocks of 16 tokens"
-  std::string model;                     ///< directory of the model whose tokens it gets
-  std::size_t atOnce = 1;                ///< requests of a query that it gets at the same time
+  std::string model;                     ///< directory of the model of its tokens
+  std::size_t atOnce = 1;                ///< max requests of a query at the same time
 };
 
-/// Has a twin serve queries one after the other and writes a trace, with a run for each query. The trace has
-/// a reply only where it is known. An unknown reply takes the room of as many tokens as one may expect.
+/// Serves queries one after the other with a simulator and writes a trace, with a run for each query. The
+/// trace has only known answers. An unknown answer takes the space of the expected number of tokens.
 class TwinStory {
  public:
-  /// `twin` must outlive this object.
+  /// The simulator must outlive this object.
   TwinStory(TwinStoryTitle title, twin::Twin& twin, std::shared_ptr<const text::Tokenizer> tokenizer);
 
-  /// Serves the prompts of a query in the order in which they are sent: a run. Gives what is found of each,
-  /// in the order of the query.
+  /// Serves the prompts of a query in sending order: a run. Returns the prediction for each, in the order of
+  /// the query.
   std::vector<twin::Answer> serve(const std::string& queryJson, const std::vector<ServerPrompt>& prompts);
   std::vector<trace::Event> events() const { return m_teller.events(); }
 
