@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Charts (engine/experiment/chart.h) as SVG, in colours that people who see fewer of them can tell apart too.
+// Draws charts (engine/experiment/chart.h) as SVG, in colours that are safe for colour-blind readers. Open
+// this file to change the pictures in files.
 #pragma once
 
 #include "engine/experiment/chart.h"
@@ -11,7 +12,7 @@ namespace spanscope::experiment {
 std::string chartSvg(const LineChart& chart);
 std::string chartSvg(const HeatChart& chart);
 std::string chartSvg(const HistogramChart& chart);
-/// Empty where there is nothing to show.
+/// Empty for an empty chart.
 std::string chartSvg(const Chart& chart);
 
 }  // namespace spanscope::experiment

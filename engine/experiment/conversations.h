@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Conversations with retrieval in the format of MTRAG (github.com/IBM/mt-rag-benchmark): the messages up to
-// each question, and the passages that belong to it. The file is not part of this project; it is read from a
-// place that a person names.
+// Reads conversations with retrieval in the format of MTRAG (github.com/IBM/mt-rag-benchmark). A conversation
+// has the messages up to each question, and its passages. The file is not part of this project. The user
+// names its place. Open this file to read another format.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Said {
 
 struct ConversationTurn {
   std::vector<Said> said;             ///< all messages so far; the last one is the question
-  std::vector<std::size_t> passages;  ///< the passages that were retrieved for the question, in
+  std::vector<std::size_t> passages;  ///< passages that were retrieved for the question, in
                                       ///< Conversations::passages; may be empty
 };
 
@@ -39,15 +39,17 @@ struct Conversations {
   std::vector<Conversation> conversations;  ///< in the order of their beginnings in the file
 };
 
-/// Reads a JSON file, packed with gzip or not, with the members `documents` (`document_id`, `text`) and
-/// `tasks` (`task_id` "CONVERSATION<::>TURN", `input` of `speaker` and `text`, `contexts` of `document_id`).
-/// Throws Failure with file, place, what was found and what was expected, if the file has another form, names
-/// a passage or a turn twice, refers to a missing passage, or is unreasonably large.
+/// Reads a JSON file, with or without gzip compression. Throws Failure with file, place, found and expected
+/// text. It throws for another form and for unreasonable sizes. It throws for a missing passage, and for a
+/// passage or turn with two entries. The file has these members:
+/// - `documents` with `document_id` and `text`;
+/// - `tasks` with `task_id` "CONVERSATION<::>TURN", `input` of `speaker` and `text`, and `contexts` of
+///   `document_id`.
 Conversations readConversations(const std::filesystem::path& file);
 
-/// Finds the file. `asked` is a file, or a folder that contains it. If `asked` is empty, it is the folder
-/// "mtrag" in one of `published`, tried in order. Throws Failure that says what is missing and where it was
-/// searched.
+/// Finds the file. `asked` is a file, or a folder with the file. If `asked` is empty, it is the folder
+/// "mtrag" in one of `published`, in order. Throws Failure that names the missing file and the searched
+/// places.
 std::filesystem::path findConversations(const std::filesystem::path& asked,
                                         std::span<const std::filesystem::path> published);
 

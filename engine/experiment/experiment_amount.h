@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counts what an experiment would compute, without computing it.
+// Counts the tokens that an experiment would compute, without computing them. Open this file when a time
+// estimate is wrong.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -14,7 +15,7 @@
 
 namespace spanscope::experiment {
 
-/// What a study counts in place of measuring.
+/// The counters that replace measurements in a study.
 class ExperimentTally {
  public:
   void add(const TokenAmount& amount) { m_total += amount; }
@@ -28,27 +29,27 @@ class ExperimentTally {
 };
 
 struct ExperimentAmount {
-  TokenAmount total;  ///< what is computed before the first step included
-  std::vector<TokenAmount>
-      steps;  ///< up to the end of each; of fewer repeats than are wished, if these are many
+  TokenAmount total;               ///< includes the tokens before the first step
+  std::vector<TokenAmount> steps;  ///< up to the end of each step; with fewer repeats than requested, if
+                                   ///< these are many
 };
 
 /// Predicts every run of the experiment (run::Predictor). The model needs a tokenizer and a chat template.
-/// Throws Failure as runExperiment() does, or if it was stopped. Writing and reading files is not counted.
+/// Throws Failure like runExperiment(), and on a stop. Writing and reading files is not counted.
 ExperimentAmount countExperiment(ExperimentWish wish, ExperimentModel model,
                                  const std::stop_token& stop = {});
 
-// Bounds of what it computes to measure one query, from a prediction of its run with an empty cache.
+// Bounds of the tokens for measuring one query, from a prediction of its run with an empty cache.
 
-/// One run. `empty`: predicted with an empty cache.
+/// Returns the amount of one run. `empty` is predicted with an empty cache.
 TokenAmount coldAmount(const run::Prediction& empty, const plan::Plan& plan);
 
-/// measureRepeats(): a turn to warm up and `repeats` more, each with every case, of which only the cold one
-/// is sure to compute the whole prompt.
+/// Returns the amount of measureRepeats(): a turn to warm up and `repeats` more, each with every case. Only
+/// the cold case certainly computes the whole prompt.
 TokenAmount repeatsAmount(const TokenAmount& cold, std::int32_t repeats);
 
-/// A cold run, a full prefill of its prompts and replies beside the policy's own, and a run in another order,
-/// for each policy. A policy may compute parts of a prompt twice.
+/// Returns the amount of a comparison. Each policy has a cold run, a run in another order, and a full prefill
+/// of its prompts and answers. A policy may compute sections of a prompt twice.
 TokenAmount comparisonAmount(const TokenAmount& cold, std::size_t policies);
 
 }  // namespace spanscope::experiment

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The results of an experiment as a table and as comma-separated values.
+// Writes the results of an experiment as a table and as comma-separated values. Open this file to add a
+// column.
 #pragma once
 
 #include "engine/experiment/chart.h"
@@ -10,26 +11,26 @@
 
 namespace spanscope::experiment {
 
-/// One row per place. Lines are in the order in which they began, places ascending. The columns are line, x,
-/// y (with a second axis), repeats, and for each measure median and spread ("2.1 … 2.6": the quartiles, or,
-/// for fewer than five repeats, least and most).
+/// One row per place. Lines are in the order of their beginnings, with places ascending. The columns are
+/// line, x, y (with a second axis) and repeats. Each measure has median and spread ("2.1 … 2.6"). The spread
+/// is the quartiles or, for fewer than five repeats, min and max.
 struct ExperimentTable {
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;
 };
 ExperimentTable experimentTable(const ExperimentResult& result);
 
-/// All results, for other programs. A header line comes first. Then there is one line per place and measure,
-/// with its figure, its spread, every sample, and the setup.
+/// Returns all results, for other programs. After a header line there is one line per place and measure. It
+/// has the metric, its spread, every sample, and the setup.
 std::string experimentCsv(const ExperimentResult& result);
 
-/// The points in the order of the table.
+/// Returns the points in the order of the table.
 std::vector<const ExperimentPoint*> sortedPoints(const ExperimentResult& result);
 
-/// What is said of one measure of a point.
+/// Returns the summary of one measure of a point.
 Figure figureOf(const ExperimentPoint& point, std::size_t index, const Measure& measure);
 
-/// The setup of the measurement: "SmolLM2-135M, AMD EPYC, AVX-512, 2 threads; 5 repeats, seed 0; words 100".
+/// Returns the setup of the measurement: model, device, threads, repeats, seed and settings.
 std::string experimentSetup(const ExperimentResult& result);
 
 }  // namespace spanscope::experiment

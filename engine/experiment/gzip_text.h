@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Unpacks gzip files. Open this file to read a compressed data set.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,9 @@
 
 namespace spanscope::experiment {
 
-/// The contents of a file: `bytes` themselves or, if they begin like gzip, the unpacked bytes. Throws Failure
-/// with `file` if the bytes are cut short or damaged, or unpack to more than `limit` bytes.
+/// Returns the contents of a file. These are `bytes` or, if they begin like gzip, the unpacked bytes. Throws
+/// Failure with `file` if the bytes are incomplete or damaged. Throws Failure if they unpack to more than
+/// `limit` bytes.
 std::string unpacked(std::string bytes, const std::string& file, std::size_t limit);
 
 }  // namespace spanscope::experiment

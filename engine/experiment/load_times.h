@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures whether it is worth keeping blocks: the time until the logits after a document are ready, if the
-// whole document is computed, and if it is loaded from the tiers of a span store.
+// Measures whether keeping blocks saves time. It measures the time until the logits after a document are
+// ready. The document is computed, or loaded from the tiers of a span store. Open this file to change this
+// benchmark.
 #pragma once
 
 #include "engine/experiment/seam.h"
@@ -23,41 +24,40 @@ struct LoadOptions {
   std::int32_t tokens = 512;  ///< of the document, at least 2
   std::int32_t repeats = 5;
   std::uint64_t seed = 0;        ///< of the token ids
-  std::filesystem::path folder;  ///< a new store is made here, and stays
+  std::filesystem::path folder;  ///< the folder of a new store, which stays
   Seam seam{};                   ///< called before each document is computed or loaded
 };
 
 /// Seconds from the request to the logits of the last token.
 struct LoadCase {
   Summary seconds;
-  Summary loading;          ///< of these: reading, checking and copying blocks
+  Summary loading;          ///< reading, checking and copying blocks
   std::uint64_t bytes = 0;  ///< bytes that were loaded
   std::int64_t tokens = 0;  ///< tokens that were loaded
 };
 
 struct LoadTimes {
   LoadCase computed;
-  /// The pool is so small that another document of the same size pushes this document out, and is pushed out
-  /// in turn.
+  /// The pool is so small that another document of the same size evicts this document, and the reverse.
   LoadCase host;
   LoadCase disk;      ///< the file is in the system's memory
   LoadCase coldDisk;  ///< the system was asked to drop the file from its memory
   Summary storing;    ///< seconds to write the document to the disk, fsync included
 };
 
-/// Makes a session on the measured model.
-/// The tokens that measureLoadTimes() computes. What it loads and stores, which takes time as well, is not
+/// Returns the tokens that measureLoadTimes() computes. Loading and storing, which take time as well, are not
 /// counted.
 TokenAmount loadAmount(const LoadOptions& options);
 
+/// Makes a session on the measured model.
 using SessionMaker = std::function<std::unique_ptr<run::Session>(const run::SessionConfig&, trace::Sink&)>;
 
-/// Throws Failure if a document does not fit, or if it was stopped.
+/// Throws Failure if a document does not fit, or on a stop.
 LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& config,
                            std::int32_t vocabularySize, const LoadOptions& options, std::stop_token stop);
 
-/// A separate folder within another one, for files that are stored during a measurement. It is removed on
-/// destruction. Whoever stores files there makes it.
+/// A separate folder inside another folder, for files of a measurement. It is removed on destruction. The
+/// code that stores files makes the folder.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& parent);

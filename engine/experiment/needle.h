@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The needle experiment, after the haystack benchmark of IBM/spnl. Every document names one cat and continues
-// with a number of meaningless words. The model lists all names: either from all documents at once or, with
-// attention locality, from portions of k documents, whose lists it then combines. Names that are missing are
-// classified by where they were lost.
+// with meaningless words. The model lists all names from all documents at once. With attention locality, it
+// lists them from groups of k documents and then combines the lists. Missing names are classified by the step
+// that lost them. Open this file to change the experiment.
 #pragma once
 
 #include "engine/experiment/seam.h"
@@ -20,12 +20,12 @@
 
 namespace spanscope::experiment {
 
-/// Most documents: a name occurs only once in a trial.
+/// Max documents: a name occurs only once in a trial.
 inline constexpr std::int32_t kMostNeedles = 40;
 
 struct NeedleOptions {
   std::int32_t documents = 8;                                              ///< 2 … kMostNeedles
-  std::vector<std::int32_t> hayWords = {0, 10, 20, 40, 60, 80, 100, 120};  ///< least number of words in each
+  std::vector<std::int32_t> hayWords = {0, 10, 20, 40, 60, 80, 100, 120};  ///< min number of words in each
                                                                            ///< document
   std::vector<std::int32_t> portions = {0, 2, 4};  ///< k, number of documents that are read at once; 0: all
   std::int32_t trials = 50;
@@ -36,20 +36,19 @@ struct NeedleOptions {
   Seam seam{};  ///< called before each trial
 };
 
-/// Why a name is not in the answer.
+/// The reason why a name is not in the answer.
 enum class MissCause {
   Missed,          ///< the model read the whole document and did not give the name
-  LostCombining,   ///< the portion's list has the name, the combined list does not
-  ReplyTruncated,  ///< its token limit ended the reply that should contain the name
-  NotRun,          ///< the run failed, e.g. because the prompt did not fit; nothing is ever cut to make it
-                   ///< fit
+  LostCombining,   ///< the group's list has the name, the combined list does not
+  ReplyTruncated,  ///< the token limit ended the answer that should contain the name
+  NotRun,          ///< the run failed, e.g. because the prompt did not fit; no prompt is truncated
 };
-/// "missed", "lost when combined", "reply truncated", "not run".
+/// Returns the name of a cause for the user.
 const char* missCauseName(MissCause cause);
 
 struct NeedleMiss {
   std::int32_t trial = 0;
-  std::int32_t document = 0;  ///< place of the document in the prompt
+  std::int32_t document = 0;  ///< index of the document in the prompt
   std::string name;
   MissCause cause = MissCause::Missed;
 };
@@ -62,11 +61,11 @@ struct NeedleRow {
   std::int32_t good = 0;                    ///< runs with good recall and precision
   std::int64_t found = 0;                   ///< number of found names, of trials × documents
   std::int64_t invented = 0;                ///< names in answers that no document has, and repeated names
-  std::vector<std::int32_t> foundAt;        ///< by the document's place: trials that found its name
+  std::vector<std::int32_t> foundAt;        ///< by the document's index: trials that found its name
   std::vector<NeedleMiss> misses;           ///< all misses, by trial and document
   std::int64_t longestPrompt = 0;           ///< tokens of one generate; 0 if none ran
   Summary seconds;                          ///< of a whole run from an empty cache, without failed runs
-  std::optional<std::string> firstFailure;  ///< why a run failed
+  std::optional<std::string> firstFailure;  ///< the reason of the first failed run
 
   std::int64_t missesBy(MissCause cause) const;
 };
@@ -76,20 +75,20 @@ struct NeedleDocument {
   std::string text;
 };
 
-/// The documents of a trial. Equal arguments give equal documents.
+/// Returns the documents of a trial. Equal arguments give equal documents.
 std::vector<NeedleDocument> needleDocuments(const NeedleOptions& options, std::int32_t hayWords,
                                             std::int32_t trial);
 
-/// The query over the documents, before attention locality.
+/// Returns the query over the documents, before attention locality.
 query::Node needleQuery(const std::vector<NeedleDocument>& documents);
 
-/// The plan of the query over the documents, `portion` of which are read at once; 0: all. Throws Failure.
+/// Returns the plan of the query over the documents, of groups of `portion`; 0: all. Throws Failure.
 plan::Plan needlePlan(const std::vector<NeedleDocument>& documents, std::int32_t portion);
 
-/// The names that an answer lists: every text in double quotes.
+/// Returns the names that an answer lists: every text in double quotes.
 std::vector<std::string> listedNames(const std::string& answer);
 
-/// Runs all trials of one row. Empties the session's cache before each. Throws Failure if it was stopped.
+/// Runs all trials of one row. Empties the session's cache before each. Throws Failure on a stop.
 NeedleRow measureNeedle(run::Session& session, const NeedleOptions& options, std::int32_t hayWords,
                         std::int32_t portion, const std::stop_token& stop);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures the operations of a backend at the sizes of a model, and compares each with the device's limits.
+// Open this file to add an operation.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -16,15 +17,15 @@ namespace spanscope::experiment {
 
 struct OperationOptions {
   std::vector<std::int32_t> rows = {1, 16, 512};   ///< of a pass
-  std::vector<std::int32_t> depths = {512, 8192};  ///< number of tokens that attention reads before the rows
-  /// Attention also reads the tokens before the rows in segments of so many tokens, each in blocks of its own
-  /// and turned by itself. 0: only as one segment with the rows.
+  std::vector<std::int32_t> depths = {512, 8192};  ///< number of tokens that attention reads before the rows.
+  /// Attention also reads the tokens before the rows in segments of this number of tokens, with separate
+  /// blocks and rotations. 0: only as one segment with the rows.
   std::int32_t segmentTokens = 0;
   std::int32_t repeats = 5;
   compute::DType kvType = compute::DType::F32;
 };
 
-/// The least work of one call.
+/// The min work of one call.
 struct OperationWork {
   double flops = 0;
   double bytes = 0;  ///< read and written
@@ -34,19 +35,18 @@ struct OperationResult {
   std::string name;  ///< "matmul gate M=16", "attend M=1 depth 512"
   OperationWork work;
   Summary seconds;                ///< of one call
-  compute::MachineRates machine;  ///< the highest rates that were measured between the repeats
+  compute::MachineRates machine;  ///< the highest rates between the repeats
 
   /// Whether arithmetic, and not memory, limits the operation on this device.
   bool isBoundByArithmetic() const;
   double flopsPerSecond() const;  ///< at the median
   double bytesPerSecond() const;  ///< at the median
-  /// Share of the rate that limits the operation. It is more than 1 if the data stays in a cache.
+  /// Returns the share of the rate that limits the operation. It is more than 1 if the data stays in a cache.
   double share() const;
 };
 
-/// Measures the operations one by one and calls `tell` for each. It calls `measureMachine` between the
-/// repeats, so that both see the same disturbances. Throws Failure if memory cannot be allocated or if it was
-/// stopped.
+/// Measures the operations one after the other and reports each. Calls `measureMachine` between the repeats,
+/// so that both have the same disturbances. Throws Failure on a stop, and if memory cannot be allocated.
 void measureOperations(compute::Backend& backend, const model::ModelConfig& config,
                        const OperationOptions& options, const compute::RateMeter& measureMachine,
                        const std::function<void(const OperationResult&)>& tell, const std::stop_token& stop);

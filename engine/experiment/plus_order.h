@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Variants of a query to compare it with: with the children of plus in another order, and without plus.
+// Makes variants of a query for comparisons: with the children of plus in another order, and without plus.
+// Open this file to add a variant.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -10,15 +11,15 @@
 
 namespace spanscope::experiment {
 
-/// Number of children of the widest plus in any prompt; 0 if there is no plus.
+/// Returns the number of children of the widest plus in any prompt, or 0 without a plus.
 std::size_t widestPlus(const plan::Plan& plan);
 
-/// The plan with the children of every plus, also nested ones, in reversed order. Steps and their seeds do
-/// not change: a reply under a plus is the same reply, at another place.
+/// Returns the plan with the children of every plus in reversed order, also of nested ones. Steps and their
+/// seeds do not change. An answer under a plus is the same answer, at another place.
 plan::Plan withReversedPluses(plan::Plan plan);
 
-/// The query without its pluses. A join that contained nothing else is removed too, and so is any other
-/// operator that lost an input. Nothing if no query is left.
+/// Returns the query without its pluses. A join without other contents is removed too, and so is any operator
+/// that lost an input. Returns nothing if no query is left.
 std::optional<query::Node> withoutPluses(query::Node query);
 
 }  // namespace spanscope::experiment

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The place for other work between two measurements. Open this file before you write a measuring loop.
 #pragma once
 
 #include <functional>
 
 namespace spanscope::experiment {
 
-/// The place between two measured pieces. Whoever measures calls it there, on the measuring thread, and
-/// others may use the machine until it returns. It may be empty. It must not throw, and it leaves the
-/// measured sessions as they are.
+/// The place between two measured pieces. The measuring code calls it on its own thread. Other code may use
+/// the machine until it returns. It may be empty. It must not throw, and does not change the measured
+/// sessions.
 using Seam = std::function<void()>;
 
 inline void pass(const Seam& seam) {

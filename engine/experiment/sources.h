@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures which measure of attention finds the documents that an answer used. It asks generated questions.
-// Of the correct answers, it counts how often a measure ranks the needed documents above all others.
+// For correct answers, it counts how often a measure ranks the needed documents above all others. Open this
+// file to add a measure.
 #pragma once
 
 #include "engine/experiment/source_questions.h"
@@ -16,16 +17,16 @@
 
 namespace spanscope::experiment {
 
-// Measures that tell from attention which documents a reply used. They are tested with questions whose
-// documents are known.
+// Measures that derive the used documents of an answer from attention. Questions with known documents test
+// them.
 
-/// A reply, and what its tokens read.
+/// An answer, and the attention of its tokens.
 struct ReadReply {
   std::vector<trace::SegmentInfo> segments;
-  std::vector<trace::SegmentAttention> rows;  ///< by token of the reply
+  std::vector<trace::SegmentAttention> rows;  ///< by token of the answer
 };
 
-/// The segments that are documents: independent segments that the reply sees.
+/// Returns the segments that are documents: independent segments that the answer attends to.
 std::vector<std::uint32_t> documentsOf(const ReadReply& reply);
 
 /// One number for each document, in the order of documentsOf(). A larger number means more use.
@@ -37,7 +38,7 @@ struct SourceMeasure {
   Reading read;
 };
 
-/// The measures without parameters. The first one is the measure that views show.
+/// Returns the measures without parameters. The first one is the measure that views show.
 std::vector<SourceMeasure> sourceMeasures();
 
 struct Head {
@@ -45,14 +46,14 @@ struct Head {
   std::int32_t head = 0;
   bool operator==(const Head&) const = default;
 };
-/// The share that these heads read of each document, without first tokens.
+/// Returns the share of these heads' attention on each document, without attention sinks.
 SourceMeasure headsMeasure(const std::vector<Head>& heads);
 
-/// Records what the last run read; the measured session sends it.
+/// Records the attention of the last run. The measured session emits it.
 class ReplySink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
-  /// What the last request since the previous call read. It can be taken once.
+  /// Returns the attention of the last request since the previous call. It can be taken once.
   ReadReply take();
 
  private:
@@ -61,14 +62,14 @@ class ReplySink final : public trace::Sink {
 };
 
 struct AskedQuestion {
-  std::vector<std::int32_t> needed;  ///< places of documents
+  std::vector<std::int32_t> needed;  ///< indices of documents
   bool isRight = false;              ///< whether the answer was correct word for word
   ReadReply reply;
 };
 
-/// Asks the first `questions` questions of a world with the policy `spans`, each with an empty cache: a
-/// policy without a segment per document tells nothing about documents. Throws Failure if it was stopped or
-/// could not run.
+/// Asks the first `questions` questions of a world with the policy `spans`, each with an empty cache. A
+/// policy without a segment per document shows nothing about documents. Throws Failure on a stop, or if a run
+/// failed.
 std::vector<AskedQuestion> askQuestions(run::Session& session, ReplySink& sink, const SourceWorld& world,
                                         std::int32_t questions, std::int32_t layers,
                                         const std::stop_token& stop);
@@ -87,8 +88,8 @@ SourceCount countRight(const std::vector<AskedQuestion>& asked);
 /// not count as above.
 SourceCount countFound(const std::vector<AskedQuestion>& asked, const Reading& read);
 
-/// At most `most` heads whose sum finds most of these questions: first the best head, then each time the head
-/// that adds most, as long as one adds something.
+/// Returns at most `most` heads whose sum finds most of these questions. The best head comes first, then each
+/// time the head that adds most. It ends when no head adds anything.
 std::vector<Head> bestHeads(const std::vector<AskedQuestion>& asked, std::size_t most);
 
 }  // namespace spanscope::experiment

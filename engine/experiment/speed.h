@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompt and generation speed by the conventions of llama-bench. ppN computes N prompt tokens, tgN generates
-// N tokens one by one; both follow a context of `depth` tokens. Tokenizing and sampling are not included. One
-// run without timing comes first.
+// Measures prompt and generation speed by the conventions of llama-bench. ppN computes N prompt tokens, and
+// tgN generates N tokens one by one. Both follow a context of `depth` tokens. Tokenizing and sampling are not
+// included. One run without timing comes first. Open this file to change this benchmark.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -30,9 +30,9 @@ struct SpeedOptions {
   std::int32_t repeats = 5;
   std::int32_t rowsPerPass = 512;
   compute::DType kvType = compute::DType::F32;
-  double weightElementBytes = 2;  ///< 2 for bf16, 4 for f32
-  /// The machine's rate that prompts are held against: that of the arithmetic with which most weights are
-  /// multiplied. A device that has no such arithmetic is held against its f32.
+  double weightElementBytes = 2;  ///< 2 for bf16, 4 for f32.
+  /// The machine's rate for the comparison with prompts: that of the arithmetic of most weights. A device
+  /// without this arithmetic is compared with its f32.
   double compute::MachineRates::*arithmetic = &compute::MachineRates::flops;
 };
 
@@ -40,22 +40,21 @@ struct SpeedResult {
   SpeedTest test;
   Summary tokensPerSecond;
   double flopsPerSecond = 0;      ///< at the median
-  double bytesPerSecond = 0;      ///< at the median, for the least bytes that must be read
-  compute::MachineRates machine;  ///< the highest rates that were measured between the repeats
-  double arithmeticLimit = 0;     ///< that of the options' arithmetic among them
-  /// Share of the limit for this kind: arithmetic for prompts, memory for generation.
+  double bytesPerSecond = 0;      ///< at the median, for the min bytes that must be read
+  compute::MachineRates machine;  ///< the highest rates between the repeats
+  double arithmeticLimit = 0;     ///< the rate of the options' arithmetic.
+  /// Returns the share of the limit for this kind: arithmetic for prompts, memory for generation.
   double share() const;
 };
 
-/// Number of blocks with `blockSize` tokens for the keys and values of the longest test, including the null
-/// block.
+/// Returns the number of blocks with `blockSize` tokens for the longest test, including the null block.
 std::int32_t speedBlocks(const std::vector<SpeedTest>& tests, std::int32_t blockSize);
 
-/// Keeps the higher of each rate: what disturbs one measurement of a machine is gone in another.
+/// Keeps the higher of each rate. A disturbance of one measurement is absent in another.
 void keepHighest(compute::MachineRates& most, const compute::MachineRates& measured);
 
-/// It calls `measureMachine` between the repeats, so that both see the same disturbances. Throws Failure if
-/// memory cannot be allocated or if it was stopped.
+/// Measures one test. Calls `measureMachine` between the repeats, so that both have the same disturbances.
+/// Throws Failure on a stop, and if memory cannot be allocated.
 SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, const SpeedTest& test,
                          const SpeedOptions& options, const compute::RateMeter& measureMachine,
                          std::stop_token stop);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much an experiment computes, in tokens, and how long that takes.
+// Computes how many tokens an experiment computes, and how long that takes. Open this file to change time
+// estimates.
 #pragma once
 
 #include "engine/run/prediction.h"
@@ -15,10 +16,10 @@ struct StepMetrics;
 
 namespace spanscope::experiment {
 
-/// What is computed, or bounds of it.
+/// The computed tokens, or bounds of them.
 struct TokenAmount {
-  run::CountRange prompt;  ///< tokens of prompts, many at a time; the first token of a reply comes with them
-  run::CountRange generated;  ///< tokens of replies behind the first, one after another
+  run::CountRange prompt;  ///< tokens of prompts, many at a time; they include the first token of an answer
+  run::CountRange generated;  ///< tokens of answers after the first, one after another
 
   TokenAmount& operator+=(const TokenAmount& other) {
     prompt += other.prompt;
@@ -28,11 +29,11 @@ struct TokenAmount {
   bool operator==(const TokenAmount&) const = default;
 };
 
-/// How fast a model was on a device: tokens, and the seconds that they took.
+/// The speed of a model on a device: tokens, and the seconds that they took.
 struct PaceSample {
   std::int64_t promptTokens = 0;
   double promptSeconds = 0;
-  std::int64_t generatedTokens = 0;  ///< behind the first of each reply
+  std::int64_t generatedTokens = 0;  ///< after the first of each answer
   double generatedSeconds = 0;
 
   /// Adds a step that has ended.
@@ -47,19 +48,18 @@ struct SecondsRange {
   bool operator==(const SecondsRange&) const = default;
 };
 
-/// The time that an amount takes at a pace. Nothing if the pace of tokens that it has, or may have, is not
-/// known.
+/// Returns the time of an amount at a pace. Nothing if the pace for its tokens is unknown.
 std::optional<SecondsRange> secondsFor(const TokenAmount& amount, const PaceSample& pace);
 
 enum class DurationUnit : std::uint8_t { Seconds, Minutes, Hours };
 
-/// A time as people say it.
+/// A rounded time for the user.
 struct Duration {
   std::int64_t value = 0;
   DurationUnit unit = DurationUnit::Seconds;
   bool operator==(const Duration&) const = default;
 };
-/// To 1 s below 10 s, to 5 s below a minute, to minutes below two hours; at least 1 s.
+/// Rounds to 1 s below 10 s, to 5 s below a minute, to minutes below two hours. The result is at least 1 s.
 Duration roundedDuration(double seconds);
 
 struct DurationSpan {
@@ -68,23 +68,24 @@ struct DurationSpan {
   bool isOne() const { return least == most; }  ///< "about 40 s"; otherwise "20 s to 1 min"
   bool operator==(const DurationSpan&) const = default;
 };
-/// One time, the mean, where the longest is at most one and a half times the shortest.
+/// Returns one time, the mean, if the longest is at most one and a half times the shortest.
 DurationSpan roundedSpan(const SecondsRange& seconds);
 
-/// In English: "about 40 s", "20 s to 1 min".
+/// Returns English text: "about 40 s", "20 s to 1 min".
 std::string durationText(const SecondsRange& seconds);
 
-/// Tells how long the rest of an experiment takes from what its steps compute and how long those so far took.
+/// Estimates the remaining time of an experiment from the amounts of its steps and the time of the finished
+/// steps.
 class RemainingTime {
  public:
   RemainingTime() = default;
-  /// `steps`: what is computed up to the end of each step of the experiment, or of one that has fewer repeats
-  /// of the same places; ascending. Empty: every step counts the same.
+  /// `steps`: the tokens up to the end of each step, ascending. They may be those of an experiment with fewer
+  /// repeats of the same places. Empty: every step counts the same.
   explicit RemainingTime(const std::vector<TokenAmount>& steps, const PaceSample& pace = {});
 
-  /// The share of the work that is done after this share of the steps, 0 … 1.
+  /// Returns the share of the work that is done after this share of the steps, 0 … 1.
   double workDone(double stepsDone) const;
-  /// Seconds that are left after `spent` seconds. Nothing before a twentieth of the work is done.
+  /// Returns the seconds that are left after `spent` seconds. Nothing before a twentieth of the work is done.
   std::optional<double> secondsLeft(double stepsDone, double spent) const;
 
  private:

@@ -131,9 +131,8 @@ class Document {
   std::optional<std::vector<NodeId>> nodesUnlike(const Document& other) const;
 
   // Only edits.h may call these functions, because only edits.h changes the structure.
-  NodeId insert(DocumentNode node);  ///< makes a new top with a new id and the given children; `parent` is
-                                     ///< ignored
-  /// Gives the document its own copy of the node for changes. The reference is valid until the next edit() of
+  NodeId insert(DocumentNode node);  ///< makes a new top with a new id and these children. The `parent` of
+                                     ///< the node is ignored.
   /// the same node.
   DocumentNode& edit(NodeId id);
   void erase(NodeId id);  ///< erases only this node, which must have neither parent nor children
