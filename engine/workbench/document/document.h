@@ -133,6 +133,7 @@ class Document {
   // Only edits.h may call these functions, because only edits.h changes the structure.
   NodeId insert(DocumentNode node);  ///< makes a new top with a new id and these children. The `parent` of
                                      ///< the node is ignored.
+  /// Gives the document its own copy of the node for changes. The reference is valid until the next edit() of
   /// the same node.
   DocumentNode& edit(NodeId id);
   void erase(NodeId id);  ///< erases only this node, which must have neither parent nor children
