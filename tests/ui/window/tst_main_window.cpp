@@ -158,7 +158,7 @@ class TestMainWindow : public QObject {
                          [&text](const QLabel* label) { return label->text() == text; });
     };
     QVERIFY(says(QStringLiteral("Open an example, then press Ctrl+Return")));
-    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("Open an empty query in a new tab (Ctrl+N)"));
+    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("Open an empty query (Ctrl+N)"));
     m_window.reset();
     m_settings->setValue(QStringLiteral("keys/run.run"), QStringLiteral("Ctrl+J"));
     m_settings->setValue(QStringLiteral("keys/file.new"), QString());
@@ -166,7 +166,7 @@ class TestMainWindow : public QObject {
     m_settings->setValue(QStringLiteral("keys/run.older"), QStringLiteral("Ctrl+9"));
     makeWindow();
     QVERIFY(says(QStringLiteral("Open an example, then press Ctrl+J")));
-    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("Open an empty query in a new tab"));
+    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("Open an empty query"));
 
     m_window->newDocument();
     QTRY_VERIFY(m_window->canvas().accessibleDescription().contains(QStringLiteral("Ctrl+E adds a node")));
