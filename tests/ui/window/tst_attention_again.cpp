@@ -117,7 +117,7 @@ class TestAttentionAgain : public QObject {
     QVERIFY(!command().isEnabled());
     const std::int32_t column = model.segments[1].firstColumn;
     QVERIFY(attentionReadout(model, m_view->options(), 0, column)
-                .contains(QStringLiteral("layer 4, head 2, computed again after the run")));
+                .contains(QStringLiteral("layer 4, head 2, recomputed after the run")));
     QVERIFY(m_view->csv().contains(QStringLiteral("computed again")));
     double sum = 0;
     for (std::int32_t c = 0; c < model.columns; ++c) sum += static_cast<double>(model.mass[model.at(0, c)]);

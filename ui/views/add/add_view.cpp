@@ -116,7 +116,7 @@ AddView::AddView(QWidget* parent)
       m_search(new QLineEdit(this)),
       m_operators(new QListView(this)),
       m_found(new QSortFilterProxyModel(this)),
-      m_none(new QLabel(tr("No operator is called that."), this)),
+      m_none(new QLabel(tr("No operator matches."), this)),
       m_rule(new QWidget(this)),
       m_exampleTitle(new QLabel(tr("Examples"), this)),
       m_examples(new QListWidget(this)) {

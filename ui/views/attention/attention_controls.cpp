@@ -48,10 +48,10 @@ AttentionControls::AttentionControls(QHBoxLayout& row, QObject* parent) : QObjec
 void AttentionControls::addChoosers(QHBoxLayout& row) {
   m_layer = new QComboBox(row.parentWidget());
   m_layer->setAccessibleName(tr("Layer"));
-  m_layer->setToolTip(tr("Which layer's attention is shown, or the mean of all"));
+  m_layer->setToolTip(tr("Show the attention of a layer, or the mean of all layers"));
   m_head = new QComboBox(row.parentWidget());
   m_head->setAccessibleName(tr("Head"));
-  m_head->setToolTip(tr("Which head's attention is shown, or the mean of all"));
+  m_head->setToolTip(tr("Show the attention of a head, or the mean of all heads"));
   for (const QPointer<QComboBox>& box : {m_layer, m_head}) {
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     row.addWidget(box);
@@ -65,7 +65,7 @@ void AttentionControls::addMenu(QHBoxLayout& row) {
   m_show = new QToolButton(row.parentWidget());
   m_show->setText(tr("Show"));
   m_show->setAccessibleName(tr("What the attention view shows"));
-  m_show->setToolTip(tr("What stands beside the sources, which rows are shown, and the scale"));
+  m_show->setToolTip(tr("Choose what to show besides the sources, the rows, and the scale"));
   m_show->setPopupMode(QToolButton::InstantPopup);
   row.addWidget(m_show);
   auto* menu = new QMenu(m_show);
@@ -76,9 +76,9 @@ void AttentionControls::addMenu(QHBoxLayout& row) {
     connect(action, &QAction::toggled, this, toggled);
     return action;
   };
-  m_headsAction = addSwitch(tr("All heads, to choose one"), &AttentionControls::headsToggled);
+  m_headsAction = addSwitch(tr("Show all heads, to choose one"), &AttentionControls::headsToggled);
   menu->addSeparator();
-  addSwitch(tr("With question, reply and other text"), &AttentionControls::ownToggled);
+  addSwitch(tr("With question, answer and other text"), &AttentionControls::ownToggled);
   addSwitch(tr("With first tokens (attention sinks)"), &AttentionControls::sinkToggled);
   addRowsAndScales(*menu);
 }

@@ -23,31 +23,30 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
     return std::find(model.states.begin(), model.states.end(), state) != model.states.end();
   };
   if (has(CellState::Forbidden)) {
-    samples.push_back({Hatch::Forbidden, tr("not visible: the tree keeps these apart")});
+    samples.push_back({Hatch::Forbidden, tr("masked: the tree separates these")});
   }
   if (has(CellState::Outside)) {
     samples.push_back(
-        {Hatch::Outside, tr("outside of the window: a token sees %1 positions").arg(model.window.tokens)});
+        {Hatch::Outside, tr("outside the window: a token attends to %1 positions").arg(model.window.tokens)});
   } else if (model.window.tokens == 0 && model.window.windowed > 0) {
-    samples.push_back({Hatch::None, tr("%1 of %2 layers see only the last %3 positions")
+    samples.push_back({Hatch::None, tr("%1 of %2 layers attend only to the last %3 positions")
                                         .arg(model.window.windowed)
                                         .arg(model.window.layers)
                                         .arg(model.window.widest)});
   }
-  if (has(CellState::Missing)) samples.push_back({Hatch::Missing, tr("seen, but not recorded")});
+  if (has(CellState::Missing)) samples.push_back({Hatch::Missing, tr("attended to, but not recorded")});
   if (model.rowSet == AttentionRowSet::All && !model.promptRows) {
-    samples.push_back(
-        {Hatch::None, tr("rows of the prompt: recorded where Settings, Recording asks for them")});
+    samples.push_back({Hatch::None, tr("rows of the prompt: recorded if Settings, Recording includes them")});
   }
   if (model.sinkColumn >= 0)
     samples.push_back(
-        {Hatch::Sink, tr("holds the first key, an attention sink: looked at for want of anything else")});
+        {Hatch::Sink, tr("has the first key, an attention sink: attended to if no other key matches")});
   if (model.withoutFirst) samples.push_back({Hatch::None, tr("without first tokens (attention sinks)")});
   if (scale == AttentionScale::ByRow)
-    samples.push_back({Hatch::None, tr("scale: of the most that its row has outside of question and reply")});
+    samples.push_back({Hatch::None, tr("scale: share of the max of its row, without question and answer")});
   if (scale == AttentionScale::Logarithmic) samples.push_back({Hatch::None, tr("logarithmic scale")});
   if (model.computedAgain)
-    samples.push_back({Hatch::None, tr("computed again after the run, by replaying the answer")});
+    samples.push_back({Hatch::None, tr("recomputed after the run, by replaying the answer")});
   if (model.leftOut) samples.push_back({Hatch::None, leftOutText(*model.leftOut)});
   if (!model.earlierRuns.empty()) {
     QStringList runs;
@@ -60,9 +59,9 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
   if (model.earlierHere) samples.push_back({Hatch::Pale, tr("pale: recorded for another step of this run")});
   // With such rows the scale ends below 1.
   if (model.singles && model.highest <= 0.8F)
-    samples.push_back({Hatch::None, tr("1 where a row sees one block only")});
+    samples.push_back({Hatch::None, tr("1 if a row attends to one block only")});
   if (model.blocksPerCell > 1 && !model.tokenColumns)
-    samples.push_back({Hatch::None, tr("%1 blocks a cell").arg(model.blocksPerCell)});
+    samples.push_back({Hatch::None, tr("%1 blocks per cell").arg(model.blocksPerCell)});
   if (samples == m_samples && theme == m_theme) return;
   m_samples = std::move(samples);
   m_theme = theme;

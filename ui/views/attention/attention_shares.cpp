@@ -128,32 +128,32 @@ QString shareSentence(const ShareModel& model) {
   if (model.isEmpty()) return {};
   const QString text = topText(model);
   if (model.token) {
-    return text.isEmpty() ? tr("For “%1” it looked at all sources alike").arg(*model.token)
-                          : tr("For “%1” it looked at %2").arg(*model.token, text);
+    return text.isEmpty() ? tr("For “%1” it attended to all sources equally").arg(*model.token)
+                          : tr("For “%1” it attended to %2").arg(*model.token, text);
   }
-  return text.isEmpty() ? tr("The answer looked at all sources alike")
-                        : tr("The answer looked at %1").arg(text);
+  return text.isEmpty() ? tr("The answer attended to all sources equally")
+                        : tr("The answer attended to %1").arg(text);
 }
 
 QString shareNote(const ShareModel& model) {
   if (model.isEmpty()) return {};
   QString rest = tr("other text %1").arg(partText(model.rest));
-  if (model.beside > 0) rest += tr(", replies beside it %1").arg(partText(model.beside));
+  if (model.beside > 0) rest += tr(", other answers %1").arg(partText(model.beside));
   if (model.sink) rest += tr(", first tokens %1").arg(partText(*model.sink));
   const QString whole = tr("Of all attention: sources %1, %2").arg(partText(model.sources), rest);
-  return model.ofSquares ? tr("Strong looks count most (squares). %1").arg(whole) : whole;
+  return model.ofSquares ? tr("Strong attention counts most (squares). %1").arg(whole) : whole;
 }
 
 QString shareTip(const ShareModel& model, std::size_t bar) {
   if (bar >= model.bars.size()) return {};
   const ShareBar& own = model.bars[bar];
   const QString text =
-      (model.ofSquares ? tr("%1: %2 of the sources, strong looks counting most; %3 of all attention")
+      (model.ofSquares ? tr("%1: %2 of the sources, strong attention counts most; %3 of all attention")
                        : tr("%1: %2 of what is shown, %3 of all attention"))
           .arg(own.name, partText(own.share), massText(own.mass));
   return own.kind == ShareKind::Sink
              ? text + QLatin1Char('\n') +
-                   tr("The first token of each segment: models look there when they look for nothing")
+                   tr("The first token of each segment: heads attend to it if no other key matches")
              : text;
 }
 
@@ -165,7 +165,7 @@ QString shareCsv(const ShareModel& model) {
                      csvNumber(bar.share), QString::number(model.run)});
   }
   if (model.beside > 0)
-    text += csvLine({query, QString(), QString(), tr("replies written beside it"), QString(), QString(),
+    text += csvLine({query, QString(), QString(), tr("answers of the same team"), QString(), QString(),
                      tr("of all attention"), csvNumber(model.beside), QString::number(model.run)});
   return text;
 }

@@ -46,11 +46,11 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
   const QString pair = tr("%1 → %2: ").arg(from, to);
   switch (model.states[model.at(row, column)]) {
     case CellState::Blank:
-      return pair + tr("not there yet, it comes later");
+      return pair + tr("not there yet; it comes later");
     case CellState::Forbidden:
-      return pair + tr("not visible: the tree keeps them apart");
+      return pair + tr("masked: the tree separates them");
     case CellState::Outside:
-      return pair + tr("outside of the window of %1 positions").arg(model.window.tokens);
+      return pair + tr("outside the window of %1 positions").arg(model.window.tokens);
     case CellState::Missing:
       return pair +
              (model.leftOut ? tr("not recorded (%1)").arg(leftOutText(*model.leftOut)) : tr("not recorded"));
@@ -61,7 +61,7 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
   const QString head = options.head ? tr("head %1").arg(*options.head) : tr("mean of heads");
   QString text = pair + massText(static_cast<double>(model.mass[model.at(row, column)])) +
                  tr(", %1, %2").arg(layer, head);
-  if (isComputedAgain(query, key->segment)) text += tr(", computed again after the run");
+  if (isComputedAgain(query, key->segment)) text += tr(", recomputed after the run");
   if (query.source == RowSource::Earlier) {
     text += query.run == model.run ? tr(", recorded for request %1, reused here").arg(query.request)
                                    : tr(", recorded in run %1, reused here").arg(query.run);

@@ -44,8 +44,8 @@ AttentionView::AttentionView(QWidget* parent)
   setAccessibleName(tr("Attention"));
   m_plot->setAccessibleName(tr("Attention heat map"));
   m_plot->setAccessibleDescription(
-      tr("Arrow keys move from cell to cell, Space selects the token or block, Return opens the column, "
-         "Escape goes back."));
+      tr("Arrow keys move between cells. Space selects the token or block, Return opens the column, Escape "
+         "goes back."));
   m_readout->setAccessibleName(tr("Attention of the cell"));
   m_readout->setTextFormat(Qt::PlainText);
   m_readout->setMinimumWidth(0);
@@ -185,18 +185,19 @@ QString AttentionView::readout() const {
 QString AttentionView::emptyText() const {
   if (isMapShown()) return {};
   if (m_model.leftOut) return leftOutText(*m_model.leftOut);
-  if (m_model.request == 0) return tr("Run a query with attention recording on to see where it looked.");
-  if (m_model.rows.empty()) return tr("Where the answer looks appears here with its first token.");
+  if (m_model.request == 0)
+    return tr("Switch on attention recording and run a query to see what the answer attends to.");
+  if (m_model.rows.empty()) return tr("The attention of the answer appears here with its first token.");
   if (input()->reported.of(Fact::Attention) == Reporting::NotReported &&
       input()->replay.origin == TraceOrigin::Session)
     return tr(
-        "Not reported by this trace: attention. Turn it on in the settings and run again, or choose a "
-        "layer, which can be computed again.");
-  return m_options.layer || m_options.head ? tr("Of this layer and head nothing was recorded.")
+        "Not reported by this trace: attention. Switch it on in the settings and run again, or choose a "
+        "layer to recompute.");
+  return m_options.layer || m_options.head ? tr("Nothing was recorded for this layer and head.")
          : input()->replay.origin == TraceOrigin::Session
-             ? tr("Attention was not recorded: turn it on in the settings and run again, or choose a layer, "
-                  "which can be computed again.")
-             : tr("Attention was not recorded: turn it on in the settings and run again.");
+             ? tr("Attention was not recorded. Switch it on in the settings and run again, or choose a layer "
+                  "to recompute.")
+             : tr("Attention was not recorded. Switch it on in the settings and run again.");
 }
 
 bool AttentionView::isMapShown() const {
@@ -314,12 +315,12 @@ void AttentionView::showAround() {
 }
 
 QString AttentionView::hint() const {
-  if (!m_back.empty()) return tr("Escape goes back a step.");
+  if (!m_back.empty()) return tr("Escape goes one step back.");
   const auto opens = [this](const AttentionSegment& segment) {
     return segment.columns > 0 && finerGrain(m_model, segment.segment);
   };
   if (std::any_of(m_model.segments.begin(), m_model.segments.end(), opens))
-    return tr("A double click or Enter opens a column. Wheel: zoom. F: fit.");
+    return tr("Double-click or press Enter to open a column. Wheel: zoom. F: fit.");
   return tr("Wheel: zoom. F: fit.");
 }
 
@@ -355,11 +356,10 @@ void AttentionView::selectPart(std::size_t part) {
 
 QString AttentionView::noKeysText() const {
   if (input()->replay.origin != TraceOrigin::Session || m_model.rowSet != AttentionRowSet::Answer)
-    return tr("Single keys were not recorded: record every token in Settings to zoom further.");
-  return m_options.layer
-             ? tr("Single keys were not recorded: compute them again to zoom further.")
-             : tr("Single keys were not recorded: choose a layer, which can be computed again, or record "
-                  "every token in Settings.");
+    return tr("Single keys were not recorded. Record every token in Settings to zoom further.");
+  return m_options.layer ? tr("Single keys were not recorded. Recompute them to zoom further.")
+                         : tr("Single keys were not recorded. Choose a layer to recompute, or record every "
+                              "token in Settings.");
 }
 
 void AttentionView::openCell(int row, int column) {
@@ -525,7 +525,7 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo attentionRow() {
   return {.id = QStringLiteral("attention"),
           .title = tr("Attention"),
-          .help = tr("Where each block of the prompt looked, and what the tree lets it see"),
+          .help = tr("What each block of the prompt attends to, and what the tree allows"),
           .make = makeViewOf<AttentionView>,
           .needs = {Fact::Attention},
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 1, 1, 0, 55, true},

@@ -109,16 +109,16 @@ HeadGrid headGrid(const ViewInput& input) {
 QString headText(const HeadGrid& grid, std::size_t map) {
   if (map >= grid.maps.size()) return {};
   const HeadMap& own = grid.maps[map];
-  return tr("layer %1, head %2: %3 of what it read from sources is %4")
+  return tr("layer %1, head %2: %3 of its attention on sources is on %4")
       .arg(own.layer)
       .arg(own.head)
       .arg(partText(own.share), grid.names[grid.selected.value_or(own.most)]);
 }
 
 QString headGridTitle(const HeadGrid& grid) {
-  if (grid.isEmpty()) return tr("What single heads read was not recorded.");
-  return grid.selected ? tr("Heads that found %1, the best first").arg(grid.names[*grid.selected])
-                       : tr("Heads by layer. Select a document to see which of them found it.");
+  if (grid.isEmpty()) return tr("The attention of single heads was not recorded.");
+  return grid.selected ? tr("Heads that attend to %1, strongest first").arg(grid.names[*grid.selected])
+                       : tr("Heads by layer. Select a document to see which heads attend to it.");
 }
 
 namespace {
@@ -144,7 +144,7 @@ QImage imageOf(const HeadGrid& grid, const HeadMap& map) {
 }  // namespace
 
 HeadGridArea::HeadGridArea(QWidget* parent) : PaintedScroll(parent) {
-  setAccessibleName(tr("What each head read"));
+  setAccessibleName(tr("Attention of each head"));
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 }
 

@@ -41,7 +41,7 @@ void ReplayStrip::setContent(const ReplayOffer& offer, const Theme& theme) {
   m_button->setText(offer.isComputing ? tr("Stop") : tr("Compute again"));
   m_button->setToolTip(offer.isComputing
                            ? tr("Stop computing")
-                           : tr("Replay the answer over the cached blocks, to see its blocks and tokens"));
+                           : tr("Replay the answer over the cached blocks to see blocks and tokens"));
   m_button->setAccessibleDescription(offer.text);
   setVisible(!offer.text.isEmpty());
 }
@@ -57,10 +57,9 @@ QString capitalized(QString text) {
 QString computedText(const trace::AttentionReplayed& replayed, const QString& name) {
   const QString cached = QLocale::c().toString(static_cast<qlonglong>(replayed.cachedTokens));
   if (replayed.recomputedTokens == 0)
-    return tr("%1 was computed again after the run, over %2 tokens in the cache.")
-        .arg(capitalized(name), cached);
-  return tr("%1 was computed again after the run, over %2 tokens in the cache; %3 more were not there and "
-            "were computed too.")
+    return tr("%1 was recomputed after the run, over %2 tokens in the cache.").arg(capitalized(name), cached);
+  return tr("%1 was recomputed after the run, over %2 tokens in the cache and %3 tokens that were computed "
+            "again.")
       .arg(capitalized(name), cached,
            QLocale::c().toString(static_cast<qlonglong>(replayed.recomputedTokens)));
 }
@@ -77,7 +76,7 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
   if (!options.layer) {
     if (options.head && known.withBlocks < known.tokens)
       offer.text =
-          tr("Blocks and tokens of head %1 were not recorded for all layers together: choose a layer.")
+          tr("Blocks and tokens of head %1 were not recorded for all layers together. Choose a layer.")
               .arg(*options.head);
     return offer;
   }
@@ -88,7 +87,7 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
   if (isRunning(input, call)) {
     offer.choice = choice;
     offer.isComputing = true;
-    offer.text = tr("Computing %1 again: the answer is replayed over the cached blocks…").arg(name);
+    offer.text = tr("Recomputing %1 over the cached blocks…").arg(name);
     return offer;
   }
   // If single keys would be too many, a replay gives only blocks.

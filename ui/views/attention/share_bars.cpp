@@ -45,7 +45,7 @@ QRect roomOf(const QRect& whole) {
 
 ShareBars::ShareBars(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Where the answer looked"));
+  setAccessibleName(tr("Attention of the answer"));
   QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);

@@ -62,8 +62,8 @@ AttentionEntropyView::AttentionEntropyView(QWidget* parent)
     label->setWordWrap(true);
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   }
-  m_sentence->setAccessibleName(tr("What the numbers say"));
-  m_compute->setToolTip(tr("Puts the answer through the model once more, its tokens given"));
+  m_sentence->setAccessibleName(tr("Result"));
+  m_compute->setToolTip(tr("Compute it with the tokens of the answer"));
   m_plot->setFocusPolicy(Qt::NoFocus);
   m_plot->setMinimumSize(180, 90);
   setFocusProxy(m_compute);
@@ -88,16 +88,15 @@ AttentionEntropyView::AttentionEntropyView(QWidget* parent)
 
 QString AttentionEntropyView::emptyText() const {
   return m_shown.choice.request == 0
-             ? tr("Run a query to see how spread out the attention of its answer is in each layer.")
+             ? tr("Run a query to see how widely its answer spreads attention in each layer.")
              : QString();
 }
 
 QString AttentionEntropyView::statusText() const {
-  if (m_shown.isRunning) return tr("Putting the answer through the model once more…");
+  if (m_shown.isRunning) return tr("Computing the answer's tokens again…");
   if (m_shown.entropy) return tr("Dashed: the same weight on every key.");
   if (!m_shown.problem.isEmpty()) return m_shown.problem;
-  return m_shown.obstacle.isEmpty() ? tr("The entropy of attention is not recorded: compute it.")
-                                    : m_shown.obstacle;
+  return m_shown.obstacle.isEmpty() ? tr("The entropy of attention is not computed yet.") : m_shown.obstacle;
 }
 
 Role AttentionEntropyView::statusRole() const {
@@ -181,7 +180,7 @@ void AttentionEntropyView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo attentionEntropyRow() {
   return {.id = QStringLiteral("attention-entropy"),
           .title = tr("Attention entropy"),
-          .help = tr("How spread out the attention of an answer is, layer by layer"),
+          .help = tr("How widely an answer spreads its attention, layer by layer"),
           .make = makeViewOf<AttentionEntropyView>,
           .needs = {Fact::Prompts},
           .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 3, 0},

@@ -99,16 +99,13 @@ bool hasSteps(const std::vector<CaseSummary>& cases) {
 QString caseHelp(RunCase runCase) {
   switch (runCase) {
     case RunCase::Cold:
-      return tr("With an empty cache: a step finds only what earlier steps of the same run computed.");
+      return tr("With an empty cache. A step finds only what earlier steps of the same run computed.");
     case RunCase::SameOrder:
-      return tr("The same once more: all but the last token of a prompt is found.");
+      return tr("The same run again. All but the last token of a prompt is cached.");
     case RunCase::Swapped:
-      return tr(
-          "What stands under plus in reversed order, which the cache has not seen: it is relocated, and what "
-          "follows it is computed.");
+      return tr("The children of plus in reversed order. They are relocated, and later text is computed.");
     case RunCase::Floor:
-      return tr(
-          "Without what stands under plus, in the cache of the turn: the least that any order could cost.");
+      return tr("Without the children of plus, with the same cache. No order can cost less.");
   }
   return {};
 }
@@ -126,9 +123,9 @@ std::vector<FigureColumn> caseColumns(bool withSteps) {
       {tr("Case"), {}},
       {tr("%1 ms").arg(metricShortName("time-to-first-token")), tr("Median. %1").arg(first)},
       {tr("Min – max"), tr("Minimum and maximum over all repeats. %1").arg(first)},
-      {tr("Speed-up"), tr("How often the median goes into that of cold; “overlaps” where the spreads of the "
-                          "two overlap, so that it may be noise: from quartile to quartile, with fewer "
-                          "than 5 repeats from least to most.")}};
+      {tr("Speed-up"), tr("Median of cold divided by this median. “Overlaps” means that the spreads overlap, "
+                          "so the difference may be noise. A spread is from quartile to quartile, or from "
+                          "min to max with fewer than 5 repeats.")}};
   if (withSteps)
     columns.push_back(
         {metricShortTitle("final-time-to-first-token"), metricMeaning("final-time-to-first-token")});
@@ -199,14 +196,13 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
   const QString times =
       tr("Median, with minimum and maximum in brackets. %1").arg(metricMeaning("time-to-first-token"));
   model.columns = {
-      {tr("Tokens a document"), tr("Of two documents, between a fixed start and a question that is new every "
-                                   "time.")},
+      {tr("Tokens per document"), tr("Two documents between a fixed beginning and a new question.")},
       {timed(RunCase::Cold), times},
       {timed(RunCase::SameOrder), times},
       {timed(RunCase::Swapped), times},
-      {tr("Speed-up"), tr("How often the median of the swapped order goes into that of cold.")},
-      {metricShortTitle("cached-tokens"), tr("Tokens of the prompt that both orders found.")}};
-  model.xName = tr("Tokens a document");
+      {tr("Speed-up"), tr("Median of cold divided by the median of the swapped order.")},
+      {metricShortTitle("cached-tokens"), tr("Prompt tokens that were cached in both orders.")}};
+  model.xName = tr("Tokens per document");
   model.yName = tr("%1, ms").arg(metricShortName("time-to-first-token"));
   for (const RunCase runCase : {RunCase::Cold, RunCase::SameOrder, RunCase::Swapped})
     model.series.push_back({.runCase = runCase, .name = caseText(runCase), .points = {}});
@@ -256,9 +252,9 @@ QString benchmarkCsv(const Benchmark& benchmark) {
   };
   QString text;
   if (benchmark.kind == BenchmarkKind::Lengths) {
-    text = csvLine({tr("tokens a document"), metricHeading("prompt-tokens"), tr("case"), tr("repeat"),
+    text = csvLine({tr("tokens per document"), metricHeading("prompt-tokens"), tr("case"), tr("repeat"),
                     metricHeading("time-to-first-token"),
-                    tr("%1, fewest of all repeats").arg(metricHeading("cached-tokens"))});
+                    tr("%1, min of all repeats").arg(metricHeading("cached-tokens"))});
     for (const MeasuredLength& length : benchmark.lengths) {
       if (!length.row) continue;
       const std::vector<std::pair<RunCase, const experiment::AbbaCase*>> cases = {
@@ -338,24 +334,23 @@ QString gapText(RunCase runCase, CaseGap gap) {
       break;
     case CaseGap::NoPlus:
       return runCase == RunCase::Floor
-                 ? tr("No “%1”: there is no plus in the query that could be left out.").arg(name)
-                 : tr("No “%1”: there is no plus in the query, and nowhere else is the order free.")
-                       .arg(name);
+                 ? tr("No “%1”: the query has no plus to leave out.").arg(name)
+                 : tr("No “%1”: the query has no plus, and only under plus the order is free.").arg(name);
     case CaseGap::NothingToSwap:
       return tr("No “%1”: no plus has two children.").arg(name);
     case CaseGap::NothingLeft:
-      return tr("No “%1”: without what stands under plus nothing is left that could run.").arg(name);
+      return tr("No “%1”: without the children of plus there is nothing to run.").arg(name);
   }
   return {};
 }
 
 QString tooFewText() {
-  return tr("Fewer than %1 repeats say nothing of the spread, so nothing is called faster.")
+  return tr("Fewer than %1 repeats show no spread, so no case is called faster.")
       .arg(experiment::kFewestSamples);
 }
 
 QString unclearText(RunCase first, RunCase second) {
-  return tr("%1 and %2: their spreads overlap, so neither is called faster.")
+  return tr("The spreads of %1 and %2 overlap, so neither is called faster.")
       .arg(caseText(first), caseText(second));
 }
 
@@ -373,9 +368,9 @@ void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRem
     say(remarks, unclearText(RunCase::Cold, RunCase::Swapped));
   } else if (gain.standing == Standing::Faster) {
     say(remarks,
-        tr("With the order swapped the first token comes %1 sooner than cold.").arg(timesText(gain.factor)));
+        tr("In the swapped order the first token comes %1 sooner than cold.").arg(timesText(gain.factor)));
   } else {
-    say(remarks, tr("With the order swapped the first token comes later than cold."));
+    say(remarks, tr("In the swapped order the first token comes later than cold."));
   }
   const CaseSummary* floor = find(cases, RunCase::Floor);
   if (floor == nullptr) return;
@@ -383,7 +378,7 @@ void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRem
   if (cost.standing == Standing::Unclear)
     say(remarks, unclearText(RunCase::Swapped, RunCase::Floor));
   else if (cost.standing == Standing::Slower)
-    say(remarks, tr("Order swapped takes %1 the time of the floor.").arg(timesText(1 / cost.factor)));
+    say(remarks, tr("The swapped order takes %1 the time of the floor.").arg(timesText(1 / cost.factor)));
 }
 
 void addAnswers(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRemark>& remarks) {
@@ -392,15 +387,15 @@ void addAnswers(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRema
     // The floor has no documents, so its answer always differs.
     if (each.otherAnswers == 0 || each.runCase == RunCase::Floor) continue;
     isSame = false;
-    warn(remarks, tr("%1: another answer than the first cold run in %2 of %3 runs.")
+    warn(remarks, tr("%1: the answer differs from the first cold run in %2 of %3 runs.")
                       .arg(caseText(each.runCase))
                       .arg(each.otherAnswers)
                       .arg(each.samples));
   }
   if (!isSame || cases.empty()) return;
   say(remarks, find(cases, RunCase::Floor) == nullptr
-                   ? tr("Every run gave the same answer.")
-                   : tr("Every run but those of the floor gave the same answer."));
+                   ? tr("All runs gave the same answer.")
+                   : tr("All runs except those of the floor gave the same answer."));
 }
 
 }  // namespace
@@ -412,9 +407,9 @@ QString timesText(double factor) {
 void addStateRemarks(const Benchmark& benchmark, const document::Document& document,
                      std::vector<BenchmarkRemark>& remarks) {
   if (benchmark.subject != benchmarkSubject(document, benchmark.kind))
-    warn(remarks, tr("Measured before the last edit: the query or its settings have changed."));
+    warn(remarks, tr("Measured before the last edit. The query or its settings have changed."));
   if (benchmark.state == workbench::WorkState::Failed)
-    warn(remarks, tr("It could not go on: %1").arg(QString::fromStdString(benchmark.problem)));
+    warn(remarks, tr("It stopped: %1").arg(QString::fromStdString(benchmark.problem)));
   if (benchmark.state == workbench::WorkState::Stopped) {
     const bool isQuery = benchmark.kind == BenchmarkKind::Query;
     say(remarks,
@@ -433,10 +428,9 @@ void addCaseRemarks(const Benchmark& benchmark, const std::vector<CaseSummary>& 
     if (benchmark.gaps[i] != CaseGap::None) say(remarks, gapText(static_cast<RunCase>(i), benchmark.gaps[i]));
   }
   if (!cases.empty())
-    say(remarks,
-        tr("Measured in a pool of its own of %1 blocks, without recording attention: the cache of this "
-           "tab stays as it is.")
-            .arg(benchmark.blockCount - 1));
+    say(remarks, tr("Measured in a separate pool of %1 blocks, without recording attention. The cache of "
+                    "this tab does not change.")
+                     .arg(benchmark.blockCount - 1));
 }
 
 void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& remarks) {
@@ -451,15 +445,14 @@ void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& 
     alike += standing == Standing::Unclear ? 1 : 0;
   }
   if (compared > 0)
-    say(remarks,
-        tr("At %1 of %2 lengths the spreads of the same and the swapped order overlap: there, moving the "
-           "documents cost nothing that could be measured.")
-            .arg(alike)
-            .arg(compared));
+    say(remarks, tr("At %1 of %2 lengths the spreads of the same and the swapped order overlap. There, "
+                    "relocation has no measurable cost.")
+                     .arg(alike)
+                     .arg(compared));
   else if (benchmark.measuredLengths() > 0)
     say(remarks, tooFewText());
-  say(remarks, tr("Two made-up documents and a question that is new every time, in a pool of its own of %1 "
-                  "blocks: what the document asks plays no part.")
+  say(remarks, tr("Two generated documents and a new question each time, in a separate pool of %1 blocks. "
+                  "The query of this document is not used.")
                    .arg(benchmark.blockCount - 1));
 }
 

@@ -35,11 +35,11 @@ constexpr int kLinesHeight = 200;
 QString BenchmarkView::introduction() const {
   if (wish().kind == BenchmarkKind::Lengths)
     return tr(
-        "Measures two made-up documents, from short to long, on the model of this document: with an empty "
-        "cache, in the same and in the swapped order, each time with a new question.");
+        "Measure two generated documents, from short to long, on the model of this document. They run with "
+        "an empty cache, in the same order and swapped, each time with a new question.");
   return tr(
-      "Runs this query again and again: with an empty cache, in the same order, with what stands under plus "
-      "swapped, and without it. Medians with their spread say what the cache saves.");
+      "Run this query repeatedly: with an empty cache, in the same order, with the children of plus swapped, "
+      "and without them. Medians and spreads show what the cache saves.");
 }
 
 BenchmarkView::BenchmarkView(QWidget* parent)
@@ -57,7 +57,7 @@ void BenchmarkView::makeChoices() {
   m_kind->addItem(tr("Document lengths"), static_cast<int>(BenchmarkKind::Lengths));
   m_repeats = new QSpinBox(this);
   m_repeats->setAccessibleName(tr("Repeats"));
-  m_repeats->setToolTip(tr("How often each case is measured, after a turn to warm up that does not count"));
+  m_repeats->setToolTip(tr("Number of measurements per case, after one warm-up"));
   m_repeats->setRange(1, kMostRepeats);
   m_repeats->setValue(BenchmarkWish().repeats);
   m_repeats->setSuffix(tr(" repeats"));
@@ -73,7 +73,7 @@ void BenchmarkView::makeChoices() {
 
 QWidget* BenchmarkView::makeResults() {
   auto* results = new QWidget;
-  QVBoxLayout* texts = makeTexts(tr("Figures of the benchmark"), results);
+  QVBoxLayout* texts = makeTexts(tr("Results of the benchmark"), results);
   texts->addStretch(1);
   m_plot = new BenchmarkPlot(results);
   m_results = new QBoxLayout(QBoxLayout::TopToBottom, results);
@@ -110,8 +110,8 @@ void BenchmarkView::refresh() {
               .rows = {},
               .run = tr("Measure"),
               .runHelp = m_model.isRunning
-                             ? tr("Repeats that have ended stay")
-                             : tr("Takes some runs' time; other runs pass between two of its steps")};
+                             ? tr("Finished repeats are kept")
+                             : tr("Takes the time of several runs. Other runs can run between its steps")};
   for (const BenchmarkRemark& remark : m_model.remarks)
     (remark.kind == RemarkKind::Warning ? shown.warnings : shown.remarks) += remark.text;
   for (const BenchmarkRow& row : m_model.rows) {
@@ -200,7 +200,7 @@ void BenchmarkView::resizeEvent(QResizeEvent* event) {
 ViewInfo benchmarkRow() {
   return {.id = QStringLiteral("benchmark"),
           .title = tr("Benchmark"),
-          .help = tr("The query run again and again: cold, in the same order and swapped"),
+          .help = tr("The query, run repeatedly: cold, in the same order and swapped"),
           .make = makeViewOf<BenchmarkView>,
           .places = {{LayoutId::Measure, Room::Low, Room::Large, 0, 0, 1, 0}}};
 }

@@ -282,9 +282,9 @@ void BlockLegend::showLoaded(bool isShown) {
   // It stands after hits and computed blocks, where even a narrow title bar has room for it.
   const auto place = m_entries.begin() + std::min<std::ptrdiff_t>(3, std::ssize(m_entries));
   if (isShown) {
-    m_entries.insert(place, {{.role = BlockRole::Hit, .loaded = true},
-                             tr("loaded"),
-                             tr("A hit that was not in the pool: loaded from host memory or the disk")});
+    m_entries.insert(
+        place,
+        {{.role = BlockRole::Hit, .loaded = true}, tr("loaded"), tr("A hit from host memory or the disk")});
   } else {
     m_entries.erase(place);
   }
@@ -363,7 +363,7 @@ std::vector<BlockLegend::Meaning> stateLegend() {
   return {
       entry(BlockRole::Hit, explain(u"hit")), entry(BlockRole::Relocated, explain(u"relocated")),
       entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
-      entry(BlockRole::Free, tr("No physical block yet, or freed with its request: it was never stored"))};
+      entry(BlockRole::Free, tr("No physical block yet, or freed with its request without being stored"))};
 }
 
 }  // namespace spanscope::ui

@@ -6,8 +6,8 @@
 namespace spanscope::ui {
 
 ScopeBox::ScopeBox(QHBoxLayout* row) : QComboBox(row->parentWidget()) {
-  setAccessibleName(tr("Whose runs are shown"));
-  setToolTip(tr("Runs of this document alone, or of every document"));
+  setAccessibleName(tr("Runs to show"));
+  setToolTip(tr("Show runs of this document only, or of all documents"));
   addItem(tr("This document"), static_cast<int>(RunScope::Document));
   addItem(tr("All documents"), static_cast<int>(RunScope::All));
   setSizeAdjustPolicy(QComboBox::AdjustToContents);

@@ -31,7 +31,7 @@ FragmentsView::FragmentsView(QWidget* parent)
     : RunView(parent), m_list(new FragmentListModel(this)), m_table(new QTableView(this)) {
   setAccessibleName(tr("Fragments"));
   m_table->setObjectName(QStringLiteral("fragments"));
-  m_table->setAccessibleName(tr("What the augment found"));
+  m_table->setAccessibleName(tr("Retrieved fragments"));
   m_table->setAccessibleDescription(tr("P pins the fragment, D drops it, for the next run."));
   m_table->setModel(m_list);
   showWholeRows(*m_table, kRow);
@@ -70,14 +70,14 @@ void FragmentsView::makeControls() {
     return made;
   };
   m_pin =
-      button(tr("Pin"), tr("Always have this fragment in the prompt (P)"), document::FragmentMark::Pinned);
+      button(tr("Pin"), tr("Always put this fragment into the prompt (P)"), document::FragmentMark::Pinned);
   m_drop =
-      button(tr("Drop"), tr("Never have this fragment in the prompt (D)"), document::FragmentMark::Dropped);
+      button(tr("Drop"), tr("Never put this fragment into the prompt (D)"), document::FragmentMark::Dropped);
   m_ranking = new QComboBox(row->parentWidget());
   m_ranking->setAccessibleName(tr("Ranked by"));
   m_ranking->setToolTip(
-      tr("How fragments are ranked on the next run: by shared words (BM25), by the vectors of the model, or "
-         "by both (reciprocal rank fusion)"));
+      tr("Rank fragments of the next run by shared words (BM25), by vectors of the model, or by both "
+         "(reciprocal rank fusion)"));
   m_ranking->addItem(tr("auto"), QStringLiteral("auto"));
   m_ranking->addItem(tr("words"), QStringLiteral("lexical"));
   m_ranking->addItem(tr("vectors"), QStringLiteral("embedding"));
@@ -85,7 +85,7 @@ void FragmentsView::makeControls() {
   row->addWidget(m_ranking);
   m_count = new QSpinBox(row->parentWidget());
   m_count->setAccessibleName(tr("Fragments of an augment"));
-  m_count->setToolTip(tr("Most fragments that an augment puts into the prompt, on the next run"));
+  m_count->setToolTip(tr("Set the max fragments of an augment for the next run"));
   m_count->setRange(1, retrieve::kMaxFragments);
   m_count->setKeyboardTracking(false);
   row->addWidget(m_count);
@@ -158,7 +158,7 @@ void FragmentsView::toggleMark(document::FragmentMark mark) {
   if (!row || model() == nullptr || !m_list->content().canMark) return;
   const bool isPin = mark == document::FragmentMark::Pinned;
   const bool isSet = row->mark == mark;
-  const QString name = isSet   ? tr("Leave the fragment to its rank")
+  const QString name = isSet   ? tr("Use the rank of the fragment")
                        : isPin ? tr("Pin fragment")
                                : tr("Drop fragment");
   model()->change(name, [&](document::Document& document) {
@@ -201,11 +201,9 @@ QString FragmentsView::emptyText() const {
 QString FragmentsView::whatWillStandHere() const {
   if (m_list->content().isAsked) {
     const QString key = input() == nullptr ? QString() : input()->keyHint(QStringLiteral("run.run"));
-    return tr("No run has searched for this augment yet. Run the query%1 to see what it finds.").arg(key);
+    return tr("No run has searched for this augment yet. Run the query%1 to see its fragments.").arg(key);
   }
-  return tr(
-      "Select an augment of a query that has run: the fragments of its document are listed here, with "
-      "their scores.");
+  return tr("Select an augment of a query that has run. Its fragments and their scores appear here.");
 }
 
 QString FragmentsView::csv() const {
@@ -256,7 +254,7 @@ void FragmentsView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo fragmentsRow() {
   return {.id = QStringLiteral("fragments"),
           .title = tr("Fragments"),
-          .help = tr("What the selected augment found, how well it fits, and what of it is in the prompt"),
+          .help = tr("The fragments of the selected augment, their scores, and which are in the prompt"),
           .make = makeViewOf<FragmentsView>,
           .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 2, 0},
                      {LayoutId::Explain, Room::Full, Room::Large, 1, 1, 1, 0}}};

@@ -76,7 +76,7 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
   m_maxTokens->setObjectName(QStringLiteral("generateMaxTokens"));
   m_temperature->setObjectName(QStringLiteral("generateTemperature"));
   m_server->setObjectName(QStringLiteral("generateServer"));
-  m_server->setToolTip(tr("Who answers this node: steps of a query may go to different servers"));
+  m_server->setToolTip(tr("Choose the server of this node. Steps of a query can use different servers"));
   ignoreWheelWithoutFocus(m_server);
   m_freeze->setObjectName(QStringLiteral("freeze"));
   m_frozen->setObjectName(QStringLiteral("frozen"));
@@ -198,21 +198,20 @@ void GenerateSection::showFrozen(const query::Node& own) {
   const bool givesMany = document::mostReplies(own) > 1;
   if (isFrozen) {
     m_freeze->setText(tr("Run it again"));
-    m_freeze->setToolTip(givesMany ? tr("Forget the frozen answers") : tr("Forget the frozen answer"));
+    m_freeze->setToolTip(givesMany ? tr("Discard frozen answers") : tr("Discard frozen answer"));
   } else if (givesMany) {
-    m_freeze->setText(tr("Freeze the last"));
-    m_freeze->setToolTip(tr("Use the answers of the last run instead of running it again"));
+    m_freeze->setText(tr("Freeze last answer"));
+    m_freeze->setToolTip(tr("Use the answers of the last run in place of a new run"));
   } else {
-    m_freeze->setText(tr("Freeze the last"));
-    m_freeze->setToolTip(tr("Use the last answer instead of running the generate"));
+    m_freeze->setText(tr("Freeze last answer"));
+    m_freeze->setToolTip(tr("Use the last answer in place of a new run"));
   }
   m_freezeLabel->setText(givesMany ? tr("Answers given") : tr("Answer"));
   m_which->setVisible(m_replies.size() > 1);
   m_whichLabel->setVisible(m_replies.size() > 1);
   m_frozen->setLabel(
-      givesMany
-          ? tr("Frozen: stands in for one answer of the %1").arg(operatorLabel(query::operatorName(own)))
-          : tr("Frozen answer: stands in for running the generate"));
+      givesMany ? tr("Frozen: replaces one answer of the %1").arg(operatorLabel(query::operatorName(own)))
+                : tr("Frozen answer: replaces the run of this node"));
   m_frozen->setVisible(isFrozen);
   showReply();
 }
@@ -381,7 +380,7 @@ QString NumberField::apply(const QString& text) {
   if (std::holds_alternative<query::Parameter>(m_value)) {
     const QString name = text.trimmed();
     const std::string braced = "{" + name.toStdString() + "}";
-    if (query::parameterName(braced) != name.toStdString()) return tr("A name of letters, digits and _ . -");
+    if (query::parameterName(braced) != name.toStdString()) return tr("Use letters, digits and _ . -");
     m_value = query::Parameter{name.toStdString()};
   } else if (m_kind == Kind::Temperature) {
     const std::optional<float> number = floatNumber(text);

@@ -105,7 +105,7 @@ void InspectorView::makeFields() {
   m_name->setPlaceholderText(tr("optional"));
   m_muted = new QCheckBox(m_rows);
   m_muted->setObjectName(QStringLiteral("muted"));
-  m_muted->setToolTip(tr("Leave the node out, with everything under it, when the query is run"));
+  m_muted->setToolTip(tr("Leave this node and everything under it out of runs"));
   m_help = new QLabel(body);
   m_help->setWordWrap(true);
   for (QLineEdit* line : {m_path, m_name}) new DocumentUndo(line, modelOf);

@@ -35,7 +35,7 @@ QString objectNameOf(const char* what, const ParameterRow& row) {
 
 QString labelTip(const ParameterRow& row) {
   QString places = row.nodes == 0
-                       ? ParameterSection::tr("Stands in no node")
+                       ? ParameterSection::tr("In no node")
                        : ParameterSection::tr("Stands in %n node(s)", nullptr, static_cast<int>(row.nodes));
   if (row.declaration.description.empty()) return places;
   return QString::fromStdString(row.declaration.description) + QStringLiteral("\n") + places;
@@ -164,8 +164,8 @@ void ParameterSection::makeValue(Field& field, std::size_t index, const QString&
   QSizePolicy policy = field.remove->sizePolicy();
   policy.setRetainSizeWhenHidden(true);
   field.remove->setSizePolicy(policy);
-  field.remove->setToolTip(tr("Take the value away"));
-  field.remove->setAccessibleName(tr("Take the value of %1 away").arg(shown));
+  field.remove->setToolTip(tr("Remove the value"));
+  field.remove->setAccessibleName(tr("Remove the value of %1").arg(shown));
   connect(field.remove, &QToolButton::clicked, this,
           [this, name = row.name] { m_edits.setValue(name, std::nullopt); });
 }
@@ -306,7 +306,7 @@ QString parameterReason(ParameterKind kind, const std::string& text) {
 QString withoutValueText(const ParameterRow& row) {
   const std::optional<std::string>& given = row.declaration.defaultValue;
   if (given) return tr("default: %1").arg(QString::fromStdString(*given));
-  return row.placesKind == ParameterKind::Text ? tr("stays as written") : tr("needs a value");
+  return row.placesKind == ParameterKind::Text ? tr("unchanged") : tr("needs a value");
 }
 
 std::vector<ParameterKind> kindChoices(const ParameterRow& row) {

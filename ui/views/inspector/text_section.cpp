@@ -34,8 +34,7 @@ TextSection::TextSection(DocumentUndo::ModelOf model, QWidget* parent)
   m_count->setObjectName(QStringLiteral("count"));
   m_count->setAlignment(Qt::AlignRight);
   m_count->setToolTip(
-      tr("Of the text alone. The model's template adds some to each message; the card on the canvas counts "
-         "those too."));
+      tr("Tokens of the text only. The node card also counts the tokens of the chat template."));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(kSpace);
@@ -97,7 +96,7 @@ void TextSection::count() {
   m_counting = {};
   if (m_tokenizer == nullptr) {
     m_counted.reset();
-    m_count->setText(tr("no model loaded yet"));
+    m_count->setText(tr("no model loaded"));
     return;
   }
   if (m_shown.size() <= kCountedAtOnce) {

@@ -49,9 +49,9 @@ JsonView::JsonView(QWidget* parent)
       m_errors(new QListWidget(this)) {
   m_editor->setPlaceholderText(tr("The query's JSON appears here. You can also paste one."));
   m_editor->installEventFilter(this);
-  m_barText->setText(tr("The canvas has changed while this text was being typed."));
+  m_barText->setText(tr("The canvas changed while you typed this text."));
   m_barText->setWordWrap(true);
-  auto* take = new QPushButton(tr("Take the canvas's version"), m_bar);
+  auto* take = new QPushButton(tr("Use canvas version"), m_bar);
   take->setObjectName(QStringLiteral("take"));
   auto* keep = new QPushButton(tr("Keep typing"), m_bar);
   keep->setObjectName(QStringLiteral("keep"));
@@ -72,7 +72,7 @@ JsonView::JsonView(QWidget* parent)
   m_pendingText->setWordWrap(true);
   auto* discard = new QPushButton(tr("Discard text"), m_pending);
   discard->setObjectName(QStringLiteral("discard"));
-  discard->setToolTip(tr("Shows the query as it is on the canvas; Run and Save take that one"));
+  discard->setToolTip(tr("Show the query of the canvas, which Run and Save use"));
   auto* pendingLayout = new QHBoxLayout(m_pending);
   pendingLayout->setContentsMargins(2 * kSpace, kSpace, 2 * kSpace, kSpace);
   pendingLayout->setSpacing(2 * kSpace);
@@ -406,7 +406,7 @@ bool JsonView::eventFilter(QObject* watched, QEvent* event) {
 ViewInfo jsonRow() {
   return {.id = QStringLiteral("json"),
           .title = tr("JSON"),
-          .help = tr("The query as text, in step with the canvas"),
+          .help = tr("The query as text, in sync with the canvas"),
           .make = makeViewOf<JsonView>,
           .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 0, 2, 0},
                      {LayoutId::Author, Room::Middle, Room::Large, 2, 1, 0, 34}}};

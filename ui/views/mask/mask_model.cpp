@@ -220,22 +220,22 @@ class MaskMaker {
     const auto windowed = std::count_if(progress.windows.begin(), progress.windows.end(),
                                         [](std::int32_t window) { return window > 0; });
     if (windowed > 0)
-      m_model.notes.push_back(tr("%1 of %2 layers see only the last %3 positions")
+      m_model.notes.push_back(tr("%1 of %2 layers attend only to the last %3 positions")
                                   .arg(windowed)
                                   .arg(progress.windows.size())
                                   .arg(*std::max_element(progress.windows.begin(), progress.windows.end())));
     if (const auto* team = lastOf<trace::TeamFormed>(m_input, m_model.request))
       m_model.notes.push_back(
-          tr("The reply also reads the replies of %1 other steps").arg(team->requests.size() - 1));
+          tr("The answer also attends to the answers of %1 other steps").arg(team->requests.size() - 1));
     const auto run = progress.runs.find(m_request.run);
     if (run == progress.runs.end()) return;
     const std::optional<policy::Choice> choice = policy::findChoice(run->second.policy);
     // Whether rows of a reply read as others do hangs on the policy's values, not on the prompt.
     const layout::SpanTable some{.segments = {layout::Segment{}}};
     if (choice && choice->planRows(some, false).reply != nullptr)
-      m_model.notes.push_back(tr("Rows of the reply read only some of these blocks, chosen anew by layer and "
-                                 "head: %1")
-                                  .arg(QString::fromStdString(run->second.policy)));
+      m_model.notes.push_back(
+          tr("Rows of the answer attend to some of these blocks only, chosen by layer and head: %1")
+              .arg(QString::fromStdString(run->second.policy)));
   }
 
   const ViewInput& m_input;
@@ -307,15 +307,15 @@ QString reasonText(trace::Sight sight, bool ofOnePlus) {
   switch (sight) {
     case trace::Sight::Beside:
       return ofOnePlus ? tr("both are children of one plus, each computed on its own")
-                       : tr("each stands in a scope of its own, computed without the other");
+                       : tr("each has its own scope and was computed without the other");
     case trace::Sight::Before:
-      return tr("it stands before a part that is computed on its own, so that it can be reused anywhere");
+      return tr("it is before a section that is computed alone, so that the section can be reused anywhere");
     case trace::Sight::Twin:
-      return tr("the row was computed behind a hidden copy of it, in which it saw nothing before");
+      return tr("the row was computed after a hidden copy, in which it attends to nothing before it");
     case trace::Sight::Later:
       return tr("it comes later");
     case trace::Sight::Hidden:
-      return tr("it stands in nobody's view");
+      return tr("no other token attends to it");
     case trace::Sight::Own:
     case trace::Sight::Seen:
       break;
@@ -329,16 +329,17 @@ QString stateText(const MaskModel& model, const MaskRange& rows) {
   switch (band->state) {
     case BlockRole::Hit:
     case BlockRole::Relocated:
-      return band->state == BlockRole::Hit ? tr("Not computed in this run: its keys and values were found.")
-                                           : tr("Not computed in this run: its keys and values were found, "
-                                                "stored at another position.");
+      return band->state == BlockRole::Hit
+                 ? tr("Not computed in this run: its keys and values were cached.")
+                 : tr("Not computed in this run: its keys and values were cached at another position.");
     case BlockRole::Computed:
       return tr("Computed in this run.");
     case BlockRole::Evicted:
     case BlockRole::Free:
       break;
   }
-  return rows.begin >= model.prompt ? tr("Sampled, but no pass has seen it yet.") : tr("Not computed yet.");
+  return rows.begin >= model.prompt ? tr("Sampled, but no forward pass has computed it yet.")
+                                    : tr("Not computed yet.");
 }
 
 /// What is said of the columns of one part, from one row.
@@ -463,8 +464,8 @@ QString rowText(const ViewInput& input, const MaskModel& model, const MaskRange&
   const QString looks = rows.count() == 1 ? capitalised(name) : tr("The last of %1").arg(name);
   QString sentence =
       count == 1 && seen.isEmpty()
-          ? tr("%1 sees only itself.").arg(looks)
-          : tr("%1 sees %2 tokens: %3.")
+          ? tr("%1 attends only to itself.").arg(looks)
+          : tr("%1 attends to %2 tokens: %3.")
                 .arg(looks)
                 .arg(count)
                 .arg(seen.isEmpty() ? tr("%1 up to itself").arg(own->name)
@@ -485,25 +486,25 @@ QString cellText(const ViewInput& input, const MaskModel& model, const MaskRange
   const QString key = stretchName(model, columns);
   const bool isOne = rows.count() == 1;
   if (trace::isSeen(sight.sight)) {
-    if (isOne && rows == columns) return tr("%1 sees itself.").arg(row);
+    if (isOne && rows == columns) return tr("%1 attends to itself.").arg(row);
     const QString far =
-        isOne ? tr("%1 sees %2 as far as it comes before.") : tr("%1 see %2 as far as it comes before.");
-    const QString all = isOne ? tr("%1 sees %2.") : tr("%1 see %2.");
+        isOne ? tr("%1 attends to the earlier tokens of %2.") : tr("%1 attend to the earlier tokens of %2.");
+    const QString all = isOne ? tr("%1 attends to %2.") : tr("%1 attend to %2.");
     return (columns.end > rows.begin + 1 ? far : all).arg(row, key);
   }
-  QString text = (isOne ? tr("%1 does not see %2: %3.") : tr("%1 do not see %2: %3."))
+  QString text = (isOne ? tr("%1 does not attend to %2: %3.") : tr("%1 do not attend to %2: %3."))
                      .arg(row, key, reasonText(sight.sight, sight.ofOnePlus));
-  if (sight.sight != trace::Sight::Later) text += QLatin1Char(' ') + tr("In a full prefill it would.");
+  if (sight.sight != trace::Sight::Later) text += QLatin1Char(' ') + tr("In a full prefill it does.");
   return text;
 }
 
 QString maskCsv(const ViewInput& input, const MaskModel& model) {
   if (model.tokens == 0) return {};
-  QString csv = csvLine({QStringLiteral("row"), QStringLiteral("part"), QStringLiteral("segment"),
-                         QStringLiteral("local"), QStringLiteral("position"), QStringLiteral("text"),
-                         QStringLiteral("state"), QStringLiteral("keys seen"),
-                         QStringLiteral("keys seen by a full prefill"), QStringLiteral("columns seen"),
-                         QStringLiteral("parts not seen")});
+  QString csv =
+      csvLine({QStringLiteral("row"), QStringLiteral("part"), QStringLiteral("segment"),
+               QStringLiteral("local"), QStringLiteral("position"), QStringLiteral("text"),
+               QStringLiteral("state"), QStringLiteral("keys seen"), QStringLiteral("keys in a full prefill"),
+               QStringLiteral("columns seen"), QStringLiteral("masked sections")});
   const MaskWords words(input, model);
   for (const MaskBand& band : model.bands) {
     for (std::int32_t row = band.rows.begin; row < band.rows.end; ++row) {

@@ -99,8 +99,8 @@ std::optional<MaskRange> selectedRows(const MaskModel& model, const Selection& s
 
 /// A row or a stretch of rows in a sentence: what it sees, and what not and why.
 QString rowText(const ViewInput& input, const MaskModel& model, const MaskRange& rows);
-/// Who sees whom and why, of a stretch of rows and one of columns: "Token 3 of document 2 does not see token
-/// 1 of document 1: both are children of one plus, each computed on its own."
+/// Who attends to whom and why, of a stretch of rows and one of columns: "Token 3 of document 2 does not see
+/// token 1 of document 1: both are children of one plus, each computed on its own."
 QString cellText(const ViewInput& input, const MaskModel& model, const MaskRange& rows,
                  const MaskRange& columns);
 

@@ -40,7 +40,7 @@ MaskView::MaskView(QWidget* parent)
   column->addWidget(m_area, 1);
   column->addWidget(m_legend);
   column->addWidget(m_words);
-  m_words->setAccessibleName(tr("Who sees whom"));
+  m_words->setAccessibleName(tr("Who attends to whom"));
   m_words->setTextFormat(Qt::PlainText);
   m_words->setWordWrap(true);
   m_words->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -50,7 +50,7 @@ MaskView::MaskView(QWidget* parent)
   QHBoxLayout* row = titleRow();
   m_which = new QComboBox(row->parentWidget());
   m_which->setAccessibleName(tr("Which mask"));
-  m_which->setToolTip(tr("What rows see in this run, or what they would see in a full prefill"));
+  m_which->setToolTip(tr("Show the mask of this run, or of a full prefill"));
   m_which->addItem(tr("this run"));
   m_which->addItem(tr("full prefill"));
   row->addWidget(m_which);
@@ -72,7 +72,7 @@ void MaskView::setShown(MaskShown shown) {
 }
 
 QString MaskView::emptyText() const {
-  if (m_mask.request == 0) return tr("Run a query to see which token of its prompt sees which.");
+  if (m_mask.request == 0) return tr("Run a query to see which tokens of its prompt attend to which.");
   return {};
 }
 
@@ -132,8 +132,8 @@ void MaskView::showSentence() {
   if (input() == nullptr || m_mask.request == 0) return;
   if (!m_rows) {
     m_sentence =
-        tr("A row is a token that looks, a column one that is looked at. Choose a row, then a column, "
-           "to read who sees whom and why.");
+        tr("A row is a token that attends, a column a token that is attended to. Choose a row, then a "
+           "column, to read the rule and its reason.");
   } else {
     m_sentence = m_columns && m_columns->begin < m_rows->end ? cellText(*input(), m_mask, *m_rows, *m_columns)
                                                              : rowText(*input(), m_mask, *m_rows);
@@ -203,7 +203,7 @@ void MaskView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo maskRow() {
   return {.id = QStringLiteral("mask"),
           .title = tr("Mask"),
-          .help = tr("Which token of the prompt sees which, and which rows were computed"),
+          .help = tr("Which tokens attend to which, and which rows were computed"),
           .make = makeViewOf<MaskView>,
           .needs = {Fact::Prompts, Fact::TokenTexts}};
 }
@@ -227,13 +227,12 @@ void MaskLegend::setContent(const MaskModel& model, MaskShown shown, const Theme
   if (!isFull && model.reused > 0)
     samples.push_back(
         {Sign::Reused,
-         isBrief ? tr("sees, row reused") : tr("sees, but the row was not computed in this run"),
+         isBrief ? tr("attends, row reused") : tr("attends, but the row was not computed in this run"),
          {}});
   if (model.seen < model.full)
     samples.push_back(
-        isFull
-            ? Sample{Sign::OnlyFull, tr("only in a full prefill"), {}}
-            : Sample{Sign::Unseen, isBrief ? tr("masked") : tr("does not see, though it comes before"), {}});
+        isFull ? Sample{Sign::OnlyFull, tr("only in a full prefill"), {}}
+               : Sample{Sign::Unseen, isBrief ? tr("masked") : tr("masked, although it is earlier"), {}});
   const auto has = [&model](BlockRole state) {
     return std::any_of(model.bands.begin(), model.bands.end(),
                        [state](const MaskBand& band) { return band.state == state; });

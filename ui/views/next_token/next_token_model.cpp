@@ -79,14 +79,15 @@ QString nextTokenSentence(const NextTokenModel& model) {
     if (model.differsAt(i)) ++differing;
     sum += (*model.tokens)[i].divergence;
   }
-  const QString here = model.differsAt(model.place)
-                           ? tr("Token %1 of the answer, “%2”: the likeliest is “%3” in %4, and “%5” in %6.")
-                                 .arg(model.place + 1)
-                                 .arg(model.texts[model.place], textOf(token, token.ownBest), model.ownName,
-                                      textOf(token, token.otherBest), model.otherName)
-                           : tr("Token %1 of the answer, “%2”: the likeliest is “%3” in both.")
-                                 .arg(model.place + 1)
-                                 .arg(model.texts[model.place], textOf(token, token.ownBest));
+  const QString here =
+      model.differsAt(model.place)
+          ? tr("Token %1 of the answer, “%2”: the most likely token is “%3” in %4, and “%5” in %6.")
+                .arg(model.place + 1)
+                .arg(model.texts[model.place], textOf(token, token.ownBest), model.ownName,
+                     textOf(token, token.otherBest), model.otherName)
+          : tr("Token %1 of the answer, “%2”: the most likely token is “%3” in both.")
+                .arg(model.place + 1)
+                .arg(model.texts[model.place], textOf(token, token.ownBest));
   return here + QLatin1Char(' ') +
          tr("%1 here %2 nats, on average %3; the most likely token differs at %4 of %5 tokens.")
              .arg(metricTitle("divergence"))

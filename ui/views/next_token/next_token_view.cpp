@@ -38,8 +38,8 @@ NextTokenView::NextTokenView(QWidget* parent)
     label->setWordWrap(true);
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   }
-  m_sentence->setAccessibleName(tr("What the numbers say"));
-  m_compute->setToolTip(tr("Puts the answer through the model twice, its tokens given"));
+  m_sentence->setAccessibleName(tr("Result"));
+  m_compute->setToolTip(tr("Compute the tokens of the answer twice"));
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(m_compute);
   buttons->addWidget(m_status, 1);
@@ -54,7 +54,8 @@ NextTokenView::NextTokenView(QWidget* parent)
   QHBoxLayout* row = titleRow();
   m_against = new QComboBox(row->parentWidget());
   m_against->setAccessibleName(tr("Compared with"));
-  m_against->setToolTip(tr("A full prefill, or another run of the same prompt under another policy"));
+  m_against->setToolTip(
+      tr("Compare with a full prefill, or with another run of the same prompt under another policy"));
   m_against->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   row->addWidget(m_against);
   connect(m_against, &QComboBox::currentIndexChanged, this, [this] {
@@ -91,17 +92,16 @@ void NextTokenView::compareWith(RequestId other) {
 
 QString NextTokenView::emptyText() const {
   return m_shown.choice.request == 0
-             ? tr("Run a query to see what else might have stood in its answer, here and in a full prefill.")
+             ? tr("Run a query to see other likely tokens of its answer, here and in a full prefill.")
              : QString();
 }
 
 QString NextTokenView::statusText() const {
-  if (m_shown.isRunning) return tr("Putting the answer through the model twice…");
+  if (m_shown.isRunning) return tr("Computing the answer's tokens twice…");
   if (m_shown.isComputed())
-    return tr("%1 beside %2. ● stands in the answer.").arg(m_shown.ownName, m_shown.otherName);
+    return tr("%1 next to %2. ● is in the answer.").arg(m_shown.ownName, m_shown.otherName);
   if (!m_shown.problem.isEmpty()) return m_shown.problem;
-  return m_shown.obstacle.isEmpty() ? tr("The alternatives are not recorded: compute them.")
-                                    : m_shown.obstacle;
+  return m_shown.obstacle.isEmpty() ? tr("The alternatives are not computed yet.") : m_shown.obstacle;
 }
 
 Role NextTokenView::statusRole() const {
@@ -181,7 +181,7 @@ void NextTokenView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo nextTokenRow() {
   return {.id = QStringLiteral("next-token"),
           .title = tr("Next token"),
-          .help = tr("What else might have stood in an answer, under two policies side by side"),
+          .help = tr("Other likely tokens of an answer, under two policies side by side"),
           .make = makeViewOf<NextTokenView>,
           .needs = {Fact::Prompts, Fact::TokenTexts},
           .commands = {QStringLiteral("run.next-token")}};
@@ -305,7 +305,7 @@ void NextTokenBars::paintAlternatives(QPainter& painter, const QRect& area) cons
       painter.setFont(m_theme.smallFont());
       painter.setPen(m_theme.color(Role::Text));
       painter.drawText(all.adjusted(6, 0, -4, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                       isBest ? tr("%1 · likeliest").arg(percent(share)) : percent(share));
+                       isBest ? tr("%1 · most likely").arg(percent(share)) : percent(share));
     };
     bar(own, each.own, each.token == token.ownBest, 0);
     bar(other, each.other, each.token == token.otherBest, 2);

@@ -157,20 +157,19 @@ void PassView::showChosen() {
   m_list->setVisible(hasPasses);
   if (!hasPasses) {
     m_model->setRows({}, theme);
-    m_why->setText(plan == nullptr ? QString() : tr("No rule applies: the query runs as it was given."));
+    m_why->setText(plan == nullptr ? QString() : tr("No rule applies. The query runs as it is."));
     return;
   }
   const int row = chosen();
   if (row == 0) {
-    m_why->setText(
-        tr("What all rules together make of the query. Choose a rule to see what it did, and why."));
+    m_why->setText(tr("The effect of all rules together. Choose a rule to see its effect and its reason."));
     m_model->setRows(pairTrees(unmarked(plan->passes.front().before), unmarked(plan->passes.back().after)),
                      theme);
   } else {
     const plan::PassReport& pass = plan->passes[static_cast<std::size_t>(row) - 1];
     m_why->setText(tr("%1 %2").arg(QString::fromStdString(pass.reason),
                                    pass.keepsMeaning ? tr("Every prompt reads the same before and after.")
-                                                     : tr("It changes what prompts hold.")));
+                                                     : tr("It changes the contents of prompts.")));
     m_model->setRows(pairTrees(pass.before, pass.after), theme);
   }
   showSelected();

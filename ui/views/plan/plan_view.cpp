@@ -69,7 +69,7 @@ QStringList headers() {
 constexpr std::array kHeaderTerms{"step", "", "", "", "prompt", "cached", ""};
 
 QString whatWillStandHere() {
-  return PlanView::tr("Run a query to see its plan: which steps it became, what each needs, and why.");
+  return PlanView::tr("Run a query to see its plan: its steps, what each needs, and why.");
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ PlanView::PlanView(QWidget* parent)
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
-  m_text->setAccessibleName(tr("What the planner did"));
+  m_text->setAccessibleName(tr("Result of the planner"));
   m_text->setReadOnly(true);
   m_text->setFrameShape(QFrame::NoFrame);
   m_text->setLineWrapMode(QPlainTextEdit::WidgetWidth);
@@ -122,8 +122,7 @@ PlanView::PlanView(QWidget* parent)
   QHBoxLayout* row = titleRow();
   m_pages = new QComboBox(row->parentWidget());
   m_pages->setAccessibleName(tr("Page of the plan"));
-  m_pages->setToolTip(
-      tr("Rules: what the planner makes of the query as it is now. Steps: what a run became."));
+  m_pages->setToolTip(tr("Rules show how the planner rewrites the current query. Steps show a run."));
   m_pages->addItem(tr("rules"));
   m_pages->addItem(tr("steps"));
   row->addWidget(m_pages);
@@ -284,7 +283,7 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo planRow() {
   return {.id = QStringLiteral("plan"),
           .title = tr("Plan"),
-          .help = tr("The steps a query became, what each needs, and why"),
+          .help = tr("The steps of a query, what each needs, and why"),
           .make = makeViewOf<PlanView>,
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 4, 0},
                      {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 3, 0}}};

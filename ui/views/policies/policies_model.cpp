@@ -217,7 +217,7 @@ void addRemarks(const PolicyComparison& comparison, const document::Document& do
   if (comparison.subject != workbench::comparisonSubject(document))
     model.warnings += tr("Measured before the last edit of the query or its settings: compare again.");
   if (!comparison.problem.empty())
-    model.warnings += tr("It could not go on: %1").arg(QString::fromStdString(comparison.problem));
+    model.warnings += tr("It stopped: %1").arg(QString::fromStdString(comparison.problem));
   bool isSampled = false;
   bool differs = false;
   for (const MeasuredPolicy& policy : comparison.policies) {

@@ -289,7 +289,7 @@ void ProblemsView::find() {
   if (m_unread != nullptr) problems = withUnread(*m_unread, std::move(problems));
   std::vector<ProblemRow> rows = problemRows(document(), std::move(problems));
   m_empty->setText(document().size() > 0 ? tr("The query is complete.")
-                                         : tr("The query has no node yet. Drop files on the window, paste a "
+                                         : tr("The query has no nodes yet. Drop files on the window, paste a "
                                               "text, or press %1 on the canvas.")
                                                .arg(nodeKey()));
   const QString summary = problemSummary(rows);
@@ -348,32 +348,32 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
     return button;
   };
   if (isOfJson) {
-    return make("discardJson", tr("Discard the JSON text"),
-                tr("Shows the query as it is on the canvas in JSON"), [this] {
+    return make("discardJson", tr("Discard the JSON text"), tr("Show the query of the canvas in JSON"),
+                [this] {
                   if (m_unread != nullptr) m_unread->discardTyped();
                 });
   }
   if (problem.isOfDevice) {
     return make("useProcessor", tr("Use the CPU"),
-                tr("The document's device, from the next run on. Undo takes it back."), [this] {
+                tr("Set the device of the document, from the next run on. Undo restores it."), [this] {
                   fix([this] { chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name)); });
                 });
   }
   if (problem.isOfTemplate) {
     return make("chooseTemplate", tr("Choose a chat template…"),
-                tr("Shows the template of the model, and those that can be chosen instead"),
+                tr("Show the template of the model, or choose another one"),
                 [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
   }
   if (problem.poolNeeded > 0) {
-    return make("enlargePool", tr("Make the pool %1 blocks").arg(problem.poolNeeded),
-                tr("Sets the document's number of blocks. The next run begins with an empty cache. Undo "
-                   "takes it back."),
-                [this, blocks = problem.poolNeeded] { enlargePool(blocks); });
+    return make(
+        "enlargePool", tr("Make the pool %1 blocks").arg(problem.poolNeeded),
+        tr("Set the document's number of blocks. The next run begins with an empty cache. Undo restores it."),
+        [this, blocks = problem.poolNeeded] { enlargePool(blocks); });
   }
   if (problem.otherModel.empty()) return nullptr;
   QPushButton* button =
       make("runHere", tr("Run here"),
-           tr("Runs the query on this model, and remembers the choice for the document. Undo takes it back."),
+           tr("Run the query on this model, and keep the choice in the document. Undo restores it."),
            [this, name = problem.otherModel] {
              acceptModel(name);
              Q_EMIT commandWanted(QStringLiteral("run.run"));
@@ -458,7 +458,7 @@ QString ProblemsView::csv() const {
 ViewInfo problemsRow() {
   return {.id = QStringLiteral("problems"),
           .title = tr("Problems"),
-          .help = tr("What keeps the query from running, and what is probably not meant"),
+          .help = tr("What prevents a run, and what is probably a mistake"),
           .make = makeViewOf<ProblemsView>,
           .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 1, 1, 0},
                      {LayoutId::Author, Room::Middle, Room::Full, 1, 1, 0, 22},

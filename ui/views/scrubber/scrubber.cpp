@@ -44,11 +44,11 @@ Scrubber::Scrubber(QWidget* parent)
       m_track(new ScrubberTrack(this)),
       m_label(new QLabel(this)) {
   setAccessibleName(tr("Time"));
-  m_first = makeButton(tr("First"), tr("To the beginning"));
+  m_first = makeButton(tr("First"), tr("Go to the beginning"));
   m_back = makeButton(tr("Back"), tr("One event back"));
   m_playButton = makeButton(tr("Play"), tr("Play through the events"));
   m_next = makeButton(tr("Next"), tr("One event on"));
-  m_last = makeButton(tr("Last"), tr("To now, and follow what happens"));
+  m_last = makeButton(tr("Last"), tr("Go to now, and follow new events"));
   m_label->setAccessibleName(tr("Event and time"));
   m_label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   auto* column = new QVBoxLayout(this);
@@ -61,7 +61,7 @@ Scrubber::Scrubber(QWidget* parent)
   makeSpeed();
   layout->addWidget(m_speed);
   m_runs = new ElidedCombo(this);
-  m_runs->setAccessibleName(tr("Run in view"));
+  m_runs->setAccessibleName(tr("Shown run"));
   m_runs->setPlaceholderText(tr("Choose an earlier run"));
   m_runs->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_runs->setMinimumContentsLength(24);
@@ -84,7 +84,7 @@ Scrubber::Scrubber(QWidget* parent)
   m_totals->setAccessibleName(tr("Totals of the marked range"));
   m_copy = new QToolButton(this);
   m_copy->setText(tr("Copy"));
-  m_copy->setToolTip(tr("Copies the totals of the marked range. Escape clears the range."));
+  m_copy->setToolTip(tr("Copy the totals of the marked range. Escape clears the range."));
   m_copy->setAutoRaise(true);
   auto* totals = new QHBoxLayout;
   totals->setContentsMargins(kSpace, 0, 0, kSpace);
@@ -213,11 +213,11 @@ void Scrubber::drawIcons() {
 
 QString Scrubber::emptyText() const {
   if (m_model.total > 0) return {};
-  return tr("Run a query, then go back and forth in what happened.");
+  return tr("Run a query, then move through its events.");
 }
 
 QString Scrubber::runsTip() const {
-  QStringList lines{tr("Runs of this document, the newest first, also those on other models and settings.")};
+  QStringList lines{tr("Runs of this document on all models and settings, newest first.")};
   const QString older = input()->keyOf(QStringLiteral("run.older"));
   const QString newer = input()->keyOf(QStringLiteral("run.newer"));
   if (!older.isEmpty()) lines += tr("%1: the older one").arg(older);
@@ -426,7 +426,7 @@ void Scrubber::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo scrubberRow() {
   return {.id = QStringLiteral("scrubber"),
           .title = tr("Time"),
-          .help = tr("Goes back and forth in what happened"),
+          .help = tr("Moves through the events of a run"),
           .make = makeViewOf<Scrubber>,
           .places = {{LayoutId::Explain, Room::Low, Room::Large, ViewPlace::kBelow, 0, 0, 6},
                      {LayoutId::Measure, Room::Low, Room::Large, ViewPlace::kBelow, 0, 0, 6}},

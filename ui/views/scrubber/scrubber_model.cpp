@@ -196,7 +196,7 @@ void RunChoices::list(const ViewInput& input) {
                                     : tr("Unlike run %1: %2").arg(shown->run).arg(differences.join(tr(", ")));
     }
     const bool hasTrace = run->trace || (run->record != nullptr && run->record->hasEvents());
-    if (!hasTrace) help += tr("Its events were let go for want of memory; its figures are left.");
+    if (!hasTrace) help += tr("Its events were dropped to save memory. Its metrics remain.");
     m_all.push_back({run->run, text, help.join(QLatin1Char('\n')), hasTrace});
   }
 }

@@ -73,23 +73,22 @@ QString devicesThere(const HintInput& input) {
 QString capacity(const HintInput& input) {
   const RunSettings& settings = input.settings;
   const std::int64_t tokens = std::int64_t{settings.blockCount - 1} * settings.blockSize;
-  return tr("Room for %1 tokens; one block is never handed out")
-      .arg(QLocale::c().toString(qlonglong(tokens)));
+  return tr("%1 tokens; one block is never allocated").arg(QLocale::c().toString(qlonglong(tokens)));
 }
 
 QString overlapThatCounts(const HintInput& input) {
   const RunSettings& settings = input.settings;
   const int most = settings.chunk / 4;
-  return settings.overlap > most ? tr("A quarter of the chunk counts: %1 tokens").arg(most) : QString();
+  return settings.overlap > most ? tr("At most a quarter of the chunk: %1 tokens").arg(most) : QString();
 }
 
 QString whatIsSent(const HintInput& input) {
   const RunSettings& settings = input.settings;
   if (!settings.asksServer()) return {};
   return settings.embeddingsUrl.empty() || settings.embeddingsModel.empty()
-             ? tr("A run that ranks by vectors needs the address and the name of a model.")
-             : tr("Texts of documents and questions are sent there, with the key in "
-                  "SPANSCOPE_EMBEDDINGS_KEY if there is one.");
+             ? tr("Ranking by vectors needs the address and the name of a model.")
+             : tr("Texts of documents and questions are sent to this server, with the key in "
+                  "SPANSCOPE_EMBEDDINGS_KEY if it is set.");
 }
 
 constexpr std::array<std::pair<std::string_view, SettingHint>, 5> kHints = {
@@ -195,8 +194,7 @@ SettingsView::~SettingsView() = default;
 
 void SettingsView::makeGroup(SettingGroup group) {
   m_rows->addHeader(titleOf(group));
-  if (group == SettingGroup::Retrieval)
-    m_unused = m_rows->addNote(tr("For augments: there is none in this query."));
+  if (group == SettingGroup::Retrieval) m_unused = m_rows->addNote(tr("For augments. This query has none."));
   std::vector<const Setting*> settings;
   for (const Setting& setting : workbench::runSettings()) {
     if (setting.row.group == group) settings.push_back(&setting);

@@ -147,8 +147,9 @@ class TurnMaker {
                                 .score = run::scoreOf(pairs),
                                 .shown = pairs[m_model.pair]});
     };
-    add(tr("as stored"), tr("the key by its local index, the query by its distance to the base"), queryTurn,
-        m_model.keyLocal);
+    add(tr("as stored"),
+        tr("key by its position in the segment, query by its distance to the start of the segment"),
+        queryTurn, m_model.keyLocal);
     add(tr("base %1").arg(m_model.base), tr("both by their positions in this run"), m_model.queryPosition,
         m_model.base + m_model.keyLocal);
     const std::int64_t other = otherBase();
@@ -197,29 +198,25 @@ bool isTurnDrawn(const TurnModel& model) {
 QString turnSentence(const TurnModel& model) {
   if (model.choice.request == 0) return {};
   if (model.isAhead)
-    return tr("At this moment of the run the query is not there yet: the pass that computes it is still to "
-              "come. Go on in time to see it turned by %1 positions, its distance to the key's base %2; the "
-              "key stays as it is stored, turned by its local index %3.")
+    return tr("The query vector is not computed yet at this moment. Move forward to see it. It will be "
+              "rotated by %1 positions, its distance to the start position %2 of the key's segment. The key "
+              "stays as it is stored, rotated by %3, its position in the segment.")
         .arg(model.queryPosition - model.base)
         .arg(model.base)
         .arg(model.keyLocal);
   if (!model.isComputed)
-    return tr("What will be drawn: the key as it is stored, turned by its local index %1, and the query, "
-              "turned by %2 positions, its distance to the key's base %3; then the same two where each is "
-              "turned by its own position, and at another base. The turns are known from the span table. "
-              "Which vectors are turned, and that the angle between them and the score stay the same, is "
-              "seen when query and key are computed.")
+    return tr("The drawing will show the stored key, rotated by %1, its position in the segment. It will "
+              "show the query vector, rotated by %2, its distance to the start position %3 of that segment. "
+              "Then it will show both, each rotated by its own position, and at another start position. "
+              "Compute query vector and key to see that the angle and the score stay the same.")
         .arg(model.keyLocal)
         .arg(model.queryPosition - model.base)
         .arg(model.base);
   if (!model.isComputed || model.places.size() < 3) return {};
-  return tr("The key was stored turned by its local index %1, and is never touched again. The query stands "
-            "%2 "
-            "positions behind the key's base %3 and is turned by as much. Turning both by their positions "
-            "gives the "
-            "same score, at base %3 as at base %4: only their distance of %5 counts. Score %6 · %7 of the "
-            "attention "
-            "of this row lies on the key.")
+  return tr("The key was stored with a rotation by %1, its position in the segment, and never changes. The "
+            "query vector is %2 positions after the start position %3 of that segment, so it is rotated by "
+            "%2. Rotating both by their own positions gives the same score, at start %3 and at start %4. "
+            "Only their distance of %5 counts. Score %6 · the key has %7 of the attention of this row.")
       .arg(model.keyLocal)
       .arg(model.places[0].queryTurn)
       .arg(model.base)
@@ -233,8 +230,8 @@ QString turnCsv(const TurnModel& model) {
   if (!model.isComputed) return {};
   QString csv =
       csvLine({QStringLiteral("layer"), QStringLiteral("head"), QStringLiteral("pair"),
-               QStringLiteral("frequency rad a position"), QStringLiteral("turned"),
-               QStringLiteral("key turned by positions"), QStringLiteral("query turned by positions"),
+               QStringLiteral("frequency rad per position"), QStringLiteral("turned"),
+               QStringLiteral("key rotated by positions"), QStringLiteral("query rotated by positions"),
                QStringLiteral("key x"), QStringLiteral("key y"), QStringLiteral("query x"),
                QStringLiteral("query y"), QStringLiteral("score")});
   const auto row = [&](const QString& pair, const TurnPlace& place, const run::TurnedPair* values,

@@ -61,14 +61,15 @@ TurnView::TurnView(QWidget* parent)
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   }
   m_pair->setAccessibleName(tr("The pair of tokens"));
-  m_sentence->setAccessibleName(tr("What the numbers say"));
+  m_sentence->setAccessibleName(tr("Result"));
   m_compute->setToolTip(
-      tr("Computes the prompt once more, beside the cache, to have the query and the key of these tokens"));
-  m_keep->setToolTip(tr("The token that looks; the next one that is selected is the key it looks at"));
+      tr("Compute the prompt again, without changing the cache, to get the query vector and the key of these "
+         "tokens"));
+  m_keep->setToolTip(tr("Use the selected token as the query. The next selected token is the key"));
   m_table->setAccessibleName(tr("Pairs of elements"));
   m_table->setToolTip(
-      tr("Each pair of elements: radians a position, by how much the stored key and the query are "
-         "turned, and what the pair adds to the score"));
+      tr("Each pair of elements: radians per position, rotation of the stored key and of the query vector, "
+         "and the part of the score"));
   m_table->setMinimumHeight(4 * kTurnRow);
   m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   m_table->setColumnCount(static_cast<int>(headers().size()));
@@ -146,15 +147,15 @@ QString TurnView::emptyText() const {
   if (m_model.choice.request != 0) return {};
   if (input() != nullptr && !input()->state().progress().runs.empty())
     return tr(
-        "At this moment of the run no prompt is laid out yet. Go on in time: then a pair of its tokens "
-        "stands here, and how the query of one is turned to the key of the other.");
+        "There is no prompt at this moment of the run. Move forward to see a pair of its tokens and their "
+        "rotation.");
   return tr(
-      "Run a query to see how a query is turned to a key that was stored elsewhere: both as arrows, and "
-      "the score, which is the same at two bases.");
+      "Run a query to see how query vector and stored key are rotated. Both are drawn as arrows, with the "
+      "same score at two start positions.");
 }
 
 QString TurnView::pairText() const {
-  return tr("%1, at position %2, looks at %3, token %4 of a segment at base %5.")
+  return tr("%1, at position %2, attends to %3, token %4 of a segment at start position %5.")
       .arg(m_model.queryName)
       .arg(m_model.queryPosition)
       .arg(m_model.keyName)
@@ -163,11 +164,11 @@ QString TurnView::pairText() const {
 }
 
 QString TurnView::statusText() const {
-  if (m_model.isRunning) return tr("Computing the prompt once more…");
+  if (m_model.isRunning) return tr("Computing the prompt again…");
   if (m_model.isAhead) return {};
   if (m_model.isComputed) return tr("Layer %1, head %2.").arg(m_model.layer).arg(m_model.head);
   if (!m_model.problem.isEmpty()) return m_model.problem;
-  return m_model.obstacle.isEmpty() ? tr("Query and key are not recorded: compute them.") : m_model.obstacle;
+  return m_model.obstacle.isEmpty() ? tr("Query vector and key are not computed yet.") : m_model.obstacle;
 }
 
 bool TurnView::isOf(const trace::TokenPlace& place, const Selection& part) const {
@@ -329,7 +330,7 @@ void TurnView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo turnRow() {
   return {.id = QStringLiteral("turn"),
           .title = tr("Turn"),
-          .help = tr("How a query is turned to a key that was stored at another position"),
+          .help = tr("How a query vector is rotated to a key that was stored at another position"),
           .make = makeViewOf<TurnView>,
           .needs = {Fact::Prompts, Fact::TokenTexts},
           .commands = {QStringLiteral("run.turn")}};
@@ -358,7 +359,7 @@ run::PlanePoint onTheTurn(const run::PlanePoint& from, const run::PlanePoint& to
 }  // namespace
 
 TurnDrawing::TurnDrawing(QWidget* parent) : QWidget(parent) {
-  setAccessibleName(tr("Drawing of the turn"));
+  setAccessibleName(tr("Drawing of the rotation"));
 }
 
 void TurnDrawing::setContent(const TurnModel& model, const Theme& theme) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the answer looked: shares by document, what stands apart from them, and how they are said.
+// Attention of the answer: shares by document, what stands apart from them, and how they are said.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
@@ -136,7 +136,7 @@ class TestAttentionShares : public QObject {
     }
     QCOMPARE(tops, (std::vector<std::uint32_t>{test::kFirstNeeded, test::kSecondNeeded}));
     QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
-    QVERIFY2(shareSentence(model).startsWith(QStringLiteral("The answer looked at document 7")),
+    QVERIFY2(shareSentence(model).startsWith(QStringLiteral("The answer attended to document 7")),
              qPrintable(shareSentence(model)));
     // The figures say that they are not those of the map, which has plain attention.
     QVERIFY(model.ofSquares);
@@ -226,7 +226,7 @@ class TestAttentionShares : public QObject {
     const ShareModel model = shareModel(maker.input());
     QVERIFY(std::abs(model.beside - 0.25) < 1e-6);
     QVERIFY2(shareNote(model).contains(QStringLiteral("replies beside it 25")), qPrintable(shareNote(model)));
-    QVERIFY(shareCsv(model).contains(QStringLiteral("replies written beside it")));
+    QVERIFY(shareCsv(model).contains(QStringLiteral("answers of the same team")));
     QVERIFY(!shareNote(shareModel(test::twentyDocuments())).contains(QStringLiteral("beside")));
   }
 

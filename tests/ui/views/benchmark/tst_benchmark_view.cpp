@@ -112,7 +112,7 @@ class TestBenchmarkView : public QObject {
     QVERIFY(
         says(model, QStringLiteral("With the order swapped the first token comes 10× sooner than cold.")));
     QVERIFY(says(model, QStringLiteral("Order swapped takes 2.0× the time of the floor.")));
-    QVERIFY(says(model, QStringLiteral("Every run but those of the floor gave the same answer.")));
+    QVERIFY(says(model, QStringLiteral("All runs except those of the floor gave the same answer.")));
     QVERIFY(says(model, QStringLiteral("a pool of its own of 511 blocks")));
     QVERIFY(model.rows[2].help.endsWith(QStringLiteral("Its answer: The pet of Tarek is Biscuit.")));
     // One step: its time is that of the run, and is not said twice.
@@ -173,7 +173,7 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(model.rows.size(), std::size_t(2));
     QVERIFY(says(model, QStringLiteral("No “order swapped”: there is no plus in the query")));
     QVERIFY(says(model, QStringLiteral("No “floor”: there is no plus in the query")));
-    QVERIFY(says(model, QStringLiteral("Every run gave the same answer.")));
+    QVERIFY(says(model, QStringLiteral("All runs gave the same answer.")));
   }
 
   void whatWasEditedSinceIsSaid() {

@@ -345,7 +345,7 @@ void TestInspectorView::countsTokens() {
   bench.show({380, 460});
   bench.select(nodeAt(bench.document(), {0, 1, 1}));
   auto* count = child<QLabel>(*child<QWidget>(view, "textSection"), "count");
-  QCOMPARE(count->text(), QStringLiteral("no model loaded yet"));
+  QCOMPARE(count->text(), QStringLiteral("no model loaded"));
   bench.loadTokenizer();
   const auto tokenizer = text::loadTokenizer(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
   const auto tokens = [&tokenizer](const char* text) {
@@ -588,7 +588,7 @@ void TestInspectorView::freezesSeveralReplies() {
   bench.select(node);
   auto* which = child<QSpinBox>(view, "frozenWhich");
   QVERIFY(!which->isVisible());
-  QCOMPARE(child<QPushButton>(view, "freeze")->text(), QStringLiteral("Freeze the last"));
+  QCOMPARE(child<QPushButton>(view, "freeze")->text(), QStringLiteral("Freeze last answer"));
   bench.model().change(QStringLiteral("Freeze"), [node](document::Document& d) {
     document::setFrozen(d, node, {"Lisbon", "Porto"});
   });
@@ -651,7 +651,7 @@ void TestInspectorView::editsParameters() {
   auto* topic = child<CheckedField>(section, "parameter:topic");
   QVERIFY(topic->isVisible());
   QVERIFY(child<CheckedField>(section, "parameter:tone")->isVisible());
-  QCOMPARE(topic->line()->placeholderText(), QStringLiteral("stays as written"));
+  QCOMPARE(topic->line()->placeholderText(), QStringLiteral("unchanged"));
   type(topic->line(), QStringLiteral("tides"));
   QCOMPARE(bench.document().parameters.at("topic"), std::string("tides"));
   QCOMPARE(bench.model().undoStack().count(), 1);
