@@ -15,20 +15,19 @@ constexpr std::array<LayoutInfo, 3> kLayouts = {
     {{.layout = Layout::Exact,
       .name = "exact",
       .brief = "the chat template's text",
-      .help = "The chat template's text, token for token: nothing is padded or cropped",
+      .help = "The chat template's text, token for token, without padding and truncation",
       .over = ""},
      {.layout = Layout::Padded,
       .name = "padded",
-      .brief = "pads and marker tokens",
-      .help = "What stands under a plus, and the last child of a cross, begins with a marker token at the "
-              "beginning of a block; pads fill up the block before it",
+      .brief = "padding and delimiter tokens",
+      .help = "Each child of a plus and the last child of a cross begin with a delimiter token at a block "
+              "boundary. Padding fills the block before it",
       .over = "over the padded tokens and not the chat template's text"},
      {.layout = Layout::Cropped,
       .name = "cropped",
-      .brief = "padded, and replies cut to whole blocks",
-      .help =
-          "As padded, and what the assistant says loses its end, so that it ends where a block does: what "
-          "IBM/spnl sends a span server",
+      .brief = "padded, and answers truncated to whole blocks",
+      .help = "As padded, and answers are truncated so that they end at a block boundary, as IBM/spnl does "
+              "for servers with span support",
       .over = "over the padded and cropped tokens and not the chat template's text"}}};
 
 /// Returns the id of the text alone, else an id for the same bytes.
@@ -43,7 +42,7 @@ TokenId tokenOf(const text::Tokenizer& tokenizer, const std::string& text) {
   }
   if (byte) return *byte;
   throw Failure(Error{tokenizer.source(), "vocabulary", "no token that is \"" + text + "\" alone",
-                      "one, which the padded and cropped layouts need as a mark"});
+                      "a token that the padded and cropped layouts use as delimiter"});
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ class Explainer {
     for (std::size_t i = 0; i < plan.passes.size(); ++i) {
       const PassReport& pass = plan.passes[i];
       line(1, fmt::format("{}. {}, applied {}{}", i + 1, pass.rule, times(pass.applied),
-                          pass.keepsMeaning ? "" : ", changes what prompts hold"));
+                          pass.keepsMeaning ? "" : ", changes the contents of prompts"));
       line(2, "why     " + pass.reason);
       if (eachTree) writeTree(2, "tree before", pass.before, true);
       for (std::size_t change = 0; change < pass.changeCount; ++change) {

@@ -118,7 +118,7 @@ class Rewriter {
     // cannot change any more.
     for (std::size_t next = 0; next < active.size();) {
       if (++passes > kMaxPasses) {
-        m_problems->push_back({"", "", "rules that do not come to an end",
+        m_problems->push_back({"", "", "rules that do not end",
                                "a query that takes at most " + std::to_string(kMaxPasses) + " passes"});
         return;
       }
@@ -136,7 +136,7 @@ class Rewriter {
     if (m_options->recordTrees && m_tree.empty()) m_tree = treeOf(*m_draft);
     report.applied = pass.run(*m_draft);
     if (m_state.exceeded()) {
-      m_problems->push_back({"", pass.place(), "a query that becomes too large when it is written out",
+      m_problems->push_back({"", pass.place(), "a query that becomes too large when it is expanded",
                              "at most " + std::to_string(m_options->limits.nodes) + " nodes and " +
                                  std::to_string(m_options->limits.textBytes) +
                                  " bytes of text in all prompts"});
@@ -191,7 +191,7 @@ void checkRules(const PlanOptions& options, std::vector<Error>& problems) {
     problems.push_back({"", "", "a rule \"" + name + "\"", "one of " + names});
   }
   if (options.locality.fanIn == 1) {
-    problems.push_back({"", "", "attention locality with 1 entry a judge", "2 or more, or 0 for none"});
+    problems.push_back({"", "", "attention locality with 1 candidate per judge", "2 or more, or 0 for none"});
   }
 }
 
@@ -320,7 +320,7 @@ class Lowering {
     if (m_exceeded || (m_nodes <= m_options->limits.nodes && m_textBytes <= m_options->limits.textBytes))
       return;
     m_exceeded = true;
-    m_problems->push_back({"", "", "prompts that become too large when closures are written out",
+    m_problems->push_back({"", "", "prompts that become too large when subquery results are expanded",
                            "at most " + std::to_string(m_options->limits.nodes) + " nodes and " +
                                std::to_string(m_options->limits.textBytes) +
                                " bytes of text in all prompts"});

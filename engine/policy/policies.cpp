@@ -33,7 +33,7 @@ const Policy& policyForAnyCheckpoint() {
 
 std::string untrainedAdvice() {
   return std::string(
-             "this checkpoint does not say that it was trained for block attention: answers will be less "
+             "this checkpoint has no record of training for block attention, so answers will be less "
              "accurate than with the policy ") +
          policyForAnyCheckpoint().name;
 }
@@ -47,8 +47,8 @@ std::string exactnessOn(const Choice& choice, bool rowsAreBitEqual) {
 }
 
 std::string closeDeviceAdvice() {
-  return "what this device computes depends in its last bits on what is computed together: reused tokens are "
-         "close to recomputed ones, not bit-identical";
+  return "on this device the last bits depend on what is computed together, so reused tokens are close to "
+         "recomputed ones, but not bit-identical";
 }
 
 const Policy* findPolicy(std::string_view name) {

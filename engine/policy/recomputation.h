@@ -37,9 +37,8 @@ inline constexpr std::array<const char*, 2> kDeviatingParts{"keys", "values"};
 inline constexpr Parameter kCheckLayer = {
     .name = "layer",
     .label = forTranslation("Policies", "check layer"),
-    .help = forTranslation(
-        "Policies",
-        "The layer in which tokens are chosen, from 0; layers before it are computed for all tokens"),
+    .help =
+        forTranslation("Policies", "Layer that chooses tokens, from 0. Earlier layers compute all tokens"),
     .standard = 1,
     .least = 0,
     .most = 10'000,
@@ -49,7 +48,7 @@ inline constexpr Parameter kDeviationOf = {
     .name = "by",
     .label = forTranslation("Policies", "by deviation of"),
     .help = forTranslation("Policies",
-                           "What is compared with what is stored: keys, as LMCache does, or values, as "
+                           "What is compared with the stored values: keys, as LMCache does, or values, as "
                            "CacheBlend's code does"),
     .standard = 0,
     .words = kDeviatingParts};
@@ -59,7 +58,7 @@ inline constexpr Parameter kFilteringLayers = {
     .label = forTranslation("Policies", "layers that filter"),
     .help = forTranslation(
         "Policies",
-        "In how many layers, the check layer the first, tokens are left out until the share is reached"),
+        "Number of layers, from the check layer on, that leave tokens out until the share is reached"),
     .standard = 1,
     .least = 1,
     .most = 10'000,

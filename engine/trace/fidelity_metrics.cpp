@@ -109,11 +109,11 @@ std::string divergenceText(const DivergenceMetrics& divergence) {
 std::string fidelityText(const FidelityMetrics& fidelity) {
   const std::string text = divergenceText(static_cast<const DivergenceMetrics&>(fidelity));
   const std::int64_t compared = fidelity.steps - fidelity.sampledSteps;
-  if (compared == 0) return text + ", answer drawn at random";
+  if (compared == 0) return text + ", sampled answer";
   if (fidelity.steps == 1) {
     if (fidelity.sameAnswers == 1) return text + ", same answer";
-    if (fidelity.agreedTokens == 0) return text + ", another answer from the first token on";
-    return text + ", another answer after " + counted(fidelity.agreedTokens, "token");
+    if (fidelity.agreedTokens == 0) return text + ", different answer from the first token on";
+    return text + ", different answer after " + counted(fidelity.agreedTokens, "token");
   }
   return text + ", " + std::to_string(fidelity.sameAnswers) + " of " +
          counted(compared, "answer is the same", "answers are the same");

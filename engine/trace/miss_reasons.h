@@ -36,70 +36,64 @@ inline constexpr std::array kMissReasons = {
         .words = forTranslation("Misses", "never seen"),
         .forecast = forTranslation("Misses", "computed (never seen)"),
         .sentence = forTranslation(
-            "Misses",
-            "Nothing like this block of %1 was known behind the same beginning, so it was computed.")},
+            "Misses", "After the same beginning, no block of %1 was stored, so the block was computed.")},
     MissReasonInfo{
         .reason = MissReason::TokensDiffer,
         .name = "tokens_differ",
         .words = forTranslation("Misses", "tokens differ"),
         .forecast = forTranslation("Misses", "computed (tokens differ)"),
         .sentence = forTranslation("Misses",
-                                   "The nearest stored block behind the same beginning has other tokens than "
-                                   "this block of %1 from token %2 on."),
-        .specialCase =
-            forTranslation("Misses",
-                           "The nearest stored block behind the same beginning ends where this block "
-                           "of %1 goes on.")},
-    MissReasonInfo{.reason = MissReason::ContextDiffers,
-                   .name = "context_differs",
-                   .words = forTranslation("Misses", "it sees something else"),
-                   .forecast = forTranslation("Misses", "computed (sees something else)"),
-                   .sentence = forTranslation(
-                       "Misses",
-                       "The same tokens are stored, but they were computed seeing something else "
-                       "than %1 sees here. Keys and values depend on what is seen, so they cannot "
-                       "serve it."),
-                   .specialCase = forTranslation(
-                       "Misses",
-                       "The same tokens are stored, but they were computed at other positions than %1 has "
-                       "here. This model scales its queries by their positions in large steps, and one of "
-                       "them lies between, so they cannot serve it."),
-                   .tokensAreStored = true},
+                                   "After the same beginning, the nearest stored block differs from this "
+                                   "block of %1 from token %2 on."),
+        .specialCase = forTranslation(
+            "Misses",
+            "After the same beginning, the nearest stored block ends earlier than this block of %1.")},
+    MissReasonInfo{
+        .reason = MissReason::ContextDiffers,
+        .name = "context_differs",
+        .words = forTranslation("Misses", "it attends to something else"),
+        .forecast = forTranslation("Misses", "computed (attends to something else)"),
+        .sentence = forTranslation(
+            "Misses",
+            "The same tokens are stored, but they were computed with other text in their attention than %1 "
+            "has here. Keys and values depend on this text, so they cannot be reused."),
+        .specialCase = forTranslation("Misses",
+                                      "The same tokens are stored, but at other positions than %1 has here. "
+                                      "This model scales queries by their position in large steps, and a "
+                                      "step is between the two positions. So they cannot be reused."),
+        .tokensAreStored = true},
     MissReasonInfo{
         .reason = MissReason::Evicted,
         .name = "evicted",
         .words = forTranslation("Misses", "evicted"),
         .forecast = forTranslation("Misses", "computed (was evicted)"),
         .sentence = forTranslation(
-            "Misses",
-            "This block of %1 was stored, but it was taken from the pool before it was needed again.")},
+            "Misses", "This block of %1 was stored, but it was evicted before it was needed again.")},
     MissReasonInfo{.reason = MissReason::AfterMiss,
                    .name = "after_miss",
                    .words = forTranslation("Misses", "after a miss"),
                    .forecast = forTranslation("Misses", "computed (after a miss)"),
+                   .sentence = forTranslation("Misses",
+                                              "An earlier block of %1 was a miss. Keys and values depend on "
+                                              "all earlier tokens, so this block was computed, too."),
+                   .tokensAreStored = true},
+    MissReasonInfo{.reason = MissReason::LastToken,
+                   .name = "last_token",
+                   .words = forTranslation("Misses", "last token"),
+                   .forecast = forTranslation("Misses", "computed (the last token always is)"),
                    .sentence = forTranslation(
                        "Misses",
-                       "An earlier block of %1 was not found. Keys and values depend on everything "
-                       "before them, so this one was computed too."),
+                       "All of this block of %1 is stored, but it has the last token of the prompt. This "
+                       "token is always computed, because the answer continues from its result."),
                    .tokensAreStored = true},
     MissReasonInfo{
-        .reason = MissReason::LastToken,
-        .name = "last_token",
-        .words = forTranslation("Misses", "last token"),
-        .forecast = forTranslation("Misses", "computed (the last token always is)"),
-        .sentence = forTranslation("Misses",
-                                   "All of this block of %1 is stored, but it holds the last token of the "
-                                   "prompt, which is always computed: the answer goes on from its result."),
-        .tokensAreStored = true},
-    MissReasonInfo{.reason = MissReason::CacheOff,
-                   .name = "cache_off",
-                   .words = forTranslation("Misses", "caching is off"),
-                   .forecast = forTranslation("Misses", "computed"),
-                   .sentence = forTranslation("Misses", "Caching is off, so every block is computed."),
-                   .specialCase = forTranslation(
-                       "Misses",
-                       "The cache keeps no blocks of this kind: caching is off, or off for blocks "
-                       "that are not full.")},
+        .reason = MissReason::CacheOff,
+        .name = "cache_off",
+        .words = forTranslation("Misses", "caching is off"),
+        .forecast = forTranslation("Misses", "computed"),
+        .sentence = forTranslation("Misses", "Caching is off, so every block is computed."),
+        .specialCase = forTranslation(
+            "Misses", "The cache does not store this block: caching is off, or off for partial blocks.")},
 };
 
 static_assert([] {

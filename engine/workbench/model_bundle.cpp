@@ -40,7 +40,7 @@ class WatchedWeights final : public model::WeightSource {
     if (m_options.stop.stop_requested()) {
       throw Failure({.file = m_weights.name(),
                      .place = name,
-                     .found = "a stop while it was loaded",
+                     .found = "a stop during loading",
                      .expected = "to be let finish"});
     }
     // Tied weights are asked for twice.

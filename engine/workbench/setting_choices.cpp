@@ -27,8 +27,8 @@ constexpr std::array<Named<plan::OutputForm>, 2> kOutputForms = {
      {plan::OutputForm::Reused, "reused", tr("reused (approximate)")}}};
 
 constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {
-    {{plan::LocalityShape::Tree, "tree", tr("plies until one is left")},
-     {plan::LocalityShape::MapReduce, "map-reduce", tr("one ply, then one that reads all")}}};
+    {{plan::LocalityShape::Tree, "tree", tr("levels until one judge is left")},
+     {plan::LocalityShape::MapReduce, "map-reduce", tr("one level, then one judge of all")}}};
 
 /// The types that the cache can hold, beside the one that suits the device.
 constexpr std::array kKvTypes = {compute::DType::F32, compute::DType::BF16};
@@ -36,8 +36,8 @@ constexpr std::array kKvTypes = {compute::DType::F32, compute::DType::BF16};
 /// In the order of layout::layouts().
 constexpr std::array<std::pair<layout::Layout, const char*>, 3> kLayouts = {
     {{layout::Layout::Exact, tr("exact: the chat template's text")},
-     {layout::Layout::Padded, tr("padded: pads and marker tokens")},
-     {layout::Layout::Cropped, tr("cropped: padded, and replies cut to whole blocks")}}};
+     {layout::Layout::Padded, tr("padded: padding and delimiter tokens")},
+     {layout::Layout::Cropped, tr("cropped: padded, and answers truncated to whole blocks")}}};
 
 constexpr std::array<std::pair<retrieve::Ranking, const char*>, 3> kRankings = {
     {{retrieve::Ranking::Lexical, tr("shared words (BM25)")},
@@ -67,7 +67,7 @@ T valueOf(const std::array<Named<T>, N>& table, std::string_view name) {
 }  // namespace
 
 Choices deviceChoices() {
-  Choices choices{{.name = std::string(compute::kAutoDevice), .label = tr("the first that can be used")}};
+  Choices choices{{.name = std::string(compute::kAutoDevice), .label = tr("first usable device")}};
   for (const compute::DeviceKind* kind : compute::kDeviceKinds)
     choices.push_back({.name = kind->name, .label = kind->label});
   return choices;
@@ -102,18 +102,16 @@ Choices kvTypeChoices() {
 }
 
 Choices arithmeticChoices() {
-  return {
-      {.name = compute::nameOf(compute::Arithmetic::F32),
-       .label = tr("f32"),
-       .help = tr("Activations and sums in f32, weights widened exactly"),
-       .brief = "activations in f32"},
-      {.name = compute::nameOf(compute::Arithmetic::Fast),
-       .label = tr("fast"),
-       .help = tr("What the processor does fastest: activations are rounded to bf16 for bf16 weights, to "
-                  "eight bits for packed ones"),
-       .brief =
-           "rounded to bf16 for bf16 weights and to 8 bits for packed ones, where the processor multiplies "
-           "those faster"}};
+  return {{.name = compute::nameOf(compute::Arithmetic::F32),
+           .label = tr("f32"),
+           .help = tr("Activations and sums in f32, weights converted exactly"),
+           .brief = "activations in f32"},
+          {.name = compute::nameOf(compute::Arithmetic::Fast),
+           .label = tr("fast"),
+           .help = tr("The fastest instructions: activations are rounded to bf16 for bf16 weights, and to "
+                      "eight bits for packed weights"),
+           .brief = "rounded to bf16 for bf16 weights and to 8 bits for packed weights, if the processor is "
+                    "faster then"}};
 }
 
 Choices outputFormChoices() {

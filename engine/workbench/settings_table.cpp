@@ -26,7 +26,7 @@ const std::vector<Setting>& runSettings() {
        .kind = TextKind::Checkpoint,
        .row = {.group = Group::Model, .label = tr("Checkpoint"), .title = tr("Model")},
        .option = {.name = "--model",
-                  .help = "Hugging Face model directory or GGUF file; default: the bundled model",
+                  .help = "Hugging Face model folder or GGUF file (default: the bundled model)",
                   .value = "MODEL",
                   .showsDefault = false}},
       {.key = "adapter",
@@ -37,8 +37,8 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Adapter"),
-               .help = tr("A folder with a LoRA adapter in PEFT's layout, which adds to the checkpoint's "
-                          "matrices. One that was trained for block attention makes spans accurate."),
+               .help = tr("Folder of a LoRA adapter in PEFT's layout. An adapter that was trained for block "
+                          "attention makes spans accurate."),
                .title = tr("Adapter"),
                .example = tr("none")},
        .option = {.name = "--adapter",
@@ -54,11 +54,12 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Chat template"),
-               .help = tr("How turns are written for this checkpoint. Its own is taken where Spanscope knows "
-                          "it; where it does not, “Chat template…” in the list of models shows it as it "
-                          "stands, beside those that can be chosen.")},
-       .option = {.name = "--template",
-                  .help = "Chat template by its name, for a model whose own is not known; auto: its own"}},
+               .help = tr("Text around messages. Spanscope uses the template of the checkpoint if it knows "
+                          "the template. Otherwise choose one with “Chat template…” in the list of models.")},
+       .option =
+           {.name = "--template",
+            .help =
+                "Name of the chat template, for a model with an unknown template; auto: the model's own"}},
       {.key = "context",
        .name = "context",
        .member = &RunSettings::context,
@@ -68,16 +69,15 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Open for"),
-               .help =
-                   tr("Phi turns positions in one way up to its original context, and in another for "
-                      "longer ones: keys of the two do not fit each other, so it is chosen when the model "
-                      "is opened. Other models take no notice."),
+               .help = tr("Phi rotates positions in one way up to its original context, and in another way "
+                          "for longer contexts. Their keys do not match, so choose before the model is "
+                          "opened. Other models ignore this."),
                .title = tr("Context"),
                .least = tr("its original context"),
                .unit = tr(" tokens"),
                .step = 1024},
        .option = {.name = "--context",
-                  .help = "Tokens that a model with LongRoPE (Phi) is opened for; 0: its original context"}},
+                  .help = "Context of a model with LongRoPE (Phi); 0: its original context"}},
       {.key = "stands_for",
        .name = "standsFor",
        .member = &RunSettings::standsFor,
@@ -86,8 +86,8 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Stands for"),
-               .help = tr("Models that a query may name and that this checkpoint runs here without a "
-                          "warning, separated by commas. Chosen by “Run it here”."),
+               .help = tr("Model names in queries that this checkpoint runs without a warning, separated by "
+                          "commas. “Run here” adds to this list."),
                .title = tr("Stands for"),
                .example = tr("no other model")}},
       {.key = "server",
@@ -100,8 +100,8 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Server"),
-               .help = tr("The name of the server that answers generates in place of the embedded engine. "
-                          "Servers are listed in the list of models."),
+               .help = tr("Name of the server that runs generate nodes in place of the embedded engine. The "
+                          "list of models shows the servers."),
                .title = tr("Server"),
                .example = tr("none: the embedded engine")}},
       {.key = "policy",
@@ -124,16 +124,15 @@ const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .row = {.group = Group::Cache,
                .label = tr("Layout"),
-               .help =
-                   tr("How prompts become tokens: exactly the chat template's text, or with pads, markers "
-                      "and cropped replies as span servers want them")},
-       .option = {.name = "--layout", .help = "How prompts become tokens"}},
+               .help = tr("Layout of prompts: the exact text of the chat template, or with padding, "
+                          "delimiters and truncated answers for servers with span support")},
+       .option = {.name = "--layout", .help = "Layout of prompts"}},
       {.key = "seed",
        .name = "seed",
        .member = &RunSettings::seed,
        .effect = SettingEffect::Plan,
        .row = {.group = Group::Run, .label = tr("Seed"), .title = tr("Seed")},
-       .option = {.name = "--seed", .help = "Seed of the run; each step draws from its own"}},
+       .option = {.name = "--seed", .help = "Seed of the run; each step derives its own seed"}},
       {.key = "block_size",
        .name = "blockSize",
        .member = &RunSettings::blockSize,
@@ -144,7 +143,7 @@ const std::vector<Setting>& runSettings() {
                .title = tr("Block size"),
                .unit = tr(" tokens"),
                .step = 0},
-       .option = {.name = "--block-size", .help = "Tokens a block of the cache"}},
+       .option = {.name = "--block-size", .help = "Tokens per block of the cache"}},
       {.key = "blocks",
        .name = "blockCount",
        .member = &RunSettings::blockCount,
@@ -152,7 +151,7 @@ const std::vector<Setting>& runSettings() {
        .range = {cache::kMinBlockCount, cache::kMaxBlockCount},
        .row = {.group = Group::Cache, .label = tr("Blocks in the pool"), .step = 64},
        .option = {.name = "--blocks",
-                  .help = "Blocks of the cache; 0: as many as are usual",
+                  .help = "Blocks of the cache; 0: default",
                   .range = WholeRange{cache::kMinBlockCount, cache::kMaxBlockCount, true}}},
       {.key = "kv_type",
        .name = "kvType",
@@ -161,11 +160,11 @@ const std::vector<Setting>& runSettings() {
        .choices = kvTypeChoices,
        .row = {.group = Group::Cache,
                .label = tr("Keys and values"),
-               .help = tr("The type of cached keys and values. Tensor cores of a GPU read bf16 alone; the "
+               .help = tr("Type of cached keys and values. Tensor cores of a GPU read bf16 only. The "
                           "processor computes in f32.")},
        .option = {.name = "--kv",
-                  .help = "Type of cached keys and values: f32, bf16, or auto, what suits the device (f32 on "
-                          "the CPU, bf16 on a GPU)"}},
+                  .help =
+                      "Type of cached keys and values: f32, bf16 or auto (f32 on the CPU, bf16 on a GPU)"}},
       {.key = "cache_host_mib",
        .name = "cacheHostMebibytes",
        .member = &RunSettings::cacheHostMebibytes,
@@ -174,14 +173,13 @@ const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .row = {.group = Group::Cache,
                .place = 1,
-               .label = tr("Keep in host memory"),
-               .help = tr("Blocks that leave the pool are kept in memory, the last used ones that fit, and "
-                          "come back as hits."),
+               .label = tr("CPU offload"),
+               .help = tr("Keep evicted blocks in memory, most recently used first. They come back as hits."),
                .least = tr("nothing"),
                .unit = tr(" MiB"),
                .step = 64},
        .option = {.name = "--cache-host-mib",
-                  .help = "Keep blocks that leave the pool in host memory, at most so many MiB; 0: off"}},
+                  .help = "Keep evicted blocks in host memory, at most N MiB; 0: off"}},
       {.key = "cache_disk_mib",
        .name = "cacheDiskMebibytes",
        .member = &RunSettings::cacheDiskMebibytes,
@@ -190,16 +188,15 @@ const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .row = {.group = Group::Cache,
                .place = 1,
-               .label = tr("Keep on the disk"),
-               .help = tr("Each run stores its blocks in your cache folder, the last used ones that fit, and "
-                          "finds them again after the program was ended. Who can read that folder can learn "
-                          "the prompts; it is for you alone."),
+               .label = tr("Disk cache"),
+               .help = tr("Each run stores its blocks in your cache folder, most recently used first. Later "
+                          "starts of the program reuse them. Anyone who can read the folder can learn the "
+                          "prompts. Only you have access."),
                .least = tr("nothing"),
                .unit = tr(" MiB"),
                .step = 256},
        .option = {.name = "--cache-disk-mib",
-                  .help = "Store blocks in a folder, at most so many MiB, and find them there in later runs; "
-                          "0: off"}},
+                  .help = "Keep blocks in a folder for later runs, at most N MiB; 0: off"}},
       {.key = "device",
        .name = "device",
        .member = &RunSettings::device,
@@ -209,10 +206,9 @@ const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .row = {.group = Group::Model,
                .label = tr("Device"),
-               .help = tr("What computes: the first device that can be used, or one of those of this "
-                          "machine. “spanq devices” lists them all.")},
+               .help = tr("Device for computation. “spanq devices” lists all devices.")},
        .option = {.name = "--device",
-                  .help = "Device that computes: auto (the first that can be used), cpu, cuda (the first "
+                  .help = "Device that computes: auto (first usable device), cpu, cuda (the first "
                           "NVIDIA GPU) or one of several by its number, e.g. cuda:1; \"spanq devices\" lists "
                           "them"}},
       {.key = "exact",
@@ -227,12 +223,12 @@ const std::vector<Setting>& runSettings() {
            },
        .row = {.group = Group::Model,
                .label = tr("Bit-identical results on a GPU"),
-               .help = tr("What a token gives does not depend on what is computed beside it: a reused block "
-                          "has the bits of a recomputed one. The processor always computes so; a GPU takes "
-                          "longer.")},
+               .help = tr("The result of a token does not depend on other tokens of a forward pass, so a "
+                          "reused block has the bits of a recomputed one. The processor always computes in "
+                          "this way. A GPU takes longer.")},
        .option = {.name = "--exact",
-                  .help = "Have a GPU give every token the same bits whatever is computed beside it, which "
-                          "takes longer; the CPU always does"}},
+                  .help = "Give every token the same bits on a GPU, whatever is computed with it. This takes "
+                          "longer. The CPU always does this"}},
       {.key = "arithmetic",
        .name = "arithmetic",
        .member = &RunSettings::arithmetic,
@@ -246,10 +242,9 @@ const std::vector<Setting>& runSettings() {
            },
        .row = {.group = Group::Model,
                .label = tr("Arithmetic of the processor"),
-               .help = tr(
-                   "Products of activations and weights: in f32, or with activations rounded to what "
-                   "the processor multiplies fastest. Either way a token has the same bits whatever is "
-                   "computed beside it; the two keep their blocks apart. A GPU takes no notice.")},
+               .help = tr("Products of activations and weights in f32, or with activations rounded for the "
+                          "fastest instructions. In both, a token has the same bits whatever is computed "
+                          "with it. Blocks of one never match blocks of the other. A GPU ignores this.")},
        .option = {.name = "--arithmetic", .help = "Arithmetic of products on the CPU"}},
       {.key = "threads",
        .name = "threads",
@@ -257,7 +252,7 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Model,
        .range = {0, compute::kMostThreads},
        .row = {.group = Group::Model, .label = tr("Threads"), .least = tr("one a core")},
-       .option = {.name = "--threads", .help = "Threads; 0: one a core, and at most 8 a core"}},
+       .option = {.name = "--threads", .help = "Threads; 0: one per core; max 8 per core"}},
       {.key = "max_tokens",
        .name = "maxTokens",
        .member = &RunSettings::maxTokens,
@@ -265,10 +260,10 @@ const std::vector<Setting>& runSettings() {
        .range = {0, kMost},
        .row = {.group = Group::Run,
                .label = tr("Max tokens"),
-               .help = tr("Of generates that set no limit themselves"),
+               .help = tr("For generate nodes without a limit"),
                .least = tr("the model's own")},
        .option = {.name = "--max-tokens",
-                  .help = "Most tokens of a step that sets no limit; 0: the model's own"}},
+                  .help = "Max tokens of a step without a limit; 0: the default of the model"}},
       {.key = "observe",
        .name = "observe",
        .member = &RunSettings::observe,
@@ -285,7 +280,7 @@ const std::vector<Setting>& runSettings() {
                .label = tr("Layers"),
                .title = tr("Observed layers"),
                .example = tr("all")},
-       .option = {.name = "--observe", .help = "Layers whose attention goes into the trace, e.g. 0,5"}},
+       .option = {.name = "--observe", .help = "Layers whose attention is recorded, e.g. 0,5"}},
       {.key = "attention",
        .name = "attention",
        .member = &RunSettings::attention,
@@ -295,18 +290,16 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
        .row = {.group = Group::Recording,
                .label = tr("Detail"),
-               .help = tr("The answer: of each of its tokens the documents by layer and head, and the blocks "
-                          "as the mean of all heads. Maps of one layer and head are made from that on "
-                          "request, so the last choice is seldom needed.")},
-       .option = {.name = "--attention",
-                  .help = "Whose attention goes into the trace",
-                  .needs = "--observe"}},
+               .help = tr("The answer: for each of its tokens the documents by layer and head, and the "
+                          "blocks as the mean of all heads. Maps of one layer and head are computed from "
+                          "this on request, so the last choice is rarely needed.")},
+       .option = {.name = "--attention", .help = "Tokens whose attention is recorded", .needs = "--observe"}},
       {.key = "every_token",
        .name = "observeRows",
        .member = &RunSettings::observeRows,
        .effect = SettingEffect::Record,
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
-       .row = {.group = Group::Recording, .label = tr("For every token instead of every block")}},
+       .row = {.group = Group::Recording, .label = tr("For every token in place of every block")}},
       {.key = "attention_mib",
        .name = "attentionMebibytes",
        .member = &RunSettings::attentionMebibytes,
@@ -317,11 +310,11 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Recording,
                .place = 1,
                .label = tr("Attention"),
-               .help = tr("How much attention a run records. As that fills up, first layers are left out, "
-                          "then blocks; the trace says how many."),
+               .help = tr("Max MiB of attention that a run records. If the limit is reached, layers are "
+                          "dropped first, then blocks. The trace says how many."),
                .unit = tr(" MiB")},
        .option = {.name = "--observe-limit",
-                  .help = "Most MiB of attention that a run records; the trace says what was left out",
+                  .help = "Max MiB of attention that a run records; the trace says what was dropped",
                   .needs = "--observe"}},
       {.key = "kept_mib",
        .name = "keptMebibytes",
@@ -332,16 +325,16 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Recording,
                .place = 1,
                .label = tr("Window keeps"),
-               .help = tr("How much of a session the window keeps. When there is more, the oldest events go; "
-                          "a file that is being recorded has them all."),
+               .help = tr("Max size of a session in the window. The oldest events are dropped first. A "
+                          "recording has all events."),
                .unit = tr(" MiB")}},
       {.key = "distribute",
        .name = "distribute",
        .member = &RunSettings::distribute,
        .effect = SettingEffect::Plan,
-       .row = {.group = Group::Run, .place = 1, .label = tr("Distribute plus into inner generates")},
+       .row = {.group = Group::Run, .place = 1, .label = tr("Distribute plus into inner generate nodes")},
        .option = {.name = "--no-distribute",
-                  .help = "Give an outer prompt only the outputs of inner steps, not their prompts as well",
+                  .help = "Put only the outputs of inner steps into an outer prompt, without their prompts",
                   .isNegated = true}},
       {.key = "output_form",
        .name = "outputForm",
@@ -350,10 +343,9 @@ const std::vector<Setting>& runSettings() {
        .choices = outputFormChoices,
        .row = {.group = Group::Run,
                .label = tr("Inner answers"),
-               .help = tr("How the answer of an inner generate reaches the prompt around it")},
+               .help = tr("How the answer of an inner generate node enters the outer prompt")},
        .option = {.name = "--output-form",
-                  .help = "How such an output gets its keys and values: anew, or reused as they were "
-                          "(approximate)"}},
+                  .help = "Keys and values of such an output: recomputed (anew) or reused (approximate)"}},
       {.key = "locality",
        .name = "locality",
        .member = &RunSettings::locality,
@@ -361,13 +353,13 @@ const std::vector<Setting>& runSettings() {
        .range = {0, kMostEntries},
        .row = {.group = Group::Locality,
                .label = tr("Entries a judge"),
-               .help = tr("A judge of many candidates becomes judges of at most so many, where a plus "
-                          "declares that their order does not matter. It changes what each judge reads."),
+               .help = tr("Split a judge of many candidates into judges of at most N, if a plus says that "
+                          "their order does not matter. This changes what each judge reads."),
                .least = tr("off"),
                .range = WholeRange{1, kMostEntries}},
        .option = {.name = "--locality",
-                  .help = "Attention locality: judges of many become trees of judges of at most so many; 0: "
-                          "off",
+                  .help = "Attention locality: split judges of many candidates into trees of judges of at "
+                          "most N; 0: off",
                   .range = WholeRange{2, kMostEntries, true}}},
       {.key = "locality_shape",
        .name = "localityShape",
@@ -377,8 +369,8 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.hasPlies(); },
        .row = {.group = Group::Locality, .label = tr("Shape")},
        .option = {.name = "--locality-shape",
-                  .help = "Plies of judges until one is left (tree), or one ply and then one judge of all "
-                          "replies (map-reduce; documents are judged in portions too)",
+                  .help = "Levels of judges until one is left (tree), or one level and then one judge of all "
+                          "answers (map-reduce; documents are judged in groups, too)",
                   .needs = "--locality"}},
       {.key = "reduce_prompt",
        .name = "reducePrompt",
@@ -388,10 +380,10 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.hasPlies(); },
        .row = {.group = Group::Locality,
                .label = tr("Later plies"),
-               .help = tr("What every ply but the first is asked"),
+               .help = tr("Question of the later levels"),
                .example = tr("the same question")},
        .option = {.name = "--reduce-prompt",
-                  .help = "The question of every ply but the first; without it the question stays the same",
+                  .help = "Question of the later levels (default: the same question)",
                   .value = "TEXT",
                   .needs = "--locality",
                   .showsDefault = false}},
@@ -402,8 +394,8 @@ const std::vector<Setting>& runSettings() {
        .range = {1, retrieve::kMaxFragments},
        .row = {.group = Group::Retrieval,
                .label = tr("Fragments"),
-               .help = tr("Most fragments that an augment puts into the prompt")},
-       .option = {.name = "--fragments", .help = "Most fragments that an augment finds"}},
+               .help = tr("Max fragments that an augment puts into the prompt")},
+       .option = {.name = "--fragments", .help = "Max fragments of an augment"}},
       {.key = "ranking",
        .name = "ranking",
        .member = &RunSettings::ranking,
@@ -411,12 +403,11 @@ const std::vector<Setting>& runSettings() {
        .choices = rankingChoices,
        .row = {.group = Group::Retrieval,
                .label = tr("Ranked by"),
-               .help = tr("auto: by vectors where an augment names the model that embeds, else by shared "
-                          "words")},
+               .help = tr("auto: by vectors if an augment names the embedding model, else by shared words")},
        .option = {.name = "--rank",
-                  .help = "How fragments are ranked: by the words they share with the question (lexical, "
-                          "BM25), by the vectors of the model (embedding), by both (hybrid), or by vectors "
-                          "where the augment's embedding_model names the model and else by words (auto)"}},
+                  .help = "Ranking of fragments: by shared words (lexical, BM25), by vectors of the model "
+                          "(embedding), by both (hybrid), or by vectors if the augment's embedding_model "
+                          "names the model, else by words (auto)"}},
       {.key = "chunk",
        .name = "chunk",
        .member = &RunSettings::chunk,
@@ -424,10 +415,10 @@ const std::vector<Setting>& runSettings() {
        .range = {retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens},
        .row = {.group = Group::Retrieval,
                .label = tr("Chunk size"),
-               .help = tr("Most tokens of a fragment. Documents are indexed again for another size."),
+               .help = tr("Max tokens of a fragment. A new size indexes documents again."),
                .unit = tr(" tokens"),
                .step = 16},
-       .option = {.name = "--chunk", .help = "Most tokens of a fragment"}},
+       .option = {.name = "--chunk", .help = "Max tokens of a fragment"}},
       {.key = "overlap",
        .name = "overlap",
        .member = &RunSettings::overlap,
@@ -435,23 +426,24 @@ const std::vector<Setting>& runSettings() {
        .range = {0, retrieve::kMaxChunkTokens / 4},
        .row = {.group = Group::Retrieval,
                .label = tr("Overlap"),
-               .help = tr("Most tokens that a fragment shares with the one before"),
+               .help = tr("Max tokens that neighbouring fragments share"),
                .unit = tr(" tokens")},
        .option = {.name = "--overlap",
-                  .help = "Most tokens that a fragment shares with the one before: at most a quarter of "
-                          "--chunk; without, at most 16",
+                  .help = "Max tokens that neighbouring fragments share, at most a quarter of --chunk "
+                          "(default: at most 16)",
                   .showsDefault = false}},
       {.key = "summaries",
        .name = "summaries",
        .member = &RunSettings::summaries,
        .effect = SettingEffect::Retrieval,
        .row = {.group = Group::Retrieval,
-               .label = tr("Search summaries too, made by the model"),
-               .help = tr("The model sums up neighbouring fragments, and their summaries again, when "
+               .label = tr("Also search summaries by the model"),
+               .help = tr("The model summarizes neighbouring fragments, and their summaries again, when "
                           "documents are indexed")},
-       .option = {.name = "--summaries",
-                  .help = "Have the model sum up neighbouring fragments, and their summaries again, and "
-                          "search those too"}},
+       .option =
+           {.name = "--summaries",
+            .help =
+                "Let the model summarize neighbouring fragments, and their summaries again, and search all"}},
       {.key = "embeddings",
        .name = "embeddings",
        .member = &RunSettings::embeddings,
@@ -459,7 +451,7 @@ const std::vector<Setting>& runSettings() {
        .choices = embeddingsChoices,
        .row = {.group = Group::Retrieval,
                .label = tr("Embeddings from"),
-               .help = tr("Whose vectors fragments are ranked by")}},
+               .help = tr("Source of the vectors for ranking")}},
       {.key = "embeddings_url",
        .name = "embeddingsUrl",
        .member = &RunSettings::embeddingsUrl,
@@ -468,16 +460,17 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.asksServer(); },
        .row = {.group = Group::Retrieval,
                .label = tr("Address"),
-               .help = tr("Of an API with OpenAI's POST /embeddings"),
+               .help = tr("A server with OpenAI's POST /embeddings"),
                .title = tr("Address of the server"),
                .example = "http://localhost:8000/v1"},
-       .option = {.name = "--embeddings-url",
-                  .help = "Take vectors from a server with OpenAI's POST /embeddings, e.g. "
-                          "http://localhost:8000/v1, instead of the model; SPANSCOPE_EMBEDDINGS_KEY in the "
-                          "environment is its key",
-                  .value = "URL",
-                  .needs = "--embeddings-model",
-                  .showsDefault = false}},
+       .option =
+           {.name = "--embeddings-url",
+            .help =
+                "Get vectors from a server with OpenAI's POST /embeddings, e.g. http://localhost:8000/v1, in "
+                "place of the model. The environment variable SPANSCOPE_EMBEDDINGS_KEY has its key",
+            .value = "URL",
+            .needs = "--embeddings-model",
+            .showsDefault = false}},
       {.key = "embeddings_model",
        .name = "embeddingsModel",
        .member = &RunSettings::embeddingsModel,
@@ -486,10 +479,10 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.asksServer(); },
        .row = {.group = Group::Retrieval,
                .label = tr("Model there"),
-               .help = tr("The model that the server is to embed with, as it calls it"),
+               .help = tr("Name of the embedding model on the server"),
                .title = tr("Model of the server")},
        .option = {.name = "--embeddings-model",
-                  .help = "The model that the server is to embed with",
+                  .help = "Embedding model of the server",
                   .value = "NAME",
                   .needs = "--embeddings-url",
                   .showsDefault = false}},

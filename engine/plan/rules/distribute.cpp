@@ -31,11 +31,12 @@ void rewrite(Draft& node, const RuleSite& around, RewriteState& /*state*/) {
 
 const Rule kDistributeRule = {
     .name = "distribute plus",
-    .precondition = "a generate stands directly in a plus in the input of another generate on the same model",
+    .precondition =
+        "a generate node is a child of a plus in the input of another generate node on the same model",
     .before = "g(plus(g(a)))",
     .after = "g(plus((a, reply)))",
     .reason =
-        "The outer prompt holds the inner prompt and its reply as one scope, so that it reuses all "
+        "The outer prompt contains the inner prompt and its answer as one scope, so it reuses everything "
         "that the inner step computed.",
     .meaning = Meaning::ChangesPrompts,
     .matches = matches,

@@ -24,13 +24,12 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
 
 const Rule kDropEmptyRule = {
     .name = "drop empty",
-    .precondition = "a join holds a message of user or assistant without text, or a join without entries",
+    .precondition = "a join has a user or assistant message without text, or a join without children",
     .before = "seq(a, user \"\", plus())",
     .after = "seq(a)",
     .reason =
-        "What gives no tokens says nothing: without it the other rules see which node is below which. A "
-        "system "
-        "message without text stays: the chat template decides what it means.",
+        "Nodes without tokens have no effect. Without them, other rules see the real structure. A system "
+        "message without text stays, because the chat template decides what it means.",
     .matches = matches,
     .rewrite = rewrite,
 };

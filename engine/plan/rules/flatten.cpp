@@ -31,12 +31,12 @@ void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
 
 const Rule kFlattenRule = {
     .name = "flatten",
-    .precondition = "a seq stands in a seq, a par in a par, or a cross in the last place of a cross",
+    .precondition = "a seq is in a seq, a par in a par, or a cross is the last child of a cross",
     .before = "seq(seq(a, b), c)",
     .after = "seq(a, b, c)",
     .reason =
-        "Joins within joins of the same kind say nothing: without them the other rules see what stands "
-        "under what.",
+        "A join inside a join of the same kind has no effect. Without it, other rules see the real "
+        "structure.",
     .matches = matches,
     .rewrite = rewrite,
 };

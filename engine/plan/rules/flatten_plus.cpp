@@ -23,10 +23,10 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
 
 const Rule kFlattenPlusRule = {
     .name = "flatten plus",
-    .precondition = "a plus stands directly in a plus",
+    .precondition = "a plus is a child of a plus",
     .before = "plus(plus(a, b), c)",
     .after = "plus(a, b, c)",
-    .reason = "A scope that holds nothing but scopes adds nothing: each entry sees only itself either way.",
+    .reason = "A scope of scopes has no effect, because each child attends only to itself.",
     .matches = matches,
     .rewrite = rewrite,
 };

@@ -200,12 +200,12 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
 
 const Rule kLocalityRule = {
     .name = "attention locality",
-    .precondition = "a generate reads exactly one plus of more than k entries",
+    .precondition = "a generate node reads exactly one plus with more than k children",
     .before = "g(plus(g(a), g(b), g(c), g(d)))",
     .after = "g(plus(g(plus(g(a), g(b))), g(plus(g(c), g(d)))))",
     .reason =
-        "Judges that read few candidates at a time, and then each other's replies, do not lose what "
-        "stands in the middle of a long prompt.",
+        "Judges that read few candidates at a time, and then the answers, do not lose candidates in the "
+        "middle of a long prompt.",
     .meaning = Meaning::ChangesPrompts,
     .byDefault = Default::OnRequest,
     .matches = matches,

@@ -50,12 +50,12 @@ void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
 
 const Rule kPrepareRule = {
     .name = "prepare fragments",
-    .precondition = "a plus of messages in a generate's input",
+    .precondition = "a plus of messages in the input of a generate node",
     .before = "plus(a, b)",
     .after = "seq(monad(plus(g1(a), g1(b))), plus(a, b))",
     .reason =
-        "A target that caches only whole prompts has each fragment computed on its own first, so that "
-        "it is found wherever it stands.",
+        "For a target that caches whole prompts only, each fragment is computed alone first, so it is found "
+        "at every position.",
     .meaning = Meaning::Kept,
     .byDefault = Default::Off,
     .matches = matches,

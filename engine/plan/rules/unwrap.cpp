@@ -29,10 +29,10 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
 
 const Rule kUnwrapRule = {
     .name = "unwrap",
-    .precondition = "a seq, par or cross of one entry stands in another node",
+    .precondition = "a seq, par or cross with one child is in another node",
     .before = "g(seq(a))",
     .after = "g(a)",
-    .reason = "A join of one entry says nothing: without it the other rules see which node is below which.",
+    .reason = "A join with one child has no effect. Without it, other rules see the real structure.",
     .matches = matches,
     .rewrite = rewrite,
 };

@@ -72,10 +72,10 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
 
 const Rule kZipRule = {
     .name = "zip",
-    .precondition = "a zip whose elements are known: no repeat, map or zip is left in it",
+    .precondition = "a zip with known elements: it contains no repeat, map or zip",
     .before = "zip(a, seq(b, c))",
     .after = "seq(a, b, a, c)",
-    .reason = "What is repeated before every element is written out, so that each prompt is whole.",
+    .reason = "The repeated part is written before every element, so that each prompt is complete.",
     .writesOut = query::kIndexOf<query::Zip>,
     .matches = matches,
     .rewrite = rewrite,

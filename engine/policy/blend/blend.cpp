@@ -19,7 +19,7 @@ constexpr std::array<Parameter, 4> kParameters{
       .label = forTranslation("Policies", "share of tokens"),
       .help = forTranslation(
           "Policies",
-          "Which share of the documents' tokens is computed again in view of all before them, 0 to 1"),
+          "Share of the documents' tokens that are recomputed with attention to all earlier text, 0 to 1"),
       .standard = 0.15,
       .least = 0,
       .most = 1},
@@ -51,10 +51,10 @@ RowPlan planRows(const layout::SpanTable& table, std::span<const double> values,
 
 constinit const Policy kBlend = {
     .name = "blend",
-    .brief = forTranslation("Policies", "spans of which the most deviating tokens see all before"),
-    .help = forTranslation("Policies",
-                           "As spans, and the share r of tokens that deviate "
-                           "most are computed again in view of all before them"),
+    .brief = forTranslation("Policies", "spans; the most deviating tokens attend to all earlier text"),
+    .help = forTranslation(
+        "Policies",
+        "As spans. The share r of tokens that deviate most is recomputed with attention to all earlier text"),
     .asIn = "CacheBlend",
     .exactness = "full prefill ≈",
     .hasIndependentSpans = true,

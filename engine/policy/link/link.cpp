@@ -18,9 +18,9 @@ namespace {
 constexpr std::array<Parameter, 1> kParameters{
     {{.name = "n",
       .label = forTranslation("Policies", "tokens of each document"),
-      .help = forTranslation(
-          "Policies",
-          "How many tokens at the beginning of each document are computed again in view of all before"),
+      .help = forTranslation("Policies",
+                             "Number of tokens at the beginning of each document that are recomputed with "
+                             "attention to all earlier text"),
       .standard = 16,
       .least = 0,
       .most = 1'000'000,
@@ -42,10 +42,10 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 constinit const Policy kLink = {
     .name = "link",
-    .brief = forTranslation("Policies", "spans whose beginnings see all before"),
+    .brief = forTranslation("Policies", "spans; their beginnings attend to all earlier text"),
     .help = forTranslation(
         "Policies",
-        "As spans, and the first n tokens of each document are computed again in view of all before them"),
+        "As spans. The first n tokens of each document are recomputed with attention to all earlier text"),
     .asIn = "EPIC",
     .exactness = "full prefill ≈",
     .hasIndependentSpans = true,

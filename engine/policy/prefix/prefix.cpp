@@ -15,8 +15,7 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 constinit const Policy kPrefix = {
     .name = "prefix",
     .brief = forTranslation("Policies", "one segment, reused up to the first difference"),
-    .help =
-        forTranslation("Policies", "What a stock server does: only the longest common beginning is reused"),
+    .help = forTranslation("Policies", "As stock servers do: only the longest common prefix is reused"),
     .asIn = forTranslation("Policies", "stock servers"),
     .exactness = "full prefill ✓",
     .hasIndependentSpans = false,

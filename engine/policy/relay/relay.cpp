@@ -22,10 +22,9 @@ using layout::SpanTable;
 constexpr std::array<Parameter, 4> kParameters{
     {{.name = "r",
       .label = forTranslation("Policies", "share of tokens"),
-      .help =
-          forTranslation("Policies",
-                         "Which share of each quoted reply's tokens is computed again in view of the prompt "
-                         "that quotes it, 0 to 1"),
+      .help = forTranslation(
+          "Policies",
+          "Share of each quoted answer's tokens that are recomputed in the prompt that quotes it, 0 to 1"),
       .standard = 0.15,
       .least = 0,
       .most = 1},
@@ -122,11 +121,10 @@ SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
 
 constinit const Policy kRelay = {
     .name = "relay",
-    .brief = forTranslation("Policies", "spans, and quoted replies keep most of their keys"),
-    .help = forTranslation(
-        "Policies",
-        "As spans, and a reply that a prompt quotes keeps the keys it was generated with, but for "
-        "the share r of its tokens that deviate most there"),
+    .brief = forTranslation("Policies", "spans; quoted answers keep most of their keys"),
+    .help = forTranslation("Policies",
+                           "As spans. A quoted answer keeps the keys of its generation, except the share r "
+                           "of its tokens that deviate most"),
     .asIn = "RelayCaching",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,

@@ -14,12 +14,12 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 constinit const Policy kSharedPrefix = {
     .name = "shared-prefix",
-    .brief = forTranslation("Policies", "block attention that sees the prompt before"),
+    .brief = forTranslation("Policies", "block attention with the prompt before"),
     .help = forTranslation("Policies",
-                           "Children of a plus see the prompt before their plus and "
-                           "themselves, and are reused behind the same prompt"),
+                           "Children of a plus attend to the prompt before their plus and to themselves. "
+                           "They are reused after the same prompt"),
     .asIn = "",
-    .exactness = "block attention behind the prefix ✓ · full prefill ≈",
+    .exactness = "block attention after the prefix ✓ · full prefill ≈",
     .hasIndependentSpans = false,
     .wantsBlockAttention = true,
     .layOut = &layOut};

@@ -15,8 +15,7 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 constinit const Policy kSpans = {
     .name = "spans",
     .brief = forTranslation("Policies", "block attention"),
-    .help =
-        forTranslation("Policies", "Children of a plus are computed by themselves and reused in any order"),
+    .help = forTranslation("Policies", "Children of a plus are computed alone and reused in any order"),
     .asIn = forTranslation("Policies", "vLLM with spans"),
     .exactness = "block attention ✓ · full prefill ≈",
     .hasIndependentSpans = true,

@@ -16,7 +16,8 @@ constinit const Policy kSpansNoReposition = {
     .name = "spans-no-reposition",
     .brief = forTranslation("Policies", "spans at one position, for study"),
     .help = forTranslation(
-        "Policies", "As spans, but all children of a plus stand at one position: what relocation is worth"),
+        "Policies",
+        "As spans, but all children of a plus have one position. It shows what relocation is worth"),
     .asIn = "",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,

@@ -13,10 +13,9 @@ namespace {
 constexpr std::array<Parameter, 1> kParameters{
     {{.name = "b",
       .label = forTranslation("Policies", "blocks read"),
-      .help = forTranslation(
-          "Policies",
-          "How many blocks each generated token reads, in each layer and for each key head; the first and "
-          "the last are always among them"),
+      .help = forTranslation("Policies",
+                             "Number of blocks that each generated token reads, per layer and key head, "
+                             "including the first and the last"),
       .standard = 64,
       .least = 2,
       .most = 1'000'000,
@@ -56,10 +55,9 @@ RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> val
 
 constinit const Policy kSparse = {
     .name = "sparse",
-    .brief = forTranslation("Policies", "spans of which answers read the best blocks"),
+    .brief = forTranslation("Policies", "spans; answers read the best blocks"),
     .help = forTranslation(
-        "Policies",
-        "As spans, and each generated token reads only the b blocks that its queries could match best"),
+        "Policies", "As spans. Each generated token reads only the b blocks that match its queries best"),
     .asIn = "Quest",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,

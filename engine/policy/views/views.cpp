@@ -45,18 +45,19 @@ RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> /*v
 
 }  // namespace
 
-constinit const Policy kViews = {.name = "views",
-                                 .brief = forTranslation("Policies", "generates of a plus read each other"),
-                                 .help = forTranslation("Policies",
-                                                        "As spans, and the generates of a plus run in step, "
-                                                        "each reading what the others have written so far"),
-                                 .asIn = "Hogwild!",
-                                 .exactness = "block attention ≈ · full prefill ≈",
-                                 .hasIndependentSpans = true,
-                                 .wantsBlockAttention = true,
-                                 .layOut = &layOut,
-                                 .planRows = &planRows,
-                                 .teams = &teams};
+constinit const Policy kViews = {
+    .name = "views",
+    .brief = forTranslation("Policies", "generate nodes of a plus read each other"),
+    .help = forTranslation(
+        "Policies",
+        "As spans. The generate nodes of a plus run together, and each reads the others' answers so far"),
+    .asIn = "Hogwild!",
+    .exactness = "block attention ≈ · full prefill ≈",
+    .hasIndependentSpans = true,
+    .wantsBlockAttention = true,
+    .layOut = &layOut,
+    .planRows = &planRows,
+    .teams = &teams};
 
 namespace {
 

@@ -28,9 +28,9 @@ struct Facts<BlockLookedUp> : UsualFacts {
       case LookupOutcome::Hit:
         return forTranslation("Events", "Block found");
       case LookupOutcome::Relocated:
-        return forTranslation("Events", "Block found at another position");
+        return forTranslation("Events", "Relocated hit");
       case LookupOutcome::Partial:
-        return forTranslation("Events", "Block found in part");
+        return forTranslation("Events", "Partial hit");
       case LookupOutcome::Miss:
         break;
     }
@@ -230,10 +230,10 @@ struct Facts<CacheCleared> : UsualFacts {
   static constexpr bool kIsDetail = true;
   static constexpr PoolEffect kPool = PoolEffect::Changes;
   static const char* plain(const CacheCleared&) { return forTranslation("Events", "Cache emptied"); }
-  static std::string line(const CacheCleared&) { return "nothing can be found any more"; }
+  static std::string line(const CacheCleared&) { return "no stored block remains"; }
   static std::optional<Severity> severity(const CacheCleared&) { return Severity::Note; }
   static EventWords words(const CacheCleared&, const Event&) {
-    return {forTranslation("Events", "The cache was emptied"), {}};
+    return {forTranslation("Events", "Cache emptied"), {}};
   }
 };
 template <class V, Is<CacheCleared> X>
@@ -329,7 +329,7 @@ struct Facts<StoreTextsReported> : UsualFacts {
   static constexpr const char* kName = "store_texts_reported";
   static constexpr Indexed kIndexed{.inSession = true};
   static const char* plain(const StoreTextsReported&) {
-    return forTranslation("Events", "Texts of kept blocks told");
+    return forTranslation("Events", "Texts of kept blocks reported");
   }
   static std::string line(const StoreTextsReported& e) {
     std::string out = counted(e.packs.size(), "pack");

@@ -36,7 +36,7 @@ struct Facts<BatchComputed> : UsualFacts {
     std::int64_t prompt = 0;
     std::int64_t reply = 0;
     for (const BatchEntry& entry : e.entries) (entry.decode ? reply : prompt) += entry.count;
-    return {forTranslation("Events", "tokens of prompts: %1, of replies: %2"),
+    return {forTranslation("Events", "tokens of prompts: %1, of answers: %2"),
             {std::to_string(prompt), std::to_string(reply)}};
   }
   static std::string line(const BatchComputed& e) {
@@ -133,7 +133,7 @@ struct Facts<TokensRecomputed> : UsualFacts {
   static std::string line(const TokensRecomputed& e) {
     std::size_t count = 0;
     for (const RecomputedTokens& segment : e.segments) count += segment.tokens.size();
-    return std::to_string(count) + " of " + counted(e.tokens, "token") + " computed again, chosen in layer " +
+    return std::to_string(count) + " of " + counted(e.tokens, "token") + " recomputed, chosen in layer " +
            std::to_string(e.layer);
   }
 };
@@ -153,9 +153,9 @@ struct Facts<TeamFormed> : UsualFacts {
   static void visitRequests(const TeamFormed& e, const Event&, Visit visit) {
     for (const RequestId request : e.requests) visit(request);
   }
-  static const char* plain(const TeamFormed&) { return forTranslation("Events", "Replies read each other"); }
+  static const char* plain(const TeamFormed&) { return forTranslation("Events", "Answers read each other"); }
   static std::string line(const TeamFormed& e) {
-    return "requests " + requestsText(e.requests) + " read each other's replies as they are written";
+    return "requests " + requestsText(e.requests) + " read each other's answers during generation";
   }
 };
 template <class V, Is<TeamFormed> X>
@@ -218,7 +218,7 @@ struct Facts<ArithmeticMeasured> : UsualFacts {
     return std::nullopt;
   }
   static const char* plain(const ArithmeticMeasured&) {
-    return forTranslation("Events", "Arithmetic held against f32");
+    return forTranslation("Events", "Arithmetic compared with f32");
   }
   static std::string line(const ArithmeticMeasured& e) {
     const ArithmeticMeasured* one = &e;

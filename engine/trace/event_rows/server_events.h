@@ -123,7 +123,7 @@ struct Facts<ServerReported> : UsualFacts {
     const bool isFound = e.cached == CachedState::Found;
     if (isFound != (e.cachedTokens > 0) || e.cachedTokens < 0)
       return errorAt("cached tokens", std::to_string(e.cachedTokens) + " " + std::string(enumName(e.cached)),
-                     "some that were found, or none");
+                     "a number of cached tokens, or none");
     if (e.promptTokens.value_or(0) < 0 || e.generatedTokens.value_or(0) < 0)
       return errorAt("token counts", "a negative one", "at least 0");
     if (e.promptTokens && e.cachedTokens > *e.promptTokens)
@@ -131,7 +131,7 @@ struct Facts<ServerReported> : UsualFacts {
                      "at most " + std::to_string(*e.promptTokens));
     const auto isTime = [](double seconds) { return std::isfinite(seconds) && seconds >= 0; };
     if (!isTime(e.seconds) || !isTime(e.timeToFirstToken.value_or(0)))
-      return errorAt("seconds", "no length of time", "one");
+      return errorAt("seconds", "no duration", "one");
     return std::nullopt;
   }
   static const char* plain(const ServerReported& e) {

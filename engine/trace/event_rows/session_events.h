@@ -51,7 +51,7 @@ struct Facts<WindowsReported> : UsualFacts {
   static constexpr const char* kName = "windows_reported";
   static constexpr About kAbout = About::Run;
   static const char* plain(const WindowsReported&) {
-    return forTranslation("Events", "Windows of layers told");
+    return forTranslation("Events", "Windows of layers reported");
   }
   static std::string line(const WindowsReported& e) {
     std::string out = counted(e.windows.size(), "layer") + ":";
@@ -268,7 +268,7 @@ struct Facts<Snapshot> : UsualFacts {
     return e.lost == 0 ? std::nullopt : std::optional(Severity::Warning);
   }
   static EventWords words(const Snapshot& e, const Event&) {
-    return {forTranslation("Events", "%1 events were lost; a snapshot stands for them"), {e.lost}};
+    return {forTranslation("Events", "%1 events were lost; a snapshot replaces them"), {e.lost}};
   }
 };
 template <class V, Is<Snapshot> X>

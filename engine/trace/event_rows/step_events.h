@@ -87,7 +87,7 @@ struct Facts<PromptDivided> : UsualFacts {
     return std::nullopt;
   }
   static const char* plain(const PromptDivided&) {
-    return forTranslation("Events", "Prompt divided into parts");
+    return forTranslation("Events", "Prompt divided into sections");
   }
   static EventWords detail(const PromptDivided& e) {
     return {forTranslation("Events", "parts: %1"), {std::uint64_t{e.parts.size()}}};
@@ -150,7 +150,7 @@ struct Facts<RequestAdmitted> : UsualFacts {
                      : forTranslation("Events", "Request admitted");
   }
   static EventWords detail(const RequestAdmitted& e) {
-    return {forTranslation("Events", "found: %1 of %2 tokens"),
+    return {forTranslation("Events", "cached: %1 of %2 tokens"),
             {std::to_string(e.cachedTokens), std::to_string(e.promptTokens)}};
   }
   static std::string line(const RequestAdmitted& e) {
@@ -198,9 +198,7 @@ struct Facts<RequestPreempted> : UsualFacts {
     if (e.blocks < 0 || e.computedTokens < 0) return errorAt("counts", "a negative one", "at least 0");
     return std::nullopt;
   }
-  static const char* plain(const RequestPreempted&) {
-    return forTranslation("Events", "Request gives its blocks back");
-  }
+  static const char* plain(const RequestPreempted&) { return forTranslation("Events", "Request preempted"); }
   static EventWords detail(const RequestPreempted& e) {
     return {forTranslation("Events", "blocks: %1"), {std::to_string(e.blocks)}};
   }
@@ -212,9 +210,9 @@ struct Facts<RequestPreempted> : UsualFacts {
   static std::optional<Severity> severity(const RequestPreempted&) { return Severity::Note; }
   static EventWords words(const RequestPreempted& e, const Event& event) {
     if (e.requester == event.request)
-      return {forTranslation("Events", "Request %1 gave its blocks back: older requests need them"),
+      return {forTranslation("Events", "Request %1 was preempted: older requests need its blocks"),
               {event.request}};
-    return {forTranslation("Events", "Request %1 gave its blocks back: request %2 needs room"),
+    return {forTranslation("Events", "Request %1 was preempted: request %2 needs its blocks"),
             {event.request, e.requester}};
   }
 };

@@ -157,7 +157,7 @@ class Finder {
       const plan::PlanLimits limits;
       add(Severity::Error, m_tooLarge,
           say(forTranslation("Problems",
-                             "The query becomes too large when it is written out: expected at most %1 nodes"),
+                             "The query becomes too large when it is expanded. It may have at most %1 nodes"),
               static_cast<std::int64_t>(limits.nodes)));
     }
     const bool hasError = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
@@ -184,8 +184,9 @@ class Finder {
     QueryProblem problem{.severity = Severity::Error, .node = kNoNode, .isOfSettings = true};
     if (m_context.modelObstacle->isOfTemplate) {
       problem.text =
-          say(forTranslation("Problems", "The model %1 has no chat template that is known"), m_checkpoint);
-      problem.hint = say(forTranslation("Problems", "Choose one: Chat template, in the list of models"));
+          say(forTranslation("Problems", "The chat template of the model %1 is not known"), m_checkpoint);
+      problem.hint =
+          say(forTranslation("Problems", "Choose a template: Chat template, in the list of models"));
       problem.isOfTemplate = true;
     } else {
       problem.text =
@@ -210,11 +211,12 @@ class Finder {
         m_problems.begin(),
         {.severity = Severity::Warning,
          .node = kNoNode,
-         .text = say(forTranslation("Problems",
-                                    "The chat template of %1 is not known; by its marks it is taken for %2"),
-                     m_checkpoint, m_context.guessedTemplate),
-         .hint = say(
-             forTranslation("Problems", "Look at it, and choose one: Chat template, in the list of models")),
+         .text =
+             say(forTranslation("Problems",
+                                "The chat template of %1 is not known. By parts of it, it seems to be %2"),
+                 m_checkpoint, m_context.guessedTemplate),
+         .hint = say(forTranslation("Problems",
+                                    "Check it, and choose a template: Chat template, in the list of models")),
          .isOfTemplate = true,
          .isOfSettings = true});
   }
@@ -249,11 +251,10 @@ class Finder {
     if (depth + mostContainers(node.own) > query::kMaxDepth && !m_isTooDeep) {
       m_isTooDeep = true;
       add(Severity::Error, id,
-          say(forTranslation(
-                  "Problems",
-                  "Nested too deeply: a query may hold at most %1 lists and objects within each other"),
+          say(forTranslation("Problems",
+                             "Nested too deeply: a query may have at most %1 nested lists and objects"),
               std::int64_t{query::kMaxDepth}),
-          say(forTranslation("Problems", "A document like this cannot be saved")));
+          say(forTranslation("Problems", "Such a document cannot be saved")));
     }
     checkOwn(id, node);
     checkInputs(id, node);
@@ -290,10 +291,9 @@ class Finder {
     const auto meant = static_cast<std::int64_t>(*wanted);
     add(Severity::Warning, id,
         there == 1
-            ? say(forTranslation("Problems", "1 frozen answer stands in for a %1 of %2"), node.own, meant)
-            : say(forTranslation("Problems", "%1 frozen answers stand in for a %2 of %3"), there, node.own,
-                  meant),
-        say(forTranslation("Problems", "Unfreeze the %1 to run it as it is now"), node.own));
+            ? say(forTranslation("Problems", "1 frozen answer replaces a %1 of %2"), node.own, meant)
+            : say(forTranslation("Problems", "%1 frozen answers replace a %2 of %3"), there, node.own, meant),
+        say(forTranslation("Problems", "Unfreeze the %1 to run it"), node.own));
   }
 
   void checkInputs(NodeId id, const DocumentNode& node) {
@@ -349,9 +349,8 @@ class Finder {
       addAt(std::string("/") + query::operatorName(node.own), Severity::Warning, id,
             say(forTranslation("Problems", "The message is empty")),
             message->role == query::Role::System
-                ? say(forTranslation("Problems",
-                                     "The chat template decides what is in the prompt: a turn without text, "
-                                     "or nothing"))
+                ? say(forTranslation(
+                      "Problems", "The chat template decides what the prompt has: an empty turn, or nothing"))
                 : say(forTranslation("Problems", "It is left out of the prompt")));
     }
     if (query::infoOf(node.own).resolvedBy == query::ResolvedBy::Files) {
@@ -401,7 +400,7 @@ class Finder {
     if (const auto* most = std::get_if<std::int32_t>(&settings.maxTokens); most != nullptr && *most < 0) {
       addAt(place + "/max_tokens", Severity::Warning, id,
             say(forTranslation("Problems", "Max tokens is %1"), std::int64_t{*most}),
-            say(forTranslation("Problems", "0 or less means no limit of its own")));
+            say(forTranslation("Problems", "0 or less means no limit")));
     }
     if (const auto* temperature = std::get_if<float>(&settings.temperature)) {
       if (!std::isfinite(*temperature) || *temperature < 0) {
@@ -411,7 +410,7 @@ class Finder {
       } else if (*temperature > 2) {
         addAt(place + "/temperature", Severity::Warning, id,
               say(forTranslation("Problems", "The temperature is %1"), double(*temperature)),
-              say(forTranslation("Problems", "Most servers take 0 to 2; answers become noise above")));
+              say(forTranslation("Problems", "Most servers accept 0 to 2. Higher values give noise")));
       }
     }
   }
@@ -424,7 +423,7 @@ class Finder {
       if (value == values.end()) {
         add(Severity::Error, id,
             say(forTranslation("Problems", "The model is the parameter {%1}, which has no value"), *name),
-            say(forTranslation("Problems", "Give it a value, or name the model")));
+            say(forTranslation("Problems", "Set its value, or name the model")));
         return;
       }
       wanted = value->second;
@@ -437,7 +436,8 @@ class Finder {
     add(Severity::Warning, id,
         say(forTranslation("Problems", "The query names the model %1; %2 would run it"), wanted,
             m_checkpoint),
-        say(forTranslation("Problems", "Run it here on %1, or choose the model at the top"), m_checkpoint));
+        say(forTranslation("Problems", "Run the query here on %1, or choose the model at the top"),
+            m_checkpoint));
     m_problems.back().otherModel = wanted;
     m_problems.back().isOfSettings = true;
   }
@@ -541,10 +541,9 @@ class Finder {
       if (!m_policy.hasIndependentSpans && !m_isOrderNoted) {
         m_isOrderNoted = true;
         addOfSettings(paths.nodeOf(prompt.node),
-                      say(forTranslation(
-                              "Problems",
-                              "Under the policy %1 the children of a plus are reused only from the front, in "
-                              "the same order"),
+                      say(forTranslation("Problems",
+                                         "The policy %1 reuses the children of a plus only from the first "
+                                         "one on, in the same order"),
                           std::string(m_policy.name)),
                       say(forTranslation("Problems", "The policy %1 reuses them in any order"),
                           std::string(policy::standardPolicy().name)));
@@ -559,7 +558,8 @@ class Finder {
       addOfSettings(
           node,
           say(forTranslation(
-              "Problems", "The answer of this inner generate is computed again in the prompt that holds it")),
+              "Problems",
+              "The answer of this inner generate node is recomputed in the prompt that contains it")),
           m_document.settings.distribute
               ? say(forTranslation(
                     "Problems",
@@ -593,14 +593,15 @@ class Finder {
     if (context > 0 && tokens >= context) {
       if (isFitKnown) return;
       add(Severity::Error, node,
-          say(forTranslation("Problems", "The prompt has at least %1 tokens; the model holds %2"), tokens,
-              context),
+          say(forTranslation("Problems",
+                             "The prompt has at least %1 tokens, and the context of the model %2"),
+              tokens, context),
           say(forTranslation("Problems", "Shorten it by %1 tokens or more"), tokens - context + 1));
     } else if (context > 0 && whole > context) {
       add(Severity::Warning, node,
           say(forTranslation("Problems",
-                             "The prompt of at least %1 tokens leaves no room for an answer of %2: the model "
-                             "holds %3"),
+                             "The prompt of at least %1 tokens leaves no space for an answer of %2 tokens. "
+                             "The context of the model has %3"),
               tokens, std::int64_t{step.maxTokens.value_or(0)}, context));
     } else if (!isFitKnown) {
       checkPool(node, whole);
@@ -617,11 +618,12 @@ class Finder {
     if (needed <= there) return;
     addOfSettings(
         node,
-        say(forTranslation("Problems",
-                           "The prompt and its answer take about %1 blocks of %2 tokens; the pool has %3"),
+        say(forTranslation(
+                "Problems",
+                "The prompt and its answer need about %1 blocks of %2 tokens, and the pool has %3"),
             needed, blockSize, there),
         say(forTranslation("Problems",
-                           "Make the pool larger in the settings: a run that does not fit is refused")));
+                           "Make the pool larger in the settings. A run that does not fit is refused")));
   }
 
   const Document& m_document;

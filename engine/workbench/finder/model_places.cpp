@@ -249,8 +249,7 @@ class Lister {
       return add({ModelKeeper::Ollama, name, *blob, {}});
     }
     if (hasTensors)
-      return refuse(
-          "its weights are kept tensor by tensor for Ollama's runner of MLX, and not in a GGUF file");
+      return refuse("its weights are stored as single tensors for Ollama's MLX runner, not in a GGUF file");
     refuse("it names no weights on this machine");
   }
 

@@ -41,8 +41,7 @@ TwinSetup twinSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
   setup.settings.blockSize = within<std::int32_t>(cache.blockSize, kMostBlockSize);
   setup.settings.cacheTokens = within<std::int64_t>(cache.cacheTokens, kMostTokens);
   if (setup.settings.cacheTokens < setup.settings.blockSize) setup.settings.cacheTokens = 0;
-  if (!cache.findsPrefixes.value_or(true))
-    setup.problem = "it says that it does not look for beginnings: its cache of prefixes is switched off";
+  if (!cache.findsPrefixes.value_or(true)) setup.problem = "its prefix caching is off";
   return setup;
 }
 

@@ -251,13 +251,13 @@ TwinForecaster::Place TwinForecaster::namedPlace(const NamedTwin& named) {
   place.forecast.server = named.server;
   place.forecast.version = named.version;
   if (info == nullptr) {
-    place.forecast.problem = "nothing was sent there yet, so that it is not known what it is";
+    place.forecast.problem = "nothing was sent to it yet, so its kind is not known";
   } else if (info->kind == remote::ServerKind::Spanscope) {
-    place.forecast.problem = "it is another Spanscope, whose policy and pool are not known here";
+    place.forecast.problem = "it is another Spanscope with an unknown policy and pool";
   } else if (kind == nullptr) {
     place.forecast.problem = "the caching rules of " + std::string(info->title) + " are not known here";
   } else if (named.takesSpans) {
-    place.forecast.problem = "it is sent whole queries, and what its cache finds of spans is not known here";
+    place.forecast.problem = "it gets whole queries, and its reuse of spans is not known";
   } else {
     place.forecast.problem = setup.problem;
   }
@@ -407,7 +407,7 @@ void TwinStory::tellPrompt(const twin::ToldRequest& about, const ServerPrompt& p
   if (trace::PromptDivided parts = run::partsEvent(prompt.table); !parts.parts.empty())
     m_teller.tell(about, std::move(parts));
   if (prompt.holdsReply)
-    note(about, "The prompt holds a reply that has yet to be sampled: it counts with the longest it may be.");
+    note(about, "The prompt contains an answer that is not sampled yet. It counts with its max length.");
 }
 
 void TwinStory::tellAnswer(const twin::ToldRequest& about, const ServerPrompt& prompt,
@@ -422,7 +422,7 @@ void TwinStory::tellAnswer(const twin::ToldRequest& about, const ServerPrompt& p
   }
   const std::vector<TokenId>& reply = prompt.replyTokens;
   if (!reply.empty() && reply.front() < 0)
-    note(about, "The reply is not known yet. " + counted(reply.size(), "unknown token", "unknown tokens") +
+    note(about, "The answer is not known yet. " + counted(reply.size(), "unknown token", "unknown tokens") +
                     " take its place.");
   // Its prompt was read, whether a reply is known or not.
   trace::StepFinished finished{

@@ -136,8 +136,9 @@ class RemoteRunWork::Watcher final : public remote::RemoteWatcher {
                              .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
                             *m_tokenizer, *m_chat);
       if (step.answer.promptTokens) {
-        say(step.request, "Foretold by the twin of " + foretold.twin + ": " + std::to_string(foretold.found) +
-                              " of " + std::to_string(foretold.prompt) + " prompt tokens cached");
+        say(step.request, "Predicted by the cache simulator of " + foretold.twin + ": " +
+                              std::to_string(foretold.found) + " of " + std::to_string(foretold.prompt) +
+                              " prompt tokens cached");
       }
     }
     m_work.m_request.twins->end(sent.server, sent.number, std::move(reply));

@@ -51,7 +51,7 @@ class ServedEngine::Router {
     event = server::withoutTexts(std::move(event));
     // An empty line would be no message to whoever sees it.
     if (auto* message = std::get_if<trace::MessageLogged>(&event.payload))
-      message->text = "A message that is not kept, as texts are not.";
+      message->text = "A message whose text is not kept.";
   }
 
  private:

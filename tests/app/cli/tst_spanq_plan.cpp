@@ -44,7 +44,7 @@ void TestSpanqPlan::explainListsPassesAndTrees() {
   const SpanqResult result = spanq({"explain", kJudge});
   QCOMPARE(result.code, 0);
   for (const char* words : {"Tree as given\n", "  1. expand repeat, applied once\n",
-                            "  3. distribute plus, applied once, changes what prompts hold\n",
+                            "  3. distribute plus, applied once, changes the contents of prompts\n",
                             "Tree after the rules\n", "Cost\n  generates       5\n", "tokens of messages"}) {
     QVERIFY2(holds(result.out, words), words);
   }

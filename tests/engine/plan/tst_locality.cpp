@@ -299,7 +299,7 @@ void TestLocality::explained() {
   options.withoutLocality = &without;
   const QString text = QString::fromStdString(explain(with, options));
   for (const char* words :
-       {"1. attention locality, applied once, changes what prompts hold\n",
+       {"1. attention locality, applied once, changes the contents of prompts\n",
         "before  g(cross(system, plus(g(user) ×4), user))\n", "Cost\n  generates       7\n",
         "  without attention locality\n    generates       5\n",
         "characters of messages, at most 40 tokens of replies\n"}) {

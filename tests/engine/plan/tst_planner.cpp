@@ -429,9 +429,9 @@ void TestPlanner::explanation() {
   QVERIFY(planned.plan.has_value());
   const QString expected = QString(
                                "Rules\n"
-                               "  1. distribute plus, applied once, changes what prompts hold\n"
-                               "    why     The outer prompt holds the inner prompt and its reply as one "
-                               "scope, so that it reuses all that the inner step computed.\n"
+                               "  1. distribute plus, applied once, changes the contents of prompts\n"
+                               "    why     The outer prompt contains the inner prompt and its answer as one "
+                               "scope, so it reuses everything that the inner step computed.\n"
                                "    at /seq/1/g/input/cross/1\n"
                                "      before  plus(g(user))\n"
                                "      after   plus((user, reply))\n"

@@ -307,7 +307,7 @@ void TestRules::passes() {
 
   const QString explained = QString::fromStdString(explain(*planned.plan, {}));
   for (const char* words : {"Tree as given\n  g m\n    cross\n      seq\n", "1. unwrap, applied once\n",
-                            "4. distribute plus, applied once, changes what prompts hold\n",
+                            "4. distribute plus, applied once, changes the contents of prompts\n",
                             "Tree after the rules\n", "read with its prompt ×3\n", "generates       4\n",
                             "longest prompt  4 characters of messages, at most 12 tokens of replies\n"}) {
     QVERIFY2(explained.contains(QString::fromUtf8(words)), qPrintable(explained));

@@ -214,13 +214,13 @@ void TestReplay::contradictions_data() {
   ServerReported reported;
   reported.cached = CachedState::Found;
   row("found and nothing found", {}, reported,
-      "cached tokens: found 0 found, expected some that were found, or none");
+      "cached tokens: found 0 found, expected a number of cached tokens, or none");
   reported.promptTokens = 3;
   reported.cachedTokens = 4;
   row("more found than there are", {}, reported, "cached tokens: found 4, expected at most 3");
   reported.promptTokens = 4;
   reported.seconds = -1;
-  row("a time that is none", {}, reported, "seconds: found no length of time, expected one");
+  row("a time that is none", {}, reported, "seconds: found no duration, expected one");
   row("null block", {}, BlockAllocated{0, 0, 0}, "block: found 0, expected 1 to 4");
   row("negative block", {}, BlockReleased{kLeast, 0}, "block: found -2147483648, expected 1 to 4");
   row("block out of range", {}, BlockShared{5, 0, 0, 1}, "block: found 5, expected 1 to 4");

@@ -124,7 +124,7 @@ void TestReport::describeRows_data() {
       "tokens "
       "agree");
   row("a team", TeamFormed{{3, 4, 7}},
-      "team_formed run 2 request 3 /g: requests 3, 4, 7 read each other's replies as they are written");
+      "team_formed run 2 request 3 /g: requests 3, 4, 7 read each other's answers during generation");
   row("attention on others", TeammateAttention{5, {4, 7}, {0.125F, 0.25F}},
       "teammate_attention run 2 request 3 /g: of token 5, 37.5 % on the replies of requests 4, 7");
   row("no store", StoreReported{}, "store_reported run 2 request 3 /g: no tier is in use");
@@ -276,7 +276,7 @@ void TestReport::describeRows_data() {
       "server_reported run 2 request 3 /g: step 0 on gpu-3: prompt not said, cached 4, generated not said, "
       "all after 0.00 ms, broken off: a stall");
   QTest::newRow("no run") << Event{1, 0, 1, 0, 0, {}, CacheCleared{}}
-                          << "#1 0.000000s cache_cleared: nothing can be found any more";
+                          << "#1 0.000000s cache_cleared: no stored block remains";
 }
 
 void TestReport::describeRows() {
@@ -323,7 +323,7 @@ void TestReport::plainNamesSayWhatBecameOfIt() {
   BlockLookedUp block;
   QCOMPARE(nameOf(block), QStringLiteral("Block not found"));
   block.outcome = LookupOutcome::Relocated;
-  QCOMPARE(nameOf(block), QStringLiteral("Block found at another position"));
+  QCOMPARE(nameOf(block), QStringLiteral("Relocated hit"));
   QCOMPARE(nameOf(BlockRemoved{1, {}, RemovalReason::Evicted}), QStringLiteral("Block evicted"));
   BlockLoaded loaded;
   loaded.tier = StoreTier::Disk;

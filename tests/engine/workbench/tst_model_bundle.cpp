@@ -118,7 +118,7 @@ void TestModelBundle::loadingStops() {
                                {.threads = 1, .chat = nullptr, .stop = stop.get_token()});
     QFAIL("it was loaded");
   } catch (const Failure& failure) {
-    QCOMPARE(failure.error().found, std::string("a stop while it was loaded"));
+    QCOMPARE(failure.error().found, std::string("a stop during loading"));
   }
 }
 

@@ -198,9 +198,9 @@ void TestDocumentModel::settingsAreNamedInTheirHistory() {
   QCOMPARE(last([](RunSettings& settings) { settings.policy = "prefix"; }),
            QStringLiteral("Reuse policy: spans → prefix"));
   QCOMPARE(last([](RunSettings& settings) { settings.distribute = false; }),
-           QStringLiteral("Distribute plus into inner generates: on → off"));
+           QStringLiteral("Distribute plus into inner generate nodes: on → off"));
   QCOMPARE(last([](RunSettings& settings) { settings.cacheDiskMebibytes = 512; }),
-           QStringLiteral("Keep on the disk: nothing → 512 MiB"));
+           QStringLiteral("Disk cache: nothing → 512 MiB"));
   QCOMPARE(last([](RunSettings& settings) {
              settings.layers = {0, 2};
            }),

@@ -151,7 +151,7 @@ void TestProblems::finds_data() {
       R"({"g": {"model": "spanlet", "input": {"cross": [{"g": {"model": "spanlet", "input": {"user": "a"}}}, {"user": "b"}]}}})",
       nothing,
       {QStringLiteral(
-          "warning 2: The answer of this inner generate is computed again in the prompt that holds it")});
+          "warning 2: The answer of this inner generate node is recomputed in the prompt that contains it")});
   row("inner answer, reused",
       R"({"g": {"model": "spanlet", "input": {"cross": [{"g": {"model": "spanlet", "input": {"user": "a"}}}, {"user": "b"}]}}})",
       [](Document& d) { d.settings.outputForm = "reused"; }, {});

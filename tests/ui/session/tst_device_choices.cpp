@@ -31,7 +31,7 @@ class TestDeviceChoices : public QObject {
  private Q_SLOTS:
   void eachCardByItsName() {
     const Devices known = test::twoCards().devices();
-    const QString first = QStringLiteral("auto|the first that can be used");
+    const QString first = QStringLiteral("auto|first usable device");
     const QString large = QStringLiteral("cuda:0|cuda:0: Large Card, compute capability 9.0, 141.0 GiB");
     const QString small = QStringLiteral("cuda:1|cuda:1: Small Card, compute capability 8.0, 40.0 GiB");
     QCOMPARE(linesOf(&known, "cuda:1"),
@@ -54,7 +54,7 @@ class TestDeviceChoices : public QObject {
 
   void namesWhereNothingIsKnown() {
     QCOMPARE(linesOf(nullptr, "cuda:1"),
-             QStringList({QStringLiteral("auto|the first that can be used"), QStringLiteral("cpu|"),
+             QStringList({QStringLiteral("auto|first usable device"), QStringLiteral("cpu|"),
                           QStringLiteral("cuda|NVIDIA GPU (CUDA)"), QStringLiteral("cuda:1|cuda:1 *")}));
   }
 };

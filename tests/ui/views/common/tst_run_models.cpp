@@ -717,8 +717,7 @@ class TestRunModels : public QObject {
       return lookup != nullptr && lookup->outcome == trace::LookupOutcome::Relocated;
     });
     const QString block = names.of(*found);
-    QVERIFY2(block.startsWith(QStringLiteral("Block found at another position · run 2 · document ")),
-             qPrintable(block));
+    QVERIFY2(block.startsWith(QStringLiteral("Relocated hit · run 2 · document ")), qPrintable(block));
     QVERIFY2(scrubberModel(input).event.startsWith(QStringLiteral("Run ")),
              qPrintable(scrubberModel(input).event));
     QVERIFY(scrubberModel(input).exact.contains(QStringLiteral("run_finished")));

@@ -140,7 +140,7 @@ class TestForecastViews : public QObject {
     QCOMPARE(segments[1].blockWords, QStringLiteral("2 relocated hit"));
     QCOMPARE(segments[1].account.relocated, segments[1].account.total());
     QCOMPARE(segments[3].account.relocated, std::int64_t{0});
-    QCOMPARE(segments[4].blockWords, QStringLiteral("1 computed (sees something else)"));
+    QCOMPARE(segments[4].blockWords, QStringLiteral("1 computed (attends to something else)"));
     QCOMPARE(segments[4].blocks.at(0).role, BlockRole::Computed);
     QCOMPARE(segments[4].sees, QStringLiteral("system, document 2, document 1, document 3"));
     QVERIFY(forecastComparison(table).contains(QStringLiteral("83 before the last change")));

@@ -168,7 +168,7 @@ void TestWhy::verdicts_data() {
         lookup.reason = MissReason::ContextDiffers;
         lookup.contextDiffersAt = 1;
       },
-      "miss: it sees something else", isHit,
+      "miss: it attends to something else", isHit,
       {"Same tokens in: #1", "as number 2 of what it sees: document",
        "in the same order and at the same distances"});
   row("sees fewer segments",
@@ -177,7 +177,7 @@ void TestWhy::verdicts_data() {
         lookup.reason = MissReason::ContextDiffers;
         lookup.contextDiffersAt = 2;
       },
-      "miss: it sees something else", isHit, {"fewer segments than the stored one: 2"});
+      "miss: it attends to something else", isHit, {"fewer segments than the stored one: 2"});
   row("after a miss",
       [](trace::BlockLookedUp& lookup) {
         lookup.virtualIndex = 1;
