@@ -58,7 +58,7 @@ Written writeChat(const query::Node& query, const ExportSettings& settings) {
 
 Written writeTokens(const query::Node& query, const ExportSettings& settings) {
   if (settings.tokenizer == nullptr || settings.chat == nullptr)
-    throw std::invalid_argument("tokens are made by a tokenizer and a template");
+    throw std::invalid_argument("tokens need a tokenizer and a template");
   ExportedText made;
   for (const spnl::CallTokens& call :
        spnl::promptTokens(query, *settings.tokenizer, *settings.chat, settings.tokens, settings.stop)) {
@@ -82,10 +82,9 @@ using enum ExportOption;
 constexpr std::array kTargets{
     ExportTarget{.name = "spnl",
                  .title = forTranslation("Export", "SPNL JSON"),
-                 .help = forTranslation(
-                     "Export",
-                     "The query as IBM/spnl reads and writes it: the form to exchange. At its last stage, "
-                     "the calls that it sends to a span server."),
+                 .help = forTranslation("Export",
+                                        "The query as IBM/spnl reads and writes it. Its last stage has the "
+                                        "calls for a server with span support."),
                  .suffix = ".json",
                  .part = "",
                  .isJson = true,
@@ -95,7 +94,7 @@ constexpr std::array kTargets{
                  .write = &writeWhole<QueryForm::Json>},
     ExportTarget{.name = "yaml",
                  .title = forTranslation("Export", "SPNL YAML"),
-                 .help = forTranslation("Export", "The same query as YAML, which IBM/spnl reads too."),
+                 .help = forTranslation("Export", "The query as YAML, which IBM/spnl reads, too."),
                  .suffix = ".yaml",
                  .part = "",
                  .isJson = false,
@@ -106,7 +105,7 @@ constexpr std::array kTargets{
     ExportTarget{
         .name = "lisp",
         .title = forTranslation("Export", "SPNL Lisp"),
-        .help = forTranslation("Export", "The same query as a form of IBM/spnl's macro, for Rust programs."),
+        .help = forTranslation("Export", "The query in the form of IBM/spnl's macro, for Rust programs."),
         .suffix = ".lisp",
         .part = "",
         .isJson = false,
@@ -118,8 +117,7 @@ constexpr std::array kTargets{
         .name = "curl",
         .title = forTranslation("Export", "curl line"),
         .help = forTranslation(
-            "Export",
-            "A line for the shell that sends the query to vLLM with the span patch, as one request."),
+            "Export", "A shell command that sends the query to vLLM with the span patch, as one request."),
         .suffix = ".sh",
         .part = "",
         .isJson = false,
@@ -140,10 +138,9 @@ constexpr std::array kTargets{
                  .write = &writeRequest<&spnl::pythonProgram>},
     ExportTarget{.name = "chat",
                  .title = forTranslation("Export", "Chat messages"),
-                 .help = forTranslation(
-                     "Export",
-                     "For servers that know no spans: chat completions as OpenAI's API takes them. Several "
-                     "requests become a batch file, a line each."),
+                 .help = forTranslation("Export",
+                                        "Chat completions of OpenAI's API, for servers without span support. "
+                                        "Several requests become a batch file with one line each."),
                  .suffix = ".json",
                  .part = "-chat",
                  .isJson = true,
@@ -151,19 +148,19 @@ constexpr std::array kTargets{
                  .target = Target::Chat,
                  .options = allOf({Model, Seed}),
                  .write = &writeChat},
-    ExportTarget{.name = "tokens",
-                 .title = forTranslation("Export", "Prompt tokens"),
-                 .help = forTranslation(
-                     "Export",
-                     "The ids that a span server is sent: the template's text, padded to blocks, with a "
-                     "marker where each span begins. A line is a block."),
-                 .suffix = ".json",
-                 .part = "-tokens",
-                 .isJson = true,
-                 .isRequest = false,
-                 .target = Target::Tokens,
-                 .options = allOf({Tokens}),
-                 .write = &writeTokens}};
+    ExportTarget{
+        .name = "tokens",
+        .title = forTranslation("Export", "Prompt tokens"),
+        .help = forTranslation("Export",
+                               "Token ids for a server with span support: the text of the template, padded "
+                               "to blocks, with a delimiter before each span. Each line is a block."),
+        .suffix = ".json",
+        .part = "-tokens",
+        .isJson = true,
+        .isRequest = false,
+        .target = Target::Tokens,
+        .options = allOf({Tokens}),
+        .write = &writeTokens}};
 
 }  // namespace
 

@@ -82,29 +82,29 @@ const std::vector<FeatureRow>& featureTable() {
   static const std::vector<FeatureRow> otherRows = {
       // Parameters without a value.
       {NumberParameter, kAll, Refused,
-       "{{name}} stands where a number belongs and has no number as its value: give it one in the "
-       "document's parameters.",
+       "{{name}} is in the place of a number, but its value is not a number. Set a number in the document's "
+       "parameters.",
        ""},
-      {TextParameter, kAll, Note, "{{name}} has no value and is sent as it stands, braces and all.", ""},
+      {TextParameter, kAll, Note, "{{name}} has no value and is sent unchanged, with its braces.", ""},
 
       // Models.
-      {NoModel, kForms | kSent, Refused, "A generate names no model.", "{n} generates name no model.",
-       RowCondition::SentElsewhere},
+      {NoModel, kForms | kSent, Refused, "A generate node names no model.",
+       "{n} generate nodes name no model.", RowCondition::SentElsewhere},
       {NoProvider, kForms, Refused,
-       "“{name}” has no provider: SPNL expects provider/name, for spans spnl/name.", ""},
+       "“{name}” has no provider. SPNL expects provider/name, and spnl/name for spans.", ""},
       {OtherProvider, kForms, Differs,
-       "“{name}” is not of the provider spnl: SPNL sends plain chat there, and plus is read as an ordinary "
+       "“{name}” does not have the provider spnl. SPNL sends a plain chat, and plus becomes an ordinary "
        "sequence.",
        ""},
       {SpanProvider,
        {Target::Request},
        Note,
-       "The server must serve “{name}”: SPNL leaves “spnl/” out of what it sends, and so does this.",
+       "The server must serve “{name}”. Like SPNL, this request omits “spnl/”.",
        ""},
       {SpanProvider,
        {Target::Chat},
        Note,
-       "The server must serve “{name}”: the provider is left out of what is sent.",
+       "The server must serve “{name}”. The request omits the provider.",
        ""},
       {OtherProvider,
        {Target::Chat},
@@ -117,133 +117,127 @@ const std::vector<FeatureRow>& featureTable() {
       {NotAGenerate,
        {Target::Request},
        Refused,
-       "The server runs one generate, repeat or map; this query begins with {name}. SPNL runs it from the "
-       "JSON.",
+       "The server runs one generate, repeat or map, but this query begins with {name}. SPNL can run it from "
+       "the JSON.",
        "",
        RowCondition::SentElsewhere},
       {InnerGenerate,
        {Target::Request},
        Refused,
-       "A generate stands inside another one: the server runs one at a time and takes the answers of inner "
-       "ones as messages. SPNL runs the whole from the JSON.",
-       "{n} generates stand inside another one: the server runs one at a time and takes the answers of "
-       "inner ones as messages. SPNL runs the whole from the JSON.",
+       "A generate node is inside another one. The server runs one at a time and gets inner answers as "
+       "messages. SPNL can run the query from the JSON.",
+       "{n} generate nodes are inside another one. The server runs one at a time and gets inner answers as "
+       "messages. SPNL can run the query from the JSON.",
        RowCondition::SentElsewhere},
       {InnerGenerate,
        {Target::Chat},
        Differs,
-       "A generate stands inside another one: its reply is not known yet, and a placeholder stands for it "
-       "in the outer request. Put the reply there before that is sent.",
-       "{n} generates stand inside another one: their replies are not known yet, and placeholders stand "
-       "for them in the outer requests. Put the replies there before those are sent.",
+       "A generate node is inside another one. Its answer is not known yet, so the outer request has a "
+       "placeholder. Replace the placeholder before you send the request.",
+       "{n} generate nodes are inside another one. Their answers are not known yet, so the outer requests "
+       "have placeholders. Replace the placeholders before you send the requests.",
        RowCondition::SentElsewhere},
       {SharedPrompt,
        {Target::Chat},
        Differs,
-       "The outer request holds the reply of a generate under plus and not its prompt: a span server would "
-       "be given both and reuse all that the inner one computed.",
-       "The outer requests hold the replies of {n} generates under plus and not their prompts: a span "
-       "server would be given both and reuse all that the inner ones computed."},
+       "The outer request has the answer of a generate node under plus, but not its prompt. A server with "
+       "span support gets both and reuses everything.",
+       "The outer requests have the answers of {n} generate nodes under plus, but not their prompts. A "
+       "server with span support gets both and reuses everything."},
       {OutsideMessage,
        {Target::Calls, Target::Request, Target::Chat, Target::Tokens},
        Differs,
-       "A message stands in no generate: it is part of the answer and is not sent.",
-       "{n} messages stand in no generate: they are part of the answer and are not sent."},
+       "A message is outside of every generate node. It is a part of the result and is not sent.",
+       "{n} messages are outside of every generate node. They are a part of the result and are not sent."},
       {LostRole, kForms, Differs,
-       "Simplify makes a map of generates over system or assistant messages: their role is lost, the "
-       "inputs of a map are the user's.",
+       "Simplify turns generate nodes over system or assistant messages into a map. The inputs of a map are "
+       "user messages, so the role is lost.",
        "", RowCondition::Rewritten},
 
       // Joins and messages.
       {Plus, kServer, Note,
-       "Reuse under plus in any order needs vLLM with the span patch and VLLM_V1_SPANS_ENABLED; a stock "
+       "Reuse under plus in any order needs vLLM with the span patch and VLLM_V1_SPANS_ENABLED. A stock "
        "server does not have this endpoint.",
        ""},
       {Plus,
        {Target::Chat},
        Differs,
-       "A plus becomes messages in a row: each reads those before it, their order matters, and a server "
-       "reuses them from the front only.",
-       "{n} plus become messages in a row: each reads those before it, their order matters, and a server "
-       "reuses them from the front only."},
+       "A plus becomes messages in a row. Each attends to earlier ones, and their order matters. A server "
+       "reuses only the common prefix.",
+       "{n} plus become messages in a row. Each message attends to earlier ones, and the order matters. A "
+       "server reuses only the common prefix."},
       {Plus,
        {Target::Tokens},
        Differs,
-       "Without a plus marker the children of a plus stand in a row like any others: they read each other "
-       "and are reused from the front only.",
+       "Without a plus delimiter, the children of a plus are ordinary messages in a row. They attend to each "
+       "other, and only the common prefix is reused.",
        "",
        RowCondition::PlusIsNotMarked},
       {Plus,
        {Target::Tokens},
        Note,
-       "The server must know the same markers: VLLM_V1_SPANS_TOKEN_PLUS and VLLM_V1_SPANS_TOKEN_CROSS.",
+       "The server must use the same delimiters: VLLM_V1_SPANS_TOKEN_PLUS and VLLM_V1_SPANS_TOKEN_CROSS.",
        "",
        RowCondition::PlusIsMarked},
       {Cross,
        {Target::Tokens},
        Differs,
-       "Without a cross marker the last child of a cross is not told from the span before it: its blocks "
-       "are keyed by that span alone and may be reused where the others differ.",
+       "Without a cross delimiter, the last child of a cross belongs to the span before it. Its block keys "
+       "depend on that span only, so its blocks may be reused after other spans.",
        "",
        RowCondition::OnlyPlusIsMarked},
       {AssistantMessage, kServer, Differs,
-       "An assistant message is cropped by the server: its closing tokens and what does not fill a block "
-       "are lost.",
-       "{n} assistant messages are cropped by the server: their closing tokens and what does not fill a "
-       "block are lost.",
+       "The server truncates an assistant message. It loses its closing tokens and its partial block.",
+       "The server truncates {n} assistant messages. They lose their closing tokens and partial blocks.",
        RowCondition::SentElsewhere},
       {AssistantMessage,
        {Target::Request},
        Differs,
-       "vLLM with the span patch crops an assistant message: its closing tokens and what does not fill a "
-       "block are lost. Spanscope keeps it.",
-       "vLLM with the span patch crops the {n} assistant messages: their closing tokens and what does not "
-       "fill a block are lost. Spanscope keeps them.",
+       "vLLM with the span patch truncates an assistant message. It loses its closing tokens and its partial "
+       "block. Spanscope keeps them.",
+       "vLLM with the span patch truncates the {n} assistant messages. They lose their closing tokens and "
+       "partial blocks. Spanscope keeps them.",
        RowCondition::SentHere},
       {AssistantMessage,
        {Target::Tokens},
        Differs,
-       "An assistant message is cropped, as span servers do: its closing tokens and what does not fill a "
-       "block are lost.",
-       "{n} assistant messages are cropped, as span servers do: their closing tokens and what does not fill "
-       "a block are lost."},
+       "An assistant message is truncated, as servers with span support do. It loses its closing tokens and "
+       "its partial block.",
+       "{n} assistant messages are truncated, as servers with span support do. They lose their closing "
+       "tokens and partial blocks."},
 
       // Settings.
       {WrongTemperature, kForms | kServer, Differs,
-       "A temperature is below 0 or not finite: what a server makes of it is its own affair.",
-       "{n} temperatures are below 0 or not finite: what a server makes of them is its own affair."},
+       "A temperature is below 0 or not finite. The result depends on the server.",
+       "{n} temperatures are below 0 or not finite. The result depends on the server."},
       {NullTemperature,
        {Target::Query, Target::Calls},
        Differs,
-       "A temperature is null: SPNL leaves it out where it writes, and reads what is left out as 0.6.",
-       "{n} temperatures are null: SPNL leaves them out where it writes, and reads what is left out as 0.6.",
+       "A temperature is null. SPNL omits it, and reads a missing temperature as 0.6.",
+       "{n} temperatures are null. SPNL omits them, and reads a missing temperature as 0.6.",
        RowCondition::NullsAreLeftOut},
       {NullMaxTokens,
        {Target::Query, Target::Calls},
        Note,
-       "A number of tokens is null: SPNL leaves it out where it writes, and reads what is left out as 0, "
-       "which "
-       "leaves it to the server.",
-       "{n} numbers of tokens are null: SPNL leaves them out where it writes, and reads what is left out as "
-       "0, "
-       "which leaves it to the server.",
+       "A number of tokens is null. SPNL omits it, and reads a missing number as 0: the server decides.",
+       "{n} numbers of tokens are null. SPNL omits them, and reads a missing number as 0: the server "
+       "decides.",
        RowCondition::NullsAreLeftOut},
-      {NoTemperature, kForms, Note, "A generate sets no temperature: SPNL takes 0.6.",
-       "{n} generates set no temperature: SPNL takes 0.6."},
+      {NoTemperature, kForms, Note, "A generate node has no temperature. SPNL uses 0.6.",
+       "{n} generate nodes have no temperature. SPNL uses 0.6."},
       {NoTemperature, kSent, Note,
-       "A generate sets no temperature: the language's default, 0.6, is written out.",
-       "{n} generates set no temperature: the language's default, 0.6, is written out."},
-      {NoMaxTokens, kForms, Note,
-       "A generate sets no number of tokens: SPNL takes 0, which leaves it to the server.",
-       "{n} generates set no number of tokens: SPNL takes 0, which leaves it to the server."},
+       "A generate node has no temperature. The default of the language, 0.6, is written.",
+       "{n} generate nodes have no temperature. The default of the language, 0.6, is written."},
+      {NoMaxTokens, kForms, Note, "A generate node has no number of tokens. SPNL uses 0: the server decides.",
+       "{n} generate nodes have no number of tokens. SPNL uses 0: the server decides."},
       {NoMaxTokens, kServer, Note,
-       "A generate sets no number of tokens: 0 is written out, which leaves it to the server.",
-       "{n} generates set no number of tokens: 0 is written out, which leaves it to the server."},
+       "A generate node has no number of tokens. 0 is written: the server decides.",
+       "{n} generate nodes have no number of tokens. 0 is written: the server decides."},
       {NoMaxTokens,
        {Target::Chat},
        Note,
-       "A generate sets no number of tokens, and so does its request: the server's own limit holds.",
-       "{n} generates set no number of tokens, and so do their requests: the server's own limit holds."},
+       "A generate node and its request have no number of tokens. The limit of the server applies.",
+       "{n} generate nodes and their requests have no number of tokens. The limit of the server applies."},
   };
   static const std::vector<FeatureRow> table = [] {
     std::vector<FeatureRow> rows = operatorRows();

@@ -95,12 +95,13 @@ void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
     }
     if (!once.empty()) remarks.add(effect, text, std::move(once));
   };
-  add(Effect::Refused, "A request has no message: chat completions want at least one.", empty);
-  add(Effect::Note, "A system message does not come first: the chat templates of some models refuse that.",
+  add(Effect::Refused, "A request has no message. Chat completions need at least one.", empty);
+  add(Effect::Note,
+      "A system message is not the first message. The chat templates of some models refuse this.",
       lateSystem);
   add(Effect::Note,
-      "Messages of the same role follow each other: the chat templates of some models refuse that, others "
-      "join them.",
+      "Two messages in a row have the same role. The chat templates of some models refuse this, others join "
+      "them.",
       repeated);
 }
 
@@ -135,7 +136,7 @@ void addCalls(Remarks& remarks, const query::Node& query) {
     if (request.messages.empty()) empty.push_back(request.node);
   }
   if (!empty.empty())
-    remarks.add(Effect::Refused, "A call has no message: a span server wants a prompt.", empty);
+    remarks.add(Effect::Refused, "A call has no message. A server with span support needs a prompt.", empty);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ AttentionReplayJob::AttentionReplayJob(const ReplayChoice& choice, run::Finished
 trace::EventWords AttentionReplayJob::activity() const {
   const auto layer = static_cast<std::uint32_t>(m_request.layer);
   if (m_request.head < 0)
-    return {forTranslation("Events", "Computing the attention of layer %1, all heads again"), {layer}};
-  return {forTranslation("Events", "Computing the attention of layer %1, head %2 again"),
+    return {forTranslation("Events", "Recomputing the attention of layer %1, all heads"), {layer}};
+  return {forTranslation("Events", "Recomputing the attention of layer %1, head %2"),
           {layer, static_cast<std::uint32_t>(m_request.head)}};
 }
 

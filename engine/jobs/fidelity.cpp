@@ -30,7 +30,7 @@ FidelityJob::FidelityJob(std::vector<run::FinishedReply> replies)
     : Job(kId, trace::pack(choiceOf(replies)), replies), m_replies(std::move(replies)) {}
 
 trace::EventWords FidelityJob::activity() const {
-  if (replies() == 1) return {forTranslation("Events", "Measuring fidelity against a full prefill"), {}};
+  if (replies() == 1) return {forTranslation("Events", "Comparing with a full prefill"), {}};
   return {forTranslation("Events", "Measuring fidelity: answer %1 of %2"),
           {std::uint64_t{std::min(measured() + 1, replies())}, std::uint64_t{replies()}}};
 }

@@ -19,11 +19,11 @@ const char* PairVectorsJob::unavailableReason(const PairChoice& choice,
                                      [](const trace::SegmentInfo& segment) { return segment.hidden; });
   const layout::SpanTable some{.segments = {layout::Segment{}}};
   if (answer.isInTeam || hasStored || answer.policy.planRows(some, false).reply != nullptr)
-    return forTranslation("Works",
-                          "Under this policy some rows are computed in a way of their own: choose spans or "
-                          "prefix, and run the query again.");
+    return forTranslation(
+        "Works",
+        "This policy computes some rows differently. Choose spans or prefix, and run the query again.");
   if (!trace::isSeen(trace::WhoSees(answer.segments).sight(choice.query, choice.key)))
-    return forTranslation("Works", "The query does not see the key: choose another pair.");
+    return forTranslation("Works", "The query vector does not attend to this key. Choose another pair.");
   return nullptr;
 }
 

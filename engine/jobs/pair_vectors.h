@@ -70,7 +70,7 @@ void fields(V&& v, X& x) {
 
 struct PairVectorsJob {
   static constexpr const char* kId = "pair-vectors";
-  static constexpr const char* kActivity = forTranslation("Events", "Computing a query and a key");
+  static constexpr const char* kActivity = forTranslation("Events", "Computing a query vector and a key");
   using Arguments = PairChoice;
   using Result = run::PairVectors;
 

@@ -154,7 +154,7 @@ std::optional<query::NotGiven> assign(RunSettings& settings, const Assignment& a
     return query::NotGiven{
         (setting == nullptr ? "the setting " : "a lesson that sets ") + query::inQuotes(assignment.key),
         "one of " + keys,
-        setting == nullptr ? "" : "what belongs to the learner's machine is theirs to choose"};
+        setting == nullptr ? "" : "only settings that do not depend on the learner's machine"};
   }
   RunSettings changed = settings;
   const ValueReader reader(*setting, assignment.value);
@@ -282,7 +282,7 @@ void Desk::swap(const Action& action, std::vector<Fault>& faults) {
                       document::swapChildren(*m_document, parent, m_document->indexInParent(first),
                                              m_document->indexInParent(second));
   if (!isDone)
-    faults.push_back({action.offset, "two nodes that cannot be exchanged", "two children of one node"});
+    faults.push_back({action.offset, "two nodes that cannot be swapped", "two children of one node"});
 }
 
 bool Desk::hasNode(const NodePath& path) const {
@@ -299,7 +299,7 @@ std::variant<PlannedQuery, std::vector<query::NotGiven>> Desk::plan() const {
   };
   if (!m_document) return wrong("a run while no query is open", "an action \"open\" before it");
   document::QueryOf taken = document::toQuery(*m_document, document::TakeOut::MutedAndFrozen);
-  if (!taken.query) return wrong(m_file + ", which lacks an input or is empty", "a query that can be run");
+  if (!taken.query) return wrong(m_file + ", which has no input or is empty", "a query that can be run");
   if (hasAugment(*taken.query)) {
     return wrong(m_file + ", which has an augment", "a query without one: lessons retrieve nothing");
   }
@@ -319,7 +319,7 @@ std::variant<PlannedQuery, std::vector<query::NotGiven>> Desk::plan() const {
     return problems.empty() ? wrong(m_file, "a query that can be run") : problems;
   }
   if (made.plan->steps.empty())
-    return wrong(m_file + ", in which nothing is generated", "a query with a generate");
+    return wrong(m_file + ", which generates nothing", "a query with a generate node");
   plan::Plan plan = std::move(*made.plan);
   return PlannedQuery{std::move(plan), made.takeQuery()};
 }

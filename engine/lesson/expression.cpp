@@ -44,7 +44,7 @@ class ExpressionReader {
       if (!right) return std::nullopt;
       const bool isText = left->unit == Unit::Text || right->unit == Unit::Text;
       if (isText || (left->unit != right->unit && !isLiteral(*left) && !isLiteral(*right)))
-        return fault(sign, unitsOf(*left, *right), "two figures of the same unit");
+        return fault(sign, unitsOf(*left, *right), "two metrics of the same unit");
       const Unit unit = isLiteral(*left) ? right->unit : left->unit;
       left = join(isSum ? Expression::Kind::Sum : Expression::Kind::Difference, std::move(*left),
                   std::move(*right), unit);
@@ -69,7 +69,7 @@ class ExpressionReader {
     const bool fit = leftIsText == rightIsText && (leftIsText ? mayBeTexts : !needsTexts && sameUnit);
     if (!fit) {
       fault(sign, std::string(sign.text) + " between " + unitsOf(*left, *right),
-            needsTexts ? "two texts" : "two figures of the same unit");
+            needsTexts ? "two texts" : "two metrics of the same unit");
       return std::nullopt;
     }
     return Comparison{.left = std::move(*left),
@@ -169,11 +169,11 @@ class ExpressionReader {
       Unit unit = a;
       if (isProduct) {
         if (a != Unit::Number && b != Unit::Number && !(isCount(*left) && isCount(*right)))
-          return fault(sign, unitsOf(*left, *right), "a figure times a number");
+          return fault(sign, unitsOf(*left, *right), "a metric times a number");
         unit = a == Unit::Number ? b : b == Unit::Number ? a : Unit::Number;
       } else if (b != Unit::Number) {
         if (a != b && !(isCount(*left) && isCount(*right)))
-          return fault(sign, unitsOf(*left, *right), "two figures of the same unit, or a figure by a number");
+          return fault(sign, unitsOf(*left, *right), "two metrics of the same unit, or a figure by a number");
         unit = Unit::Number;
       }
       left = join(isProduct ? Expression::Kind::Product : Expression::Kind::Quotient, std::move(*left),
@@ -184,7 +184,7 @@ class ExpressionReader {
 
   std::optional<Expression> term() {
     if (m_isFaulty) return std::nullopt;
-    if (atEnd()) return faultAtEnd("a figure, as \"run 1: cached tokens\", or a number");
+    if (atEnd()) return faultAtEnd("a metric, such as \"run 1: cached tokens\", or a number");
     if (++m_terms > kMaxTerms) {
       return fault(m_words[m_next], "more than " + std::to_string(kMaxTerms) + " figures and numbers",
                    "fewer of them in one expression");
@@ -215,7 +215,7 @@ class ExpressionReader {
       literal.offset = word.offset;
       return literal;
     }
-    return fault(word, query::inQuotes(word.text), "a figure, as \"run 1: cached tokens\", or a number");
+    return fault(word, query::inQuotes(word.text), "a metric, such as \"run 1: cached tokens\", or a number");
   }
 
   std::nullopt_t unexpected(std::string expected) {
@@ -239,7 +239,7 @@ class ExpressionReader {
       if (!readName(found.figure)) return std::nullopt;
       m_before = found.figure;
     } else if (m_before.metric == nullptr) {
-      return fault(begin, "a run without the name of a figure", "a colon and a name behind its number");
+      return fault(begin, "a run without the name of a metric", "a colon and a name after its number");
     }
     found.figure.metric = m_before.metric;
     found.figure.node = m_before.node;
@@ -269,8 +269,8 @@ class ExpressionReader {
     const Word where = first < m_words.size() ? m_words[first] : Word{{}, m_offset + m_text.size()};
     figure.metric = metrics::find(name);
     if (figure.metric == nullptr) {
-      fault(where, name.empty() ? "no name of a figure" : "the figure " + query::inQuotes(name),
-            "the name of a figure",
+      fault(where, name.empty() ? "no name of a metric" : "the figure " + query::inQuotes(name),
+            "the name of a metric",
             "the manual's page on numbers lists them, as \"cached tokens\" and \"time to first token\"");
       return false;
     }
@@ -282,7 +282,7 @@ class ExpressionReader {
       }
       figure.node = std::string(m_words[m_next++].text.substr(std::string_view("node:").size()));
       if (!figure.metric->isOf(metrics::Scope::Node)) {
-        fault(where, "the " + metrics::lessonName(*figure.metric) + " of a node", "a figure that a node has");
+        fault(where, "the " + metrics::lessonName(*figure.metric) + " of a node", "a metric of a node");
         return false;
       }
     } else if (!figure.metric->isOf(metrics::Scope::Run)) {

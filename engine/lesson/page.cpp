@@ -128,7 +128,7 @@ class PageWriter {
         std::to_string(lesson.minutes) + (lesson.minutes == 1 ? " minute" : " minutes") +
         ". After it: " + escapedMarkup(lesson.after) + "</p>\n";
     if (!m_facts.empty()) {
-      m_out += "<p class=\"head\">Every figure was measured in runs of this lesson on the model <code>" +
+      m_out += "<p class=\"head\">Every number was measured in runs of this lesson on the model <code>" +
                escapedMarkup(m_facts.front().model) + "</code>.</p>\n";
     }
     for (const FilledStep& step : lesson.steps) {
@@ -214,7 +214,7 @@ class PageWriter {
       const std::string title = escapedMarkup(picture.title);
       if (!m_fitting.contains(&picture)) {
         m_out += "<p class=\"missing\">" + title +
-                 ": this picture is too large for a page. The window shows it at this step.</p>\n";
+                 ": this picture is too large for the page. The window shows it at this step.</p>\n";
         continue;
       }
       m_out +=

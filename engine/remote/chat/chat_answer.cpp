@@ -202,7 +202,8 @@ std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty) {
   }
   const bool isBlank = trimmedData(answer.text).empty();
   if (!answer.noText.empty() && (isBlank || answer.lacksText))
-    return refuse("content that is no text: " + answer.noText + ended, "a text, or a list of parts of texts");
+    return refuse("content that is not text: " + answer.noText + ended,
+                  "a text, or a list of parts of texts");
   const bool isThought = !answer.reasoning.empty() && isBlank;
   if (isThought || isThoughtAlone(answer.text)) {
     const std::string& thoughts = isThought ? answer.reasoning : answer.text;

@@ -48,7 +48,7 @@ struct ChatAnswer {
   std::string refusal;    ///< the reason why there is no answer, in the words of the model
   std::string calls;   ///< names of the tools that the model wants to call although none was offered: "f, g"
   std::string words;   ///< words of the server beside the answer; they may explain a missing end
-  std::string noText;  ///< content that is no text: "the number 42"
+  std::string noText;  ///< content that is not text: "the number 42"
   bool lacksText = false;  ///< whether `noText` has an unknown form, and may be a piece of the text
   std::string finish;      ///< the reason of the end: "stop", "length"; empty: not reported
   std::string model;       ///< the server's name for the model

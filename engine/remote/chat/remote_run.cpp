@@ -411,11 +411,9 @@ class RemoteRunner {
           step.warning += (step.warning.empty() ? "" : " ") + text;
         };
         if (!hasLimit && step.brokenBy.empty() && isTokenLimit(step.answer.finish))
-          warn(
-              "The answer ended at a limit of the server or where the context ends: the query sets no max "
-              "tokens.");
+          warn("The answer ended at a limit of the server or of the context. The query sets no max tokens.");
         if (step.brokenBy.empty() && !step.answer.noText.empty())
-          warn("The answer also has content that is no text: " + step.answer.noText + ".");
+          warn("The answer also has content that is not text: " + step.answer.noText + ".");
       }
       return outcome;
     });

@@ -157,8 +157,8 @@ constinit const Protocol kMessagesProtocol{
     .name = "messages",
     .title = "Anthropic's Messages API",
     .help =
-        "Each step as a list of messages, with the system messages at its beginning apart. No seed is sent. "
-        "Without max tokens an answer may fill the context.",
+        "Each step is a list of messages. System messages at its beginning are sent separately. No seed is "
+        "sent. Without max tokens an answer can fill the context.",
     .path = "/v1/messages",
     .form = "chat",
     .keyLine = "x-api-key: ",

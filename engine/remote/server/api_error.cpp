@@ -17,15 +17,17 @@ std::string errorJson(const ApiError& error) {
 }
 
 ApiError outOfMemory() {
-  return {.status = 503,
-          .message = "There is not enough memory for this request. Send a smaller one, or fewer at once.",
-          .type = "overloaded_error",
-          .code = "out_of_memory"};
+  return {
+      .status = 503,
+      .message =
+          "There is not enough memory for this request. Send a smaller request, or fewer at the same time.",
+      .type = "overloaded_error",
+      .code = "out_of_memory"};
 }
 
 ApiError serverIsEnding() {
   return {.status = 503,
-          .message = "This server is about to end and takes no new requests.",
+          .message = "This server is shutting down and accepts no new requests.",
           .type = "overloaded_error",
           .code = "server_is_ending"};
 }

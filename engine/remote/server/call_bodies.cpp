@@ -147,21 +147,21 @@ void refuseUnsupported(const Fields& fields) {
     fields.unsupported("repetition_penalty",
                        "This server has no repetition penalty. Leave it out or give 1.");
   fields.none("logit_bias", "This server has no 'logit_bias'.");
-  fields.none("stop_token_ids", "This server ends replies at texts ('stop'), not at token ids.");
+  fields.none("stop_token_ids", "This server ends answers at texts ('stop'), not at token ids.");
   if (fields.flag("include_stop_str_in_output"))
-    fields.unsupported("include_stop_str_in_output", "Replies of this server end before a stop text.");
-  fields.only("skip_special_tokens", true, "Replies of this server have no text of special tokens.");
+    fields.unsupported("include_stop_str_in_output", "Answers of this server end before a stop text.");
+  fields.only("skip_special_tokens", true, "Answers of this server have no text of special tokens.");
   if (fields.find("truncate_prompt_tokens") != nullptr)
-    fields.unsupported("truncate_prompt_tokens", "This server shortens no prompts.");
+    fields.unsupported("truncate_prompt_tokens", "This server does not truncate prompts.");
   for (const char* key : {"bad_words", "allowed_token_ids"})
-    fields.none(key, std::string("This server draws from all tokens: it has no '") + key + "'.");
+    fields.none(key, std::string("This server samples from all tokens. It has no '") + key + "'.");
   if (fields.flag("use_beam_search")) fields.unsupported("use_beam_search", "This server samples.");
   if (fields.find("prompt_logprobs") != nullptr)
-    fields.unsupported("prompt_logprobs", "This server tells no probabilities of tokens of the prompt.");
+    fields.unsupported("prompt_logprobs", "This server does not report probabilities of prompt tokens.");
   for (const char* key : {"guided_json", "guided_regex", "guided_choice", "guided_grammar",
                           "structured_outputs", "grammar", "json_schema"})
     if (fields.find(key) != nullptr)
-      fields.unsupported(key, "This server does not force replies into a form.");
+      fields.unsupported(key, "This server does not support structured answers.");
 }
 
 CallSettings readSettings(const Fields& fields) {
@@ -192,7 +192,7 @@ CallSettings readSettings(const Fields& fields) {
     settings.replies = static_cast<std::int32_t>(*value);
   readStops(fields, settings.stops);
   if (settings.replies > 1 && !settings.stops.empty())
-    fields.unsupported("n", "This server gives several replies ('n') only without 'stop'.");
+    fields.unsupported("n", "This server gives several answers ('n') only without 'stop'.");
   settings.stream = fields.flag("stream");
   if (const Json* options = fields.find("stream_options")) {
     if (!options->is_object()) fields.mustBe("stream_options", "an object");
@@ -308,16 +308,16 @@ ChatCall readChatCall(std::string_view body) {
     if (!isText)
       fields.unsupported(
           "response_format",
-          "This server does not force replies into a form; only {\"type\": \"text\"} is possible.");
+          "This server does not support structured answers. Only {\"type\": \"text\"} is possible.");
   }
   fields.only("modalities", Json::array({"text"}), "This server answers in text only.");
   fields.none("audio", "This server answers in text only.");
-  fields.only("add_generation_prompt", true, "A reply of this server begins after a generation prompt.");
-  fields.only("continue_final_message", false, "A reply of this server is a message of its own.");
-  fields.none("chat_template", "This server writes prompts with the template of its model.");
-  fields.none("documents",
-              "This server takes documents in messages, or as the children of a plus at "
-              "/v1/query/execute.");
+  fields.only("add_generation_prompt", true, "An answer of this server begins after a generation prompt.");
+  fields.only("continue_final_message", false, "An answer of this server is a new message.");
+  fields.none("chat_template", "This server uses the template of its model.");
+  fields.none(
+      "documents",
+      "This server accepts documents in messages, or as the children of a plus at /v1/query/execute.");
   call.settings = readSettings(fields);
   call.settings.logprobs = fields.flag("logprobs");
   if (const auto others = fields.whole("top_logprobs", 0, kMostAlternatives)) {
@@ -337,9 +337,10 @@ CompletionCall readCompletionCall(std::string_view body) {
   call.settings = readSettings(fields);
   if (fields.flag("echo"))
     fields.unsupported("echo", "This server does not repeat the prompt in its answer.");
-  fields.none("suffix", "This server goes on with a text and fills no gaps ('suffix').");
+  fields.none("suffix", "This server continues a text and does not fill gaps ('suffix').");
   if (const auto best = fields.whole("best_of", 1, kMostReplies); best && *best != call.settings.replies)
-    fields.unsupported("best_of", "This server gives every reply that it makes: 'best_of' must be 'n'.");
+    fields.unsupported("best_of",
+                       "This server returns every answer that it generates, so 'best_of' must be 'n'.");
   if (const auto others = fields.whole("logprobs", 0, kMostAlternatives)) {
     call.settings.logprobs = true;
     call.settings.alternatives = static_cast<std::int32_t>(*others);
@@ -357,9 +358,9 @@ TokenizeCall readTokenizeCall(std::string_view body) {
   call.addsSpecialTokens = fields.flag("add_special_tokens", true);
   call.addsGenerationPrompt = fields.flag("add_generation_prompt", true);
   if (fields.flag("continue_final_message"))
-    fields.unsupported("continue_final_message", "A reply of this server is a message of its own.");
+    fields.unsupported("continue_final_message", "An answer of this server is a new message.");
   fields.none("tools", "This server calls no tools. Leave out 'tools'.");
-  fields.none("chat_template", "This server writes prompts with the template of its model.");
+  fields.none("chat_template", "This server uses the template of its model.");
   const Json* messages = fields.find("messages");
   if (messages != nullptr) {
     call.messages = readMessages(*messages);

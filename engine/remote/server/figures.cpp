@@ -133,7 +133,7 @@ std::string Figures::text() const {
                  "# HELP spanscope_model_info The model that is served\n# TYPE spanscope_model_info gauge\n"
                  "spanscope_model_info{{model=\"{}\",block_size=\"{}\"}} 1\n",
                  labelText(m_model), m_blockSize);
-  writeOne(text, "spanscope_clients", "gauge", "Connections that are open", m_clients);
+  writeOne(text, "spanscope_clients", "gauge", "Open connections", m_clients);
   writeOne(text, "spanscope_requests_running", "gauge", "Requests that run or wait", m_running);
   text +=
       "# HELP spanscope_http_answers_total Answers by endpoint and status\n# TYPE "
@@ -143,18 +143,16 @@ std::string Figures::text() const {
     fmt::format_to(out, "spanscope_http_answers_total{{endpoint=\"{}\",status=\"{}\"}} {}\n",
                    labelText(key.first), key.second, number);
   }
-  writeOne(text, "spanscope_clients_gone_total", "counter", "Clients that went away before their answer",
-           m_gone);
+  writeOne(text, "spanscope_clients_gone_total", "counter", "Clients that left before their answer", m_gone);
   writeOne(text, "spanscope_prompt_tokens_total", "counter", help("prompt-tokens"), m_promptTokens);
   writeOne(text, "spanscope_prompt_tokens_cached_total", "counter", help("cached-tokens"), m_cachedTokens);
   writeOne(text, "spanscope_prompt_tokens_relocated_total", "counter", help("relocated-tokens"),
            m_relocatedTokens);
   writeOne(text, "spanscope_generated_tokens_total", "counter", help("generated-tokens"), m_generatedTokens);
-  writeOne(text, "spanscope_preemptions_total", "counter",
-           "Requests that gave their blocks back to go on later", m_preemptions);
+  writeOne(text, "spanscope_preemptions_total", "counter", "Preempted requests", m_preemptions);
   writeOne(text, "spanscope_blocks_evicted_total", "counter", help("evicted-blocks"), m_evictions);
   writeOne(text, "spanscope_blocks", "gauge", help("pool-blocks"), m_blocks);
-  writeOne(text, "spanscope_blocks_in_use", "gauge", "Blocks that requests refer to", m_references.size());
+  writeOne(text, "spanscope_blocks_in_use", "gauge", "Blocks in use", m_references.size());
   write(text, "spanscope_time_to_first_token_seconds", help("time-to-first-token"), m_firstToken);
   write(text, "spanscope_inter_token_latency_seconds", help("inter-token-latency"), m_betweenTokens);
   write(text, "spanscope_queue_time_seconds", help("queue-time"), m_queue);

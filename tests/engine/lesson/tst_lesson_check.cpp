@@ -125,7 +125,7 @@ void TestLessonCheck::faults_data() {
       "14:6: found the node \"/g/input/cross/1\", a plus, expected a node with a text of its own, as a "
       "message");
   row("swapped nodes", "a.json", "open a.json\nswap /g/input/cross/0 /g/input/cross/1/plus/0\n", "",
-      "14:1: found two nodes that cannot be exchanged, expected two children of one node");
+      "14:1: found two nodes that cannot be swapped, expected two children of one node");
   row("setting", "a.json", "open a.json\nset colour=red\n", "",
       "14:5: found the setting \"colour\", expected one of ");
   row("setting of the machine", "a.json", "open a.json\nset device=cuda\n", "",

@@ -131,8 +131,8 @@ void TestLessonExpression::faults_data() {
   row("run", 3, "the end");
   row("run 0: cached tokens", 4, "\"0:\"");
   row("run x: cached tokens", 4, "\"x:\"");
-  row("run 1", 0, "a run without the name of a figure");
-  row("run 1:", 6, "no name of a figure");
+  row("run 1", 0, "a run without the name of a metric");
+  row("run 1:", 6, "no name of a metric");
   row("run 1: cashed tokens", 7, "the figure \"cashed tokens\"");
   row("run 1: cached tokens of", 23, "the end");
   row("run 1: cached tokens of /g", 24, "\"/g\"");

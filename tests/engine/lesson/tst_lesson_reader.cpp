@@ -172,7 +172,7 @@ void TestLessonReader::faults_data() {
       "10:1: found a fenced block without its end, expected a line ``` behind it");
   row("empty block", step + "\n```holds\n```\n", "10:1: found an empty block, expected a line in it");
   row("figure", step + "\nSo {run 1: cached} it.\n",
-      "10:12: found the figure \"cached\", expected the name of a figure; the manual's page on numbers lists "
+      "10:12: found the figure \"cached\", expected the name of a metric; the manual's page on numbers lists "
       "them, "
       "as \"cached tokens\" and \"time to first token\"");
   row("brace", step + "\nSo {run 1: answer it.\n",
