@@ -21,12 +21,12 @@ bool beginsWith(const ContentTrie& trie, NodeId node, std::span<const TokenId> t
   return own.size() >= tokens.size() && std::equal(tokens.begin(), tokens.end(), own.begin());
 }
 
-/// Makes one plan. It looks segments up in order, block by block. After the first block that is not found as
-/// a whole, nothing more is found of its segment.
+/// Makes one plan. It looks up the segments in order, block by block. After the first block that is not a hit
+/// as a whole, all later blocks of the segment are misses.
 class Planner {
  public:
-  /// `needed`: contents that are shared with requests that are to run together with this one. Those of this
-  /// request are added.
+  /// `needed`: contents that are shared with requests that are to run together with this one. The contents of
+  /// this request are added.
   Planner(CacheState& state, const RequestSpec& request, bool usesTiers, std::unordered_set<NodeId>& needed)
       : m_state(state),
         m_request(request),
@@ -92,8 +92,9 @@ class Planner {
     }
   }
 
-  /// The base of the segment if another one would give other keys and values. A chain at 0 is that of all
-  /// places where it crosses no step. The last segment grows, so it may cross one later.
+  /// Returns the segment's start position if another start gives other keys and values; otherwise 0. A
+  /// segment that crosses no step of the position scale gives the same keys and values everywhere. The last
+  /// segment grows, so it may cross a step later.
   std::int64_t fixedBaseOf(std::size_t segment) const {
     const SegmentSpec& spec = m_request.segments[segment];
     const std::int64_t step = m_state.config.positionStep;
@@ -224,7 +225,7 @@ class Planner {
   bool findWhole(const Place& place, PlannedBlock& block) {
     BlockId found = blockOf(place.node);
     if (found == kNullBlock && isTail(place) && m_state.config.cacheTails) {
-      // A segment may end inside a block that goes on with something else.
+      // A segment may end inside a block whose further tokens belong to another content.
       const auto nearest = m_state.trie.nearest(place.parent, place.tokens);
       if (nearest && nearest->common == block.facts.wanted) found = blockOf(nearest->node);
     }
@@ -393,8 +394,8 @@ class Planner {
   std::unordered_map<NodeId, std::vector<NodeId>> m_siblingsOf;  ///< by parent
   std::unordered_set<NodeId>& m_needed;
   std::unordered_map<NodeId, std::vector<NodeId>> m_neededOf;  ///< of this request, by parent
-  std::int64_t m_ownBlocks =
-      0;  ///< that the request needs in an empty pool, beside those of earlier requests
+  std::int64_t m_ownBlocks = 0;  ///< that the request needs in an empty pool, beside those of earlier
+                                 ///< requests
 };
 
 /// The pool blocks on which the plan takes references.

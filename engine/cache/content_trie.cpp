@@ -218,7 +218,7 @@ std::optional<OtherContext> ContentTrie::otherContext(NodeId root, std::span<con
     const auto difference =
         std::mismatch(wanted.seen.begin(), wanted.seen.end(), seen.begin(), seen.end()).first;
     const bool isSame = difference == wanted.seen.end() && seen.size() == wanted.seen.size();
-    // A chain that differs by its fixed base alone is nearest of all.
+    // A chain that differs only in its fixed start position is nearest of all.
     if (isSame) return OtherContext{entry->node, -1};
     const auto differsAt = static_cast<std::int32_t>(difference - wanted.seen.begin());
     if (!best || differsAt > best->differsAt) best = OtherContext{entry->node, differsAt};

@@ -137,7 +137,7 @@ BlockId KvCache::Impl::allocate(const Origin& origin, std::uint32_t segment, std
   return block;
 }
 
-/// Evicts the content of a block that nobody refers to.
+/// Evicts the content of a block that no request uses.
 void KvCache::Impl::evict(const Origin& origin, BlockId block) {
   const NodeId node = content(block)->node.id();
   if (state.tiers) {
@@ -186,7 +186,7 @@ void KvCache::Impl::tellSpilled(const Origin& origin, const PooledBlock& block, 
                                    .bytes = spilled.bytes});
 }
 
-/// Fetches the bytes of all loads. False if some bytes are not what they should be.
+/// Fetches the bytes of all loads. False if bytes are missing or damaged.
 bool KvCache::Impl::fetchLoads(AdmissionPlan& plan) {
   for (PlannedSegment& segment : plan.segments) {
     for (PlannedBlock& block : segment.blocks) {
@@ -379,7 +379,7 @@ void KvCache::Impl::releaseCopySources(RequestId id, RunningRequest& request) {
 // ---- storing
 // ---------------------------------------------------------------------------------------------------
 
-/// False if somebody else refers to the shorter content in the block.
+/// False if another request uses the shorter content in the block.
 bool KvCache::Impl::storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                                std::size_t index, std::size_t fill) {
   const std::size_t begin = index * static_cast<std::size_t>(state.config.blockSize);
@@ -585,7 +585,7 @@ std::vector<SegmentLookup> KvCache::lookup(const RequestSpec& request) const {
 
 std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std::int64_t spareBlocks) {
   if (m_impl->state.running.contains(request.id)) throw std::logic_error("the request is running already");
-  // Each time that some bytes are not what they should be, fewer contents are found.
+  // Each time that stored bytes are damaged, the next plan finds fewer contents.
   constexpr int kMostPlans = 64;
   if (m_impl->state.tiers) m_impl->state.tiers->refresh();
   AdmissionPlan plan = planAdmission(m_impl->state, request, spareBlocks);
@@ -595,7 +595,7 @@ std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std:
   refusal.neededBlocks = plan.neededBlocks;
   refusal.availableBlocks = plan.availableBlocks;
   const std::int64_t usable = std::int64_t{config().blockCount} - 1;
-  // A request that fits only beside contents of others that it happens to find would fail later without them.
+  // A request may fit only because it shares contents of other requests. It would fail later without them.
   if (plan.smallestNeed > usable) {
     refusal.reason = Refusal::Reason::NeverFits;
     refusal.neededBlocks = plan.smallestNeed;

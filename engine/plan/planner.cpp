@@ -114,8 +114,8 @@ class Rewriter {
       if (isOn(*rule, *m_options)) active.push_back(rule);
     }
     std::size_t passes = 0;
-    // After a change the first rule has its turn again. So later rules see a tree that the earlier rules
-    // cannot change any more.
+    // After a change, the planner begins again with the first rule. So later rules see a tree that the
+    // earlier rules cannot change any more.
     for (std::size_t next = 0; next < active.size();) {
       if (++passes > kMaxPasses) {
         m_problems->push_back({"", "", "rules that do not end",
@@ -401,7 +401,8 @@ query::Node toQuery(const Draft& draft, const NodePath& path, std::map<NodePath,
   origins.emplace(path, draft.node);
   query::Node node = query::makeOperator(draft.name());
   query::visitFields(node, FieldFiller(draft));
-  // The steps that lead to children are the operator's own: asked of a node that has as many.
+  // Returns the steps that lead to the children. They are those of the operator, asked for a node with the
+  // same number of children.
   const query::Node shape = query::withChildren(node, std::vector<query::Node>(draft.children.size()));
   const std::vector<query::ChildRef> steps = query::childrenOf(shape);
   std::vector<query::Node> children;

@@ -117,7 +117,7 @@ void QueryReader::readNode(Node& node, std::string step) {
           key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
           "one operator in each object", "several queries stand in a list: {\"seq\": […]}");
     }
-    // The query is already refused, but its other errors are reported too.
+    // The query is already refused, but the reader reports its other errors too.
     Node unused;
     if (const OperatorEntry* op = OperatorEntry::find(key)) {
       readOperator(*op, unused);

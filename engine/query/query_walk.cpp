@@ -85,8 +85,8 @@ std::string QueryWalk::pointer() const {
 std::vector<Diagnostic> QueryWalk::takeDiagnostics() {
   const auto isEarlier = [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; };
   std::stable_sort(m_diagnostics.begin(), m_diagnostics.end(), isEarlier);
-  // The older form of a repeat is skipped once before it is read. So issues within its strings and numbers
-  // are found twice; the second time their place is known better.
+  // Skips the older form of a repeat once before reading it. Issues within its strings and numbers are
+  // therefore found twice. The second time, their place is more exact.
   std::vector<Diagnostic> kept;
   for (Diagnostic& diagnostic : m_diagnostics) {
     std::size_t same = kept.size();
@@ -130,8 +130,8 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   const auto meant = nearestName(key, names);
   std::string hint = "it is ignored";
   if (meant) hint += "; did you mean \"" + *meant + "\"?";
-  // Within a repeat, "g" names the generate itself. Elsewhere it names the operator. So people easily write
-  // it twice.
+  // Within a repeat, "g" is the key of the generate itself. Elsewhere, it is the key of the operator. So
+  // users easily write it twice.
   if (key == "g") hint += "; the fields of a generate stand here directly";
   walk.warning(offset, "the unknown field " + inQuotes(key), "one of " + namesOf(fields), std::move(hint));
 }
@@ -250,8 +250,8 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   return std::nullopt;
 }
 
-/// Reads null, or a text that names a parameter. False if the next value is something else; it is then not
-/// read.
+/// Reads null, or a text that names a parameter. False if the next value is something else; that value is
+/// then not read.
 template <typename Number>
 bool readNullOrParameter(QueryWalk& walk, const std::string& expected, Setting<Number>& setting) {
   const JsonKind kind = walk.cursor().peekNumber();

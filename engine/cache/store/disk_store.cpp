@@ -106,7 +106,7 @@ void DiskStore::add(const std::string& name) {
   }
 }
 
-/// Packs stay mapped for a while, because the blocks of a prompt mostly lie in few packs.
+/// Packs stay mapped for a while, because the blocks of a prompt usually are in few packs.
 std::shared_ptr<const Pack> DiskStore::map(const std::string& name, KnownPack& known) {
   constexpr std::size_t kMostMapped = 32;
   if (std::shared_ptr<const Pack> pack = known.mapped.lock()) return pack;

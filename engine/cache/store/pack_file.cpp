@@ -341,7 +341,7 @@ int syncFolder(const fs::path& folder) {
   return error;
 }
 
-/// Whether nobody is writing the part any more.
+/// Whether no process is writing the part any more.
 bool isLeftOver(const fs::path& part) {
   const int descriptor = ::open(part.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return false;
@@ -506,7 +506,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     written.problems.push_back(failure.error());
     return written;
   }
-  // The file is there and whole. Only this makes sure that its name survives a power cut.
+  // The file is complete. But only this sync ensures that its name survives a power failure.
   attempt(WriteStep::SyncFolder, [&] { return syncFolder(m_folder.packs()); });
   written.name = name;
   return written;

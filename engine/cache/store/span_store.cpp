@@ -17,8 +17,8 @@
 namespace spanscope::cache {
 namespace {
 
-/// A pack ends with the chain that makes it this long. So there are few files, and blocks that are used
-/// together lie together.
+/// A pack is closed after the chain that exceeds this size. So there are few files, and blocks that are used
+/// together are in one file.
 constexpr std::uint64_t kPackBytes = 4ULL << 20;
 
 std::int64_t now() {
@@ -35,12 +35,12 @@ std::array<std::uint8_t, 32> randomSecret() {
   return secret;
 }
 
-/// A name for all blocks of a model in host memory, used like the name of a file.
+/// The name of all blocks of a model in host memory. It is used like the name of a file.
 std::string hostName(std::string_view fingerprint) {
   return "host-" + hash128(fingerprint).hex();
 }
 
-/// Nothing where no disk is used or the folder's lock is not free, which is then a problem.
+/// Null if no disk is used. Also null, with a problem, if another process has the folder's lock.
 std::unique_ptr<DiskStore> openDisk(const SpanStoreConfig& config, std::vector<Error>& problems) {
   if (!config.usesDisk()) return nullptr;
   try {
@@ -194,7 +194,7 @@ bool SpanStore::flush(const Patience& patience) {
   return m_changed.wait_for(lock, patience.stop, patience.most, isDone) && m_failures == failures;
 }
 
-/// The writer. It writes a part of what may wait at a time, so that there is room for more meanwhile.
+/// The writer. It writes a part of the waiting blocks at a time, so that more blocks get room meanwhile.
 void SpanStore::work(const std::stop_token& stop) {
   const std::uint64_t batchBytes = m_config.waitingBytes / 4;
   Lock lock(m_mutex);
@@ -255,7 +255,7 @@ void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const
     const StoreOwner& owner = *blocks.front().owner;
     // Lookups do not wait for the disk.
     lock.unlock();
-    // Packs that follow one another do not each wait for a program that is suspended.
+    // After one wait for the lock in vain, the next packs do not wait. The lock's owner may be suspended.
     const auto lockWait = m_isBusy ? std::chrono::milliseconds(0) : m_config.lockWait.most;
     const WrittenPack written =
         m_disk->writer().write({owner.fingerprint, owner.model, owner.slotBytes, kept}, stop, lockWait);
@@ -266,7 +266,7 @@ void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const
   settle(blocks);
 }
 
-/// The blocks are on the disk, or never will be.
+/// The blocks are on the disk now, or the store has given them up.
 void SpanStore::settle(const std::vector<HeldBlock>& blocks) {
   for (const HeldBlock& block : blocks) {
     m_waitingBytes -= block.bytes->size();

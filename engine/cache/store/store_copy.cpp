@@ -77,7 +77,7 @@ class Copy {
   Copy(const Copy&) = delete;
   Copy& operator=(const Copy&) = delete;
 
-  /// `name` is relative to the store; so it is in the functions below.
+  /// `name` is relative to the store, also in the functions below.
   void makeFolder(const fs::path& name) {
     const fs::path path = name.empty() ? m_part : m_part / name;
     if (::mkdir(path.c_str(), kFolderMode) != 0)

@@ -45,7 +45,7 @@ std::string octal(mode_t mode) {
   return text;
 }
 
-/// Refuses anything that others than the owner could read or change.
+/// Refuses a folder or file that other users could read or change.
 void requireOwnStatus(const fs::path& path, const struct stat& status) {
   if (status.st_uid != ::geteuid())
     refuse(path, "something that belongs to somebody else", "a folder of this user's own");
@@ -102,7 +102,7 @@ StoreLock::StoreLock(const fs::path& file, const Patience& patience) {
   m_descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode);
   if (m_descriptor < 0) refuse(file, errno, "a file that can be locked");
   while (!patience.stop.stop_requested()) {
-    // Nothing can end the system's own wait.
+    // A wait of the system itself could not be stopped.
     m_isHeld = ::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0;
     if (m_isHeld) return;
     if (errno == EINTR) continue;

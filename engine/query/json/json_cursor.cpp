@@ -27,7 +27,7 @@ std::string hexOf(unsigned code) {
   return hex;
 }
 
-/// A hint about things that people write but JSON does not have.
+/// Returns a hint about a notation that people write but JSON lacks.
 std::string hintForValue(std::string_view rest) {
   if (rest.starts_with('\'')) return "text stands in double quotes";
   if (rest.starts_with('/') || rest.starts_with('#')) return "JSON has no comments";
@@ -99,7 +99,7 @@ std::string JsonCursor::readString() {
     if (c == '\\') {
       readEscape(value);
     } else if (c == '\n' || c == '\r') {
-      // Most likely the closing quote is missing. Then everything after it would be misread.
+      // Most likely the closing quote is missing. The reader would then misread everything after it.
       fail("a closing double quote on the same line", "a line break within text is written \\n");
     } else {
       const std::string escape = c == '\t' ? "\\t" : "\\u" + hexOf(static_cast<unsigned char>(c));

@@ -117,7 +117,7 @@ class FormDescriber {
     visitGroup(group, *this);
   }
   void operator()(const FieldInfo& info, const ChildField auto& /*child*/) {
-    // The input of a model is called by the name of its field.
+    // If a model answers the operator, its input has the name of the field.
     add(answers ? info.key : "query");
   }
   void operator()(const FieldInfo& /*info*/, const ChildrenField auto& /*children*/) {
@@ -233,7 +233,7 @@ bool bareParameter(const LispForm& form) {
   return form.kind == LispFormKind::Symbol && parameterName(form.text);
 }
 
-/// A setting in today's notation.
+/// A setting in the current notation.
 std::string quotedIfBare(const LispForm& form) {
   if (form.kind == LispFormKind::List) return "(…)";
   const std::string text = cutText(form.text, 40);

@@ -47,8 +47,8 @@ std::string withWholeCharacters(std::string_view text) {
   return whole;
 }
 
-/// The first tab in the indentation of the line of byte `offset`. The indentation is white space and the
-/// signs of lists and keys within it.
+/// Finds the first tab in the indentation of the line of byte `offset`. The indentation is white space, and
+/// the signs of lists and keys within it.
 std::optional<std::size_t> indentingTab(std::string_view text, std::size_t offset) {
   offset = std::min(offset, text.size());
   const std::size_t lineBreak = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
@@ -434,7 +434,7 @@ void YamlCursor::goTo(Mark mark) {
 std::string YamlCursor::describeNext(JsonKind kind) const {
   switch (kind) {
     case JsonKind::Null: {
-      // If nothing is written here, the text at this place belongs to what follows.
+      // If the value is empty, the text at this place belongs to what follows.
       const std::string_view rest = m_text.substr(m_events[m_next].offset);
       const bool isWritten = rest.starts_with('~') || yamlScalarKind(rest.substr(0, 4)) == JsonKind::Null;
       return isWritten ? "null" : "nothing";
