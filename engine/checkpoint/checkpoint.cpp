@@ -40,7 +40,7 @@ void Checkpoint::require() const {
   if (std::filesystem::is_directory(status)) return;
   if (isGguf(m_path)) return;
   if (std::filesystem::is_regular_file(status)) {
-    // An empty file or a pointer is named as such.
+    // The error names an empty file or a pointer as such.
     const MappedFile file(m_path);
   }
   if (std::filesystem::exists(status)) throw Failure({m_path.string(), "", "a file of another kind", kModel});

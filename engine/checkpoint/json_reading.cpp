@@ -101,7 +101,8 @@ bool goToElement(JsonCursor& cursor, const std::string& index) {
   return false;
 }
 
-/// Where a value begins, or, where it is absent, the innermost one around it that there is.
+/// Returns where a value begins. If it is absent, returns where the innermost existing value around it
+/// begins.
 std::size_t offsetOf(std::string_view text, std::string_view pointer) {
   FirstIssue ignored;
   JsonCursor cursor(text, kMaxDepth, ignored);
@@ -158,7 +159,7 @@ std::string integerRange(std::int64_t least, std::int64_t most) {
   return "an integer from " + std::to_string(least) + " to " + std::to_string(most);
 }
 
-/// Refuses what the rules say while a document is parsed.
+/// Refuses violations of the rules while a document is parsed.
 class RuleWatch {
  public:
   explicit RuleWatch(const JsonRules& rules) : m_rules(rules) {}
@@ -184,7 +185,7 @@ class RuleWatch {
 
  private:
   JsonRules m_rules;
-  std::vector<std::set<std::string>> m_names;  ///< of the objects that are open
+  std::vector<std::set<std::string>> m_names;  ///< of the open objects
   std::optional<Error> m_problem;
 };
 
@@ -196,7 +197,7 @@ nlohmann::json parseJsonObject(std::string_view text, const std::string& file, c
     throw Failure({file, "", std::to_string(text.size()) + " bytes",
                    "at most " + std::to_string(rules.maxBytes) + " bytes of JSON"});
   }
-  // The parser takes a NUL for the end and would not look at what follows.
+  // The parser takes a NUL for the end and would ignore the text after it.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
     throw Failure({file, lineAndColumn(text.substr(0, nul), nul), "a NUL", "JSON"});
   nlohmann::json document;

@@ -54,8 +54,8 @@ struct Entry {
   std::optional<std::vector<std::uint64_t>> offsets;
 };
 
-/// Checks the header during the parse. A hostile header is refused at its first fault, and never becomes a
-/// tree.
+/// Checks the header during the parse. So a hostile header is refused at its first fault, before a tree is
+/// built.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(std::string source) : m_source(std::move(source)) {}
@@ -208,7 +208,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   Entry* m_entry = nullptr;
 };
 
-/// Bytes of a tensor, if 64 bits can count them and they are whole.
+/// Returns the bytes of a tensor, if they are a whole number that fits in 64 bits.
 std::optional<std::uint64_t> sizeInBytes(const std::vector<std::uint64_t>& shape, std::uint64_t bits) {
   if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
   std::uint64_t product = bits;
@@ -262,7 +262,7 @@ SafetensorsTensor checkedTensor(const std::string& name, Entry& entry, std::span
           data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))};
 }
 
-/// The tensors have to fill the data from its first byte to its last, each byte once.
+/// The tensors must cover all bytes of the data, each byte once.
 void checkCoverage(const std::map<std::string, SafetensorsTensor>& tensors, std::span<const std::byte> data,
                    const std::string& source) {
   struct Extent {
@@ -309,7 +309,7 @@ SafetensorsFile parseSafetensors(std::span<const std::byte> bytes, const std::st
     throw Failure({source, "byte 8", header.empty() ? "an empty header" : "something else",
                    "a header beginning with {"});
   }
-  // The JSON parser takes a NUL for the end and would not look at what follows.
+  // The JSON parser takes a NUL for the end and would ignore the text after it.
   const auto nul = std::find(header.begin(), header.end(), std::byte{0});
   if (nul != header.end()) {
     throw Failure({source,

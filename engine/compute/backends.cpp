@@ -19,7 +19,7 @@ namespace {
   refuse(device.name + " (" + device.obstacle + ")", "a device that can be used");
 }
 
-/// The device with the memory of it that is free, or with what is in the way.
+/// Returns the device with its free memory, or with the reason why it cannot be used.
 Device opened(const BackendKind& kind, Device device, int index) {
   if (!device.isUsable() || !kind.freeBytes) return device;
   try {
@@ -47,11 +47,11 @@ std::string obstacleOf(const std::vector<Device>& devices, std::string_view name
         std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.isUsable(); });
     return isAny ? std::string() : "none can be used";
   }
-  // The devices of a kind are its name and a number, the first of them first.
+  // The name of a device is that of its kind and a number. The first device comes first.
   for (const Device& device : devices) {
     if (device.name == name || device.name.substr(0, device.name.find(':')) == name) return device.obstacle;
   }
-  // Where nothing of a kind can be used, its one device says why.
+  // If no device of a kind can be used, the kind has one device that gives the reason.
   for (const Device& device : devices) {
     if (!device.isUsable() && device.name == name.substr(0, name.find(':'))) return device.obstacle;
   }

@@ -22,7 +22,7 @@ std::size_t index(std::int64_t value) {
   return static_cast<std::size_t>(value);
 }
 
-/// Rows of a group, which begins at a row.
+/// Rows of a group. `begin` is the first row.
 std::int64_t rowsOf(const PassInputs& inputs, std::size_t firstRun, const RowGroup& group) {
   std::int64_t rows = 0;
   for (std::size_t i = firstRun; i < firstRun + group.runs; ++i) rows += inputs.runs[i].rowCount;
@@ -145,7 +145,7 @@ PassInputs narrowed(const PassInputs& inputs, std::span<const std::int32_t> rows
       for (std::vector<RowGroup>& narrowing : out.narrowings) ++narrowing[g].runs;
     }
   }
-  // A group that has lost all of its rows has none left to lose.
+  // A group without remaining rows stays empty.
   for (std::vector<RowGroup>& narrowing : out.narrowings)
     std::erase_if(narrowing, [](const RowGroup& group) { return group.runs == 0; });
   for (std::size_t i = 0; i < inputs.mass.runs.size(); ++i) {

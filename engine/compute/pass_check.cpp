@@ -124,7 +124,7 @@ void checkKvShape(const KvShape& shape) {
   if (shape.headSize < 2 || shape.headSize % 2 != 0) refuse("head size", shape.headSize, "an even number");
   if (shape.type == DType::F16)
     throw Failure(Error{"", "type of the KV store", nameOf(shape.type), "F32 or BF16"});
-  // Keys and values, and room for heads that a device makes a little longer.
+  // The bytes of keys and values. A device may pad heads a little.
   std::int64_t left = std::numeric_limits<std::int64_t>::max() / 32;
   for (const std::int64_t factor :
        {std::int64_t{shape.layers}, std::int64_t{shape.blocks}, std::int64_t{shape.blockSize},

@@ -13,7 +13,7 @@
 namespace spanscope::compute {
 namespace {
 
-/// The best token, or what is wrong.
+/// Returns the best token, or the fault of the logits.
 SampledToken bestToken(std::span<const float> logits) {
   std::size_t best = logits.size();
   for (std::size_t id = 0; id < logits.size(); ++id) {
@@ -51,7 +51,7 @@ void checkRow(const SamplingRow& row) {
 
 float exponentScale(float temperature) {
   constexpr double kLog2E = 1.4426950408889634;
-  // Held before it is rounded: a double outside of the range of f32 has no f32.
+  // The value is clamped before it is rounded: a double outside of the range of f32 has no f32.
   return static_cast<float>(std::clamp(kLog2E / static_cast<double>(temperature), 0x1p-126,
                                        static_cast<double>(std::numeric_limits<float>::max())));
 }

@@ -30,7 +30,7 @@ constexpr std::array<LayoutInfo, 3> kLayouts = {
               "for servers with span support",
       .over = "over the padded and cropped tokens and not the chat template's text"}}};
 
-/// Returns the id of the text alone, else an id for the same bytes.
+/// Returns the id of the text as a single token. Otherwise returns an id for the same bytes.
 TokenId tokenOf(const text::Tokenizer& tokenizer, const std::string& text) {
   const std::vector<TokenId> ids = tokenizer.encode(text);
   if (ids.size() == 1) return ids.front();

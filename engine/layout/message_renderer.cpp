@@ -30,7 +30,7 @@ const text::RenderedMessage& MessageRenderer::message(query::Role role, std::str
 }
 
 void MessageRenderer::prepare(const std::vector<Message>& messages) {
-  // With less the threads would hardly be there before all is done.
+  // With less text, all would be rendered before the threads start.
   constexpr std::size_t kLeastBytes = std::size_t{1} << 19U;
   const auto addBytes = [](std::size_t sum, const Message& message) { return sum + message.text.size(); };
   const auto isLong = [&](const std::vector<Message>& some) {
@@ -56,7 +56,7 @@ void MessageRenderer::prepare(const std::vector<Message>& messages) {
         rendered[i] = render(missing[i]);
         tokens += static_cast<std::int64_t>(rendered[i]->ids.size());
       } catch (const std::exception&) {
-        return;  // message() will say what is wrong.
+        return;  // message() will report the error.
       }
     }
   };
@@ -66,7 +66,7 @@ void MessageRenderer::prepare(const std::vector<Message>& messages) {
     try {
       while (threads.size() + 1 < std::min(processors, missing.size())) threads.emplace_back(work);
     } catch (const std::system_error&) {
-      // No more threads are to be had: fewer do it too.
+      // No further thread is available: fewer threads do it too.
     }
     work();
   }

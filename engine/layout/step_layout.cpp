@@ -21,7 +21,7 @@ struct Scope {
   std::uint32_t number = 0;
   std::uint32_t depth = 0;
   NodePath node;                      ///< the plus child that opened it
-  std::vector<std::uint32_t> view;    ///< what the next segment of this scope sees
+  std::vector<std::uint32_t> view;    ///< what the next segment of this scope attends to
   std::optional<std::uint32_t> open;  ///< the segment that the next run of this scope continues
 };
 
@@ -46,13 +46,13 @@ bool isClosure(const plan::PromptNode& prompt) {
   return output != nullptr && output->form == plan::OutputForm::Continuation;
 }
 
-/// Tokens of one source that follow each other.
+/// Consecutive tokens of one source.
 struct Part {
   std::span<const TokenId> ids;
   TokenRun::Source source = TokenRun::Source::Text;
 };
 
-/// Leaves the first `length` tokens.
+/// Keeps the first `length` tokens.
 void cut(Segment& segment, std::size_t length) {
   segment.tokens.resize(length);
   auto left = static_cast<std::int32_t>(length);
@@ -102,7 +102,7 @@ class StepLayout {
                        [this](const plan::PromptNode& child) { return isSilent(child); });
   }
 
-  /// The last that gives tokens; null if none does.
+  /// The last message that gives tokens; null if there is none.
   const plan::PromptNode* lastFilled(const std::vector<plan::PromptNode>& children) const {
     const auto found = std::find_if_not(children.rbegin(), children.rend(),
                                         [this](const plan::PromptNode& child) { return isSilent(child); });
@@ -158,7 +158,8 @@ class StepLayout {
     m_isOpen = false;
   }
 
-  /// Begins a part with what the template or the layout puts before a message. The message will take it over.
+  /// Begins a part with tokens of the template or layout before a message. beginMessage() makes it the
+  /// message's part.
   void openPart(const NodePath& node) {
     if (m_isOpen && !m_table.parts.empty()) return;
     beginPart(node, false);
@@ -222,8 +223,7 @@ class StepLayout {
                 node);
   }
 
-  // ---- pads, markers and what is cropped
-  // --------------------------------------------------------------------------------------------------
+  // ---- padding, delimiters and truncation
 
   /// Padding belongs to the tokens before it. The cache then finds both together at every position.
   void padToBlock() {
@@ -255,7 +255,7 @@ class StepLayout {
     return static_cast<std::size_t>(std::max(m_count, end - end % m_rules.blockSize) - m_count);
   }
 
-  /// The first `kept` tokens of the parts; it is noted which were not.
+  /// Appends the first `kept` tokens of the parts. Notes the truncated ones.
   void appendFirst(Scope& scope, std::size_t kept, std::span<const Part> parts, const NodePath& node) {
     Cropped cropped;
     for (const Part& part : parts) {
@@ -275,7 +275,7 @@ class StepLayout {
     m_table.cropped.push_back(std::move(cropped));
   }
 
-  /// By token, as a server would find it: text that holds the same token counts too.
+  /// Finds delimiters by their token, as a server would. Text that contains the same token counts too.
   void noteMarkers(std::span<const TokenId> ids) {
     if (!m_rules.marks()) return;
     for (const TokenId id : ids) {

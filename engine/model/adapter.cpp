@@ -78,7 +78,7 @@ std::vector<float> valuesOf(const checkpoint::SafetensorsTensor& tensor, const s
   return values;
 }
 
-/// The matrix that a tensor belongs to: "model.layers.0.self_attn.q_proj".
+/// Returns the name of the matrix that a tensor belongs to: "model.layers.0.self_attn.q_proj".
 std::optional<std::string> matrixOf(std::string_view name, std::string_view ending) {
   if (!name.starts_with(kPrefix) || !name.ends_with(ending)) return std::nullopt;
   name.remove_prefix(kPrefix.size());

@@ -13,7 +13,7 @@
 namespace spanscope::model {
 namespace {
 
-/// Rows of a matrix that holds several.
+/// Rows of a stored matrix that contains several matrices.
 struct Part {
   std::string whole;  ///< its name
   std::int64_t wholeRows = 0;
@@ -27,7 +27,7 @@ class Arrangement {
 
   explicit Arrangement(const ModelConfig& config) : m_config(config) {}
 
-  /// The matrices that hold several, and where these begin.
+  /// The stored matrices that contain several matrices, and where each begins.
   std::array<std::pair<std::string_view, Parts>, 2> wholes() const {
     return {{{kQueryKeyValue,
               {{"self_attn.q_proj", 0},
@@ -48,7 +48,7 @@ class Arrangement {
     return std::nullopt;
   }
 
-  /// The rows of some heads in the decoder's order; `rowBytes` each.
+  /// Writes the rows of some heads in the decoder's order. Each row has `rowBytes` bytes.
   std::vector<std::byte> ordered(const std::byte* rows, std::size_t rowBytes, std::int32_t heads) const {
     const std::int64_t headRows = m_config.headSize;
     std::vector<std::byte> out(static_cast<std::size_t>(heads * headRows) * rowBytes);
@@ -71,13 +71,13 @@ class Arrangement {
   /// The rotated elements of a head; the same in all layers.
   std::int32_t turned() const { return m_config.attention.rotary ? m_config.attention.rotary->turned : 0; }
 
-  /// Row i of a head goes to where the decoder wants it.
+  /// Returns the place of row i of a head in the decoder's order.
   std::int64_t placeOf(std::int64_t row) const {
     const std::int64_t part = turned() / 2;
     const std::int64_t half = m_config.headSize / 2;
     if (row < part) return row;
     if (row < 2 * part) return half + row - part;
-    const std::int64_t rest = row - 2 * part;  // fills what is left of both halves
+    const std::int64_t rest = row - 2 * part;  // fills the rest of both halves
     return rest < half - part ? part + rest : half + part + rest - (half - part);
   }
 
@@ -140,7 +140,7 @@ class ArrangedWeights final : public WeightSource {
     const auto part = m_parts.find(name);
     if (part == m_parts.end()) return m_source->get(name, rows, columns);
     const Part& place = part->second;
-    // A bias is a vector with an element for each row.
+    // A bias is a vector with one element per row.
     const bool isVector = rows == 1;
     compute::HostMatrix matrix = isVector ? m_source->get(place.whole, 1, place.wholeRows)
                                           : m_source->get(place.whole, place.wholeRows, columns);
@@ -189,7 +189,7 @@ Adapter arrange(const Adapter& adapter, const ModelConfig& config) {
   for (const auto& [name, pair] : adapter.pairs()) {
     bool isWhole = false;
     for (const auto& [whole, parts] : arrangement.wholes()) {
-      // One of another height is refused by its own name, as the model has no such matrix.
+      // A matrix of another height is refused by its own name, as the model has no such matrix.
       if (!name.ends_with(whole) || pair.rows != arrangement.rowsOf(whole)) continue;
       isWhole = true;
       const std::string before = name.substr(0, name.size() - whole.size());

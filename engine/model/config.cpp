@@ -31,7 +31,7 @@ using checkpoint::inQuotes;
 using checkpoint::JsonPlace;
 
 constexpr const char* kConfiguration = "the configuration of a model";
-/// The source of an end token that no file names.
+/// The source of an end token that is named by no file.
 constexpr const char* kFamilyDefaults = "the defaults of the model type";
 
 /// Returns the found part of an error for a name that is no computable family.
@@ -40,7 +40,7 @@ std::string foundFor(const std::string& name, const JsonPlace& config) {
   return inQuotes(name) + (reason ? ", which is not computed: " + *reason : "");
 }
 
-/// The family that the file names, in one or two fields, which must not differ.
+/// The family that the file names, in one field or two. Two fields must not differ.
 const Architecture& findArchitecture(const JsonPlace& config) {
   const auto names = config.texts("architectures");
   const auto type = config.text("model_type");
@@ -50,7 +50,7 @@ const Architecture& findArchitecture(const JsonPlace& config) {
   }
   const Architecture* typed = type ? architectureByModelType(*type) : nullptr;
   if (!names.empty() && named == nullptr) {
-    // A model of pictures has the type of its text part, or the other way round.
+    // A model of pictures has the type of its text part, or the text part has that of the model.
     const bool isKnown = otherArchitecture(names.front()).has_value() || typed != nullptr || !type;
     throw config.field("architectures")
         .fail(foundFor(isKnown ? names.front() : *type, config), "a model of the type " + modelTypes());
@@ -75,7 +75,7 @@ void refuseOtherArithmetic(const JsonPlace& config) {
   }
 }
 
-/// The fields of a file, and those that it lacks as the family has them.
+/// The fields of a file. Missing fields have the family's defaults.
 nlohmann::json withDefaults(const nlohmann::json& stated, const Architecture& architecture) {
   nlohmann::json whole = nlohmann::json::parse(architecture.defaults);
   // The older name of the same field.
@@ -121,8 +121,8 @@ void addEndTokens(const JsonPlace& fields, const std::string& source, ModelConfi
     addEndToken(result.endTokens, narrow(id), file);
 }
 
-/// Whether the family names an end token that the file does not mention. The token may lie beyond a
-/// vocabulary of another size.
+/// Whether the family has an end token that the file does not mention. In a vocabulary of another size, the
+/// token may not exist.
 void addDefaultEndToken(const JsonPlace& stated, const JsonPlace& config, ModelConfig& result) {
   if (stated.value().contains("eos_token_id")) return;
   for (const std::int64_t id : config.integers("eos_token_id", 0, kMaxVocabulary)) {
@@ -143,7 +143,7 @@ ModelConfig readDirectory(const std::filesystem::path& directory) {
   const std::filesystem::path generation = directory / "generation_config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(generation, ignored)) return result;
-  // This file is for generation alone, so a default of the other file counts for nothing beside it.
+  // This file is only for generation, so it overrides the defaults of the other file.
   std::erase_if(result.endTokens,
                 [](const EndToken& end) { return end.sources == std::vector<std::string>{kFamilyDefaults}; });
   const checkpoint::MappedFile generationFile(generation);
@@ -233,7 +233,7 @@ void write(std::ostringstream& text, const std::vector<float>& factors) {
   for (const float factor : factors) text << "/" << factor;
 }
 
-/// Everything but the base of the frequencies.
+/// Writes everything except the base of the frequencies.
 void writeScaling(std::ostringstream& text, const AttentionKind& kind) {
   if (kind.rotary) {
     const RotarySpec& rotary = *kind.rotary;
@@ -298,7 +298,7 @@ std::string fingerprint(const ModelConfig& config) {
   if (config.queryKeyNorm != QueryKeyNorm::None)
     text << (config.queryKeyNorm == QueryKeyNorm::Heads ? "/qk" : "/qkrows");
   writeScaling(text, config.attention);
-  // The usual values are left out.
+  // Usual values are left out.
   if (config.norms != NormPlace::Before) text << "/norms" << static_cast<int>(config.norms);
   if (config.activation != compute::Activation::Silu) text << "/act" << static_cast<int>(config.activation);
   if (config.embeddingScale != 1) text << "/embedding" << config.embeddingScale;

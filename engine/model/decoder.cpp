@@ -27,7 +27,7 @@ using compute::WeightUse;
 
 namespace {
 
-/// A matrix with the bias that may go with it, and what an adapter adds to it.
+/// A matrix with its bias, if it has one, and the adapter's addition to it.
 struct Linear {
   std::unique_ptr<Weight> matrix;
   std::unique_ptr<Weight> bias;
@@ -35,7 +35,7 @@ struct Linear {
 };
 
 struct Layer {
-  /// Null for those that the model does not have; see NormNames.
+  /// Null for norms that the model does not have; see NormNames.
   std::unique_ptr<Weight> beforeAttention, afterAttention, beforeGate, afterGate;
   Linear query, key, value, output;
   std::unique_ptr<Weight> queryNorm, keyNorm;  ///< the same
@@ -99,7 +99,7 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   }
 }
 
-/// A checkpoint may hold the tied table under both of its names, but not two tables.
+/// A checkpoint may contain the tied table under both of its names. The two copies must be equal.
 void checkTied(const ModelConfig& config, const WeightSource& source, const char* table, const char* other) {
   const auto get = [&](const char* name) {
     return source.get(name, config.vocabularySize, config.hiddenSize);
@@ -148,7 +148,7 @@ void checkResult(std::span<const float> values, const char* what, const std::str
     refuseResult(describe(*found), what, model);
 }
 
-/// The same for a row that was only looked at where its token was drawn.
+/// Checks a row whose logits only the sampler has read.
 void checkToken(const compute::SampledToken& token, const std::string& model) {
   if (token.fault == compute::LogitFault::None) return;
   const bool isNan = token.fault == compute::LogitFault::NotANumber;
@@ -192,16 +192,16 @@ struct Decoder::Impl {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
   };
-  std::vector<Read> tensors;  ///< that were read, as they were
+  std::vector<Read> tensors;  ///< the weights that were read, as they were stored
   std::string weightsDigest;
   std::shared_ptr<const WeightSource> lender;  ///< while weights are borrowed
-  std::vector<Weight*> borrowed;               ///< those of the above that are, the last first
+  std::vector<Weight*> borrowed;               ///< the borrowed ones of these weights, the last first
   bool hasRun = false;
 
-  // Activations, kept between passes so that their memory is.
+  // Activations. They are kept between passes, so that their memory is reused.
   std::unique_ptr<Tensor> residual, normed, queries, keys, values, headNormed, attended, gate, up, logits;
-  std::unique_ptr<Tensor> added, addedNormed;                      ///< what a part of a layer adds
-  std::unique_ptr<Tensor> lowRank;                                 ///< between the two matrices of an adapter
+  std::unique_ptr<Tensor> added, addedNormed;  ///< what attention or the MLP adds to the residual
+  std::unique_ptr<Tensor> lowRank;             ///< between the two matrices of an adapter
   std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the rows that are wanted
   std::unique_ptr<Tensor> scores, kept;                            ///< of rows that may be left out
 
@@ -244,13 +244,13 @@ struct Decoder::Impl {
     return *passes[config.kindOf(layer)];
   }
   void narrow(const Batch& batch, std::int32_t layer, const Passes& passes, const compute::KvStore& store);
-  /// The rows that enter a part of a layer: normed, if there is a norm before it.
+  /// Returns the rows that enter a part of a layer. They are normed if there is a norm before the part.
   Tensor& entering(Tensor& x, const std::unique_ptr<Weight>& norm) {
     if (!norm) return x;
     backend.rmsNorm(x, *norm, config.normEpsilon, *normed);
     return *normed;
   }
-  /// Adds what a part of a layer gives to the residual.
+  /// Adds the output of a part of a layer to the residual.
   void add(const Tensor& rows, const Linear& weight, const std::unique_ptr<Weight>& norm, Tensor& x);
   void selfAttention(const Batch& batch, std::size_t index, const Passes& passes, compute::KvStore& store);
   void keepWantedRows(const compute::Pass& pass);
@@ -356,14 +356,15 @@ bool Decoder::Impl::own(std::size_t bytes, const std::stop_token& stop) {
   return !borrowed.empty();
 }
 
-/// A pass of many rows does without: what it arranges, all its rows share. So the first tokens wait for
-/// nothing, and of those that follow one by one only the first does.
+/// Copies borrowed weights before a pass, unless the pass has many rows. Many rows share the cost of
+/// arranging the borrowed weights. The first pass never copies, so that the first tokens do not wait. Later
+/// passes with few rows copy once.
 void Decoder::Impl::ownBefore(std::size_t rows, const std::stop_token& stop) {
   constexpr std::size_t kManyRows = 128;
   if (std::exchange(hasRun, true) && rows < kManyRows) own(std::numeric_limits<std::size_t>::max(), stop);
 }
 
-/// Leaves out the rows that are nearest to what is stored of them, once their keys and values are known.
+/// Leaves out the rows that differ least from their stored keys or values. Both have been computed now.
 void Decoder::Impl::narrow(const Batch& batch, std::int32_t layer, const Passes& passes,
                            const compute::KvStore& store) {
   const bool isByKeys = batch.narrowedBy == compute::StoredPart::Keys;
@@ -422,13 +423,13 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
   backend.attend(pass, *queries, store, number, observed, *attended);
 }
 
-/// After the last layer's attention only the rows that are wanted matter.
+/// After the last layer's attention, only the wanted rows continue.
 void Decoder::Impl::keepWantedRows(const compute::Pass& pass) {
   backend.gatherRows(pass, compute::RowList::Wanted, *residual, *keptResidual);
   backend.gatherRows(pass, compute::RowList::Wanted, *attended, *keptAttended);
 }
 
-/// Everything of a layer after attention has given `seen`; x is the residual.
+/// Computes the rest of a layer after attention. `seen` is the attention's result, x the residual.
 void Decoder::Impl::feedForward(const Layer& layer, const Tensor& seen, Tensor& x) {
   add(seen, layer.output, layer.afterAttention, x);
   const Tensor& rows = entering(x, layer.beforeGate);
@@ -438,8 +439,8 @@ void Decoder::Impl::feedForward(const Layer& layer, const Tensor& seen, Tensor& 
   add(*gate, layer.down, layer.afterGate, x);
 }
 
-/// One for each kind of layers: all have the same rows, and see different keys by different distances. The
-/// first one is that of what concerns rows alone.
+/// Makes one pass for each kind of layer. All have the same rows, but different keys and distances. The first
+/// one also serves operations that concern only rows.
 Passes Decoder::Impl::makePasses(const Batch& batch, const compute::KvShape& store) {
   Passes passes;
   for (const Kind& kind : kinds)
@@ -447,7 +448,7 @@ Passes Decoder::Impl::makePasses(const Batch& batch, const compute::KvShape& sto
   return passes;
 }
 
-/// After a stop the results mean nothing, and what was asked for returns at once.
+/// Returns soon after a stop. The results are then meaningless.
 void Decoder::Impl::runLayers(const Batch& batch, const Passes& passes, compute::KvStore& store) {
   compute::Pass& pass = *passes.front();
   backend.embed(pass, *embedding, *residual);

@@ -56,7 +56,7 @@ void readHeads(const GgufKeys& keys, ModelConfig& config) {
 void readScaling(const GgufKeys& keys, const ModelConfig& config, RotarySpec& rotary) {
   constexpr double kMost = 1e6;
   const std::string* type = keys.text("rope.scaling.type");
-  // As llama.cpp reads it: a factor without a type divides all frequencies, and its older name counts too.
+  // As in llama.cpp: a factor without a type divides all frequencies. Its older name counts, too.
   const std::string kind = type == nullptr ? "linear" : *type;
   constexpr const char* kFactor = "rope.scaling.factor";
   const char* key = keys.has(kFactor) || !keys.has("rope.scale_linear") ? kFactor : "rope.scale_linear";
@@ -104,7 +104,7 @@ RotarySpec readRope(const GgufKeys& keys, const ModelConfig& config) {
   return rotary;
 }
 
-/// The table of tokens says how many there are; the key may be missing.
+/// The size of the table of tokens gives the number; the key may be missing.
 std::int64_t vocabularyOf(const GgufFile& file, const GgufKeys& keys) {
   const auto table = file.tensors().find("token_embd.weight");
   if (table == file.tensors().end() || table->second.tensor.shape.size() != 2) {
@@ -165,12 +165,12 @@ enum class Harmless : std::uint8_t {
   Off,               ///< 0, false, or a list of zeros
   One,               ///< 1
   WiderThanContext,  ///< a window that no token reaches, or none
-  HeadSize,          ///< that of every layer
+  HeadSize,          ///< equals that of every layer
   HiddenSize,
   True,
-  Theta,       ///< the base of the frequencies of the first kind of layers
-  LocalTheta,  ///< the same of the layers with a window
-  Activation   ///< the name of the one that the family has
+  Theta,       ///< equals the base of the frequencies of the first kind of layers
+  LocalTheta,  ///< equals the base of the frequencies of the layers with a window
+  Activation   ///< equals the name that the family has
 };
 
 struct UnusedKey {
@@ -179,7 +179,7 @@ struct UnusedKey {
 };
 
 constexpr std::array kUnusedKeys = {
-    // Pictures and sound have weights of their own, and a text without them does not meet those.
+    // Pictures and sound have weights of their own, which a text does not use.
     UnusedKey{"vision."}, UnusedKey{"audio."}, UnusedKey{"mm."},
     // The order of rows in the file, which the architecture decides.
     UnusedKey{"tensor_data_layout"},
@@ -201,13 +201,13 @@ constexpr std::array kUnusedKeys = {
     UnusedKey{"rope.global.freq_base", Harmless::Theta},
     UnusedKey{"attention.key_length_swa", Harmless::HeadSize},
     UnusedKey{"attention.value_length_swa", Harmless::HeadSize},
-    // Of experts that the file does not have.
+    // For experts that the file does not have.
     UnusedKey{"expert_used_count", Harmless::Off}, UnusedKey{"expert_shared_count", Harmless::Off},
     UnusedKey{"expert_group_count", Harmless::Off}, UnusedKey{"expert_group_used_count", Harmless::Off},
     UnusedKey{"expert_feed_forward_length", Harmless::Off},
     UnusedKey{"expert_shared_feed_forward_length", Harmless::Off},
     UnusedKey{"leading_dense_block_count", Harmless::Off}, UnusedKey{"nextn_predict_layers", Harmless::Off},
-    // These values ask for what the decoder does anyway.
+    // With these values, the decoder's computation is right.
     UnusedKey{"attention.causal", Harmless::True}, UnusedKey{"hidden_activation", Harmless::Activation},
     UnusedKey{"embedding_length_out", Harmless::HiddenSize},
     UnusedKey{"use_parallel_residual", Harmless::Off}, UnusedKey{"attn_logit_softcapping", Harmless::Off},

@@ -24,7 +24,7 @@ struct NamePair {
   std::string_view gguf;
 };
 
-/// Outside of the layers.
+/// Tensors outside of the layers.
 constexpr std::array kOuterNames = {NamePair{"model.embed_tokens", "token_embd"},
                                     NamePair{"model.norm", "output_norm"}, NamePair{"lm_head", "output"}};
 
@@ -36,7 +36,7 @@ constexpr std::array kLayerNames = {
     NamePair{"self_attn.o_proj", "attn_output"}, NamePair{"mlp.gate_proj", "ffn_gate"},
     NamePair{"mlp.up_proj", "ffn_up"},           NamePair{"mlp.down_proj", "ffn_down"}};
 
-/// The names of norms in files, by their places.
+/// The names of norms in files, by the place of the norm.
 constexpr NormNames kGgufNorms = {.beforeAttention = "attn_norm",
                                   .afterAttention = "post_attention_norm",
                                   .beforeGate = "ffn_norm",
@@ -48,7 +48,7 @@ constexpr std::string_view kGgufLayer = "blk.";
 /// Names of Hugging Face for those of a file, and the other way round.
 class HuggingFaceNames {
  public:
-  /// `gatesApart`: whether gate and up are two matrices; if not, the one is called as the other.
+  /// `gatesApart`: whether gate and up are two matrices. If not, the matrix of both has the name of up.
   HuggingFaceNames(const ModelConfig& config, bool gatesApart) {
     for (const NamePair& pair : kOuterNames) m_outer.emplace(pair.gguf, pair.huggingFace);
     for (const NamePair& pair : kLayerNames) m_ofLayers.emplace(pair.gguf, pair.huggingFace);
@@ -63,7 +63,7 @@ class HuggingFaceNames {
     add(kGgufNorms.afterGate, norms.afterGate);
   }
 
-  /// The same name if it has none there.
+  /// Returns the same name if Hugging Face has no other.
   std::string of(const std::string& name) const {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos) return name;
@@ -82,7 +82,7 @@ class HuggingFaceNames {
            std::string(found->second) + ending;
   }
 
-  /// The same name if the file would have none for it.
+  /// Returns the same name if the file has no other.
   std::string inFile(const std::string& name) const {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos) return name;
@@ -209,7 +209,7 @@ class GgufWeights final : public WeightSource {
           {m_file.path().string(), m_naming.inFile(name), "no such tensor", "one of shape " + expected});
     }
     const GgufFile::Located& located = m_file.tensors().at(own->second);
-    // Outermost first, as everywhere else.
+    // Outermost dimension first, as in the rest of the engine.
     const std::vector<std::uint64_t> shape(located.tensor.shape.rbegin(), located.tensor.shape.rend());
     if (shape != matrix && !(rows == 1 && shape == vector)) {
       throw Failure(

@@ -113,7 +113,7 @@ void readScaling(const JsonPlace& config, const JsonPlace& fields, const ModelCo
   }
 }
 
-/// An even number of elements of each head.
+/// Returns the number of rotated elements of each head, which must be even.
 std::int32_t readTurned(const JsonPlace& fields, std::int32_t headSize) {
   const double part = fields.number("partial_rotary_factor", 0, 1, 1);
   const auto turned = static_cast<std::int32_t>(headSize * part);

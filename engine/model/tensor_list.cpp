@@ -81,10 +81,10 @@ constexpr std::array kExtras = {
     // versions save them once. Spanscope takes them from the configuration.
     Extra{"model.layers.", ".self_attn.rotary_emb.inv_freq"},
     Extra{"model.rotary_emb.inv_freq", ""},
-    // Some trainers saved their tables of cosines and sines too.
+    // Some trainers also saved their tables of cosines and sines.
     Extra{"model.layers.", ".self_attn.rotary_emb.cos_cached"},
     Extra{"model.layers.", ".self_attn.rotary_emb.sin_cached"},
-    // The same table under its second name: not every writer leaves out what is shared.
+    // The same table under its second name. Some writers store shared tables twice.
     Extra{"lm_head.weight", "", true},
 };
 

@@ -16,7 +16,7 @@ namespace spanscope::model {
 
 namespace {
 
-/// Bytes that are hashed and checked together, so that memory is read once.
+/// Bytes that are hashed and checked together, so that each byte is read from memory once.
 constexpr std::int64_t kPieceBytes = 256 << 10;
 
 }  // namespace
@@ -28,7 +28,7 @@ WeightReader::~WeightReader() {
   {
     const std::lock_guard lock(m_mutex);
     m_isEnding = true;
-    m_next = m_tensors.size();  // what nobody waits for is not read
+    m_next = m_tensors.size();  // tensors that no caller waits for are not read
   }
   m_changed.notify_all();
   for (std::thread& thread : m_threads) thread.join();
@@ -39,7 +39,7 @@ void WeightReader::add(const std::string& name, const compute::HostMatrix& matri
   if (m_threads.size() < m_most) {
     try {
       m_threads.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {  // the system starts no more threads
+    } catch (const std::system_error&) {  // the system has no further thread
     }
   }
   const std::lock_guard lock(m_mutex);
@@ -107,7 +107,7 @@ void WeightReader::work() {
   }
 }
 
-/// Waits for those who read before, so that the first of several faults is named.
+/// Waits for earlier readers, so that the error names the first of several faults.
 void WeightReader::throwFirst() {
   if (!m_threads.empty()) return finish();
   m_source.requireWhole();
@@ -118,7 +118,7 @@ void WeightReader::throwFirst() {
 
 namespace {
 
-/// Elements looked at together: enough for vector instructions to be worth while.
+/// Elements that are checked together: enough for vector instructions to pay off.
 constexpr std::size_t kChunk = 2048;
 
 /// Whether one of the chunk's elements has all bits of `exponent` set. IEEE formats write values that are not
@@ -146,7 +146,7 @@ std::optional<std::size_t> firstNotFinite(const std::byte* data, std::size_t cou
   return std::nullopt;
 }
 
-/// In a packed format, only the factors of a block can be other than finite.
+/// In a packed format, only the factors of a block can be non-finite.
 std::optional<NotFinite> findInBlocks(const compute::HostMatrix& matrix) {
   const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);
   const std::int64_t blocks = matrix.rows * (matrix.columns / info.blockElements);
@@ -156,7 +156,7 @@ std::optional<NotFinite> findInBlocks(const compute::HostMatrix& matrix) {
   compute::widen(matrix.format, matrix.data + *block * info.blockBytes, info.blockElements, values.data());
   const auto found =
       std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  // A factor that is not finite may meet codes of zero only: the block is wrong all the same.
+  // A non-finite factor may have only codes of zero. The block is wrong even then.
   const auto within = found == values.end() ? 0 : found - values.begin();
   return NotFinite{static_cast<std::size_t>(*block * info.blockElements + within),
                    std::numeric_limits<float>::quiet_NaN()};

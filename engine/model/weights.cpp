@@ -104,8 +104,8 @@ ModelConfig llama8b() {
   return config;
 }
 
-/// Qwen2.5 7B but for its biases on queries, keys and values, which random weights have none of: 7 615 487
-/// 488 parameters.
+/// Qwen2.5 7B without its biases on queries, keys and values, because random weights have no biases. It has 7
+/// 615 487 488 parameters.
 ModelConfig qwen7b() {
   ModelConfig config = base();
   config.vocabularySize = 152064;
@@ -205,7 +205,7 @@ class SafetensorsWeights final : public WeightSource {
  public:
   explicit SafetensorsWeights(std::filesystem::path directory) : m_directory(std::move(directory)) {}
 
-  /// The tensors of one file: all, or those of `wanted`, which must be there.
+  /// Returns the tensors of one file: all, or those of `wanted`, which must exist.
   void addFile(const std::string& name, const std::set<std::string>* wanted) {
     const std::string path = (m_directory / name).string();
     m_files.emplace_back(m_directory / name);
@@ -291,7 +291,8 @@ class SafetensorsWeights final : public WeightSource {
   std::map<std::string, std::string> m_unlisted;  ///< files of tensors that the index does not name
 };
 
-/// A shard has to lie in the directory itself: the index comes from outside, and must not name other files.
+/// A shard must be a file of the directory itself. The index comes from outside, and must not name other
+/// files.
 bool isPlainFileName(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;

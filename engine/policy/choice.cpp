@@ -71,7 +71,7 @@ std::string expectedOf(const Policy& policy) {
   return text;
 }
 
-/// Elsewhere, a zero before another digit means an octal number, so nobody knows what is meant here.
+/// A zero before another digit elsewhere means an octal number. The meaning would be unclear here.
 bool hasLeadingZero(std::string_view text) {
   return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
 }

@@ -10,7 +10,7 @@
 namespace spanscope::text {
 namespace {
 
-/// Where the last character before `end` begins; `end` > 0.
+/// Returns where the last character before `end` begins; `end` > 0.
 std::size_t lastCharacterBegin(std::string_view text, std::size_t end) {
   std::size_t begin = end - 1;
   while (begin > 0 && isUtf8Continuation(text[begin])) --begin;
@@ -29,7 +29,7 @@ bool startsWithSpace(std::string_view text) {
   return !text.empty() && characterClass(firstCharacter(text)) == CharacterClass::WhiteSpace;
 }
 
-/// Where the white space that ends at `end` begins, not before `least`.
+/// Returns where the white space that ends at `end` begins, but at least `least`.
 std::size_t beginOfSpace(std::string_view text, std::size_t least, std::size_t end) {
   while (end > least) {
     const std::size_t begin = lastCharacterBegin(text, end);
@@ -115,8 +115,8 @@ void AddedTokenFinder::split(std::string_view text, const std::stop_token& stop,
     if (token.leftStrip) begin = beginOfSpace(text, std::min(done, begin), begin);
     if (token.rightStrip) end = endOfSpace(text, end);
     if (begin > done) found({{done, begin}, -1});
-    // White space that the token before took is searched again, as in Hugging Face's library, which defines
-    // the result.
+    // White space that the previous token took is searched again. Hugging Face's library does the same, and
+    // defines the result.
     found({{begin, end}, token.id});
     done = end;
   }

@@ -40,11 +40,12 @@ void BpeEncoder::encodeWord(std::string_view word) {
     m_cache.keep(word, m_units);
     return give(m_units);
   }
-  // Sides that no merge can join are practically two words, and a word may be a whole text.
+  // A place that no merge can join separates two words in practice. This matters because a word may be a
+  // whole text.
   std::size_t begin = 0;
   std::size_t last = 0;
   forEachUnit(word, [&](TokenId unit, std::size_t offset) {
-    // A character that is spelled in bytes is not taken apart: a stretch is known by its characters.
+    // A character that is spelled in bytes stays whole, because a cut part is known by its characters.
     if (offset != last && !m_model->canMeet(m_units.back(), unit)) {
       encodeStretch(word.substr(begin, offset - begin));
       begin = offset;
@@ -55,9 +56,9 @@ void BpeEncoder::encodeWord(std::string_view word) {
   encodeStretch(word.substr(begin));
 }
 
-/// Its units are in m_units.
+/// Encodes a part of a word, whose units are in m_units.
 void BpeEncoder::encodeStretch(std::string_view stretch) {
-  // As a word of its own it might be a piece, which it is not here.
+  // As a separate word it might be a piece, but it is none within its word.
   const bool isCached =
       m_units.size() > 1 && stretch.size() <= WordCache::kMostBytes && !m_model->takesWholeWordsFirst();
   const auto known = isCached ? m_cache.find(stretch) : std::span<const TokenId>();
@@ -112,7 +113,7 @@ void BpeEncoder::join() {
   }
 }
 
-/// Looks at all pairs for each step: quicker than any order kept over them, as long as they are few.
+/// Looks at all pairs in each step. With few pairs, this is faster than any order kept over them.
 void BpeEncoder::joinFew() {
   if (m_units.size() < 2) return;
   const auto jointAt = [this](std::size_t left) {
@@ -135,8 +136,8 @@ void BpeEncoder::joinFew() {
   }
 }
 
-/// Keeps the pairs that can be joined in a queue. One of a pair may have been joined to something else since:
-/// then the rank is another one.
+/// Keeps the pairs that can be joined in a queue. A side of a queued pair may have been joined with another
+/// unit since. Its rank has then changed.
 void BpeEncoder::joinMany() {
   const auto count = static_cast<std::uint32_t>(m_units.size());
   m_links.resize(count);

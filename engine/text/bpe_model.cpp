@@ -65,7 +65,7 @@ void BpeModel::finish() {
     for (const Made& merge : merges) {
       const Ends made{endsOf(merge.left).first, endsOf(merge.right).last};
       if (made.first < 0 || made.last < 0 || endsOf(merge.joined) == made) continue;
-      // Where a piece has other units when it is made in another way, no place is known to be free.
+      // If a piece can be made in two ways with different units, no place is known to be free.
       if (endsOf(merge.joined).first >= 0) {
         m_knowsMeetings = false;
         return;

@@ -18,7 +18,7 @@ namespace spanscope::text {
 
 namespace {
 
-/// Returns a piece for display. Bytes that are no character are shown one by one.
+/// Returns a piece for display. Bytes that are not valid UTF-8 are shown one by one.
 std::string displayOf(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string shown;
@@ -181,7 +181,8 @@ class BpeTokenizer final : public PieceTable {
       return id != m_unknown && !m_target->m_pieces[static_cast<std::size_t>(id)].control;
     }
 
-    /// Markers, the unknown and byte pieces are left out: no text may become one by its spelling.
+    /// Markers, the unknown piece and byte pieces are left out. No text may become one of them by its
+    /// spelling.
     void addPieces() {
       m_target->m_model.reserveMerges(m_description->merges.size());
       for (const auto& [spelling, id] : m_description->vocabulary) {
@@ -274,7 +275,7 @@ class BpeTokenizer final : public PieceTable {
     return result;
   }
 
-  /// Encodes the words that it takes.
+  /// Encodes the words that it gets.
   class WordEncoder final : public WordSink {
    public:
     explicit WordEncoder(BpeEncoder& encoder) : m_encoder(encoder) {}
@@ -333,7 +334,7 @@ constexpr std::array<char32_t, 256> letterTable() {
 
 constexpr std::array<char32_t, 256> kLetters = letterTable();
 
-/// Byte by character, −1 for characters that are none of the alphabet; the last of it is U+0143.
+/// Byte by character; −1 for characters outside the alphabet. The last character of the alphabet is U+0143.
 constexpr std::array<std::int16_t, 0x144> byteTable() {
   std::array<std::int16_t, 0x144> bytes{};
   for (std::int16_t& byte : bytes) byte = -1;

@@ -23,7 +23,7 @@ bool isUnicodeSpace(char32_t c) {
   return characterClass(c) == CharacterClass::WhiteSpace;
 }
 
-/// The characters that Python's str.strip removes, and the templates' trim too.
+/// The characters that Python's str.strip and the templates' trim remove.
 bool isSpace(char32_t c) {
   return isUnicodeSpace(c) || (c >= 0x1C && c <= 0x1F);
 }
@@ -166,7 +166,7 @@ Failure noTemplate(const std::string& file, const std::string& place) {
       {file, place, "nothing", "the checkpoint's chat template, one of the known: " + chatTemplateNames()});
 }
 
-/// Takes a template while its file is being read: then a Failure names line and column of its place.
+/// Takes a template while its file is being read. So a Failure can name the line and column.
 using TakeSource = std::function<void(TemplateSource)>;
 
 void readGguf(const std::filesystem::path& path, const TakeSource& take) {
@@ -200,7 +200,7 @@ void readConfiguration(const checkpoint::JsonPlace& config, const TakeSource& ta
 
 void readSource(const checkpoint::Checkpoint& checkpoint, const TakeSource& take) {
   checkpoint.require();
-  // Newer checkpoints have a file of its own, older ones a field of the tokenizer's.
+  // Newer checkpoints have a separate file for it. Older ones have a field of the tokenizer's file.
   const std::filesystem::path own = checkpoint.path() / "chat_template.jinja";
   std::error_code error;
   if (std::filesystem::is_regular_file(own, error)) {
@@ -240,8 +240,8 @@ const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) 
   return *form;
 }
 
-/// The form of a message with this text. Where the template says something in place of nothing, that is a
-/// part of the form.
+/// Returns the form of a message with this text. If the template writes a fixed text for an empty message,
+/// that text is part of the form.
 TurnForm formOf(const ChatTemplate& chat, query::Role role, Place place, std::string_view text) {
   TurnForm form = formOf(chat, role, place);
   const bool isFirstSystem = role == query::Role::System && place == Place::First;
@@ -262,7 +262,7 @@ RenderedMessage renderTurn(const TurnForm& form, const Tokenizer& tokenizer, std
                            const EncodeLimits& limits) {
   PieceRenderer renderer(tokenizer, limits);
   renderer.add(form.prefix);
-  // Made valid here too, so that lengths in bytes are those of what is encoded.
+  // The text is made valid UTF-8 here too. The lengths in bytes are then those of the encoded text.
   const std::string valid = toValidUtf8(text);
   renderer.addOwn(trimmed(valid, form.trim));
   renderer.add(form.suffix);
@@ -274,7 +274,7 @@ std::string spellTurn(const TurnForm& form, std::string_view text) {
   return spell(form.prefix) + std::string(trimmed(valid, form.trim)) + spell(form.suffix);
 }
 
-/// Whether the family's markers are in the code of a template, and nothing that is foreign to it.
+/// Whether the code of a template has the family's markers, and no markers of others.
 bool hasMarkers(const KnownChatTemplate& known, const std::string& code) {
   const auto isIn = [&](const std::string& marker) {
     return code.find(markerCode(marker)) != std::string::npos;
@@ -334,7 +334,7 @@ std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source) {
       return FoundChatTemplate{&known.chat, TemplateMatch::Fingerprint};
     }
   }
-  // White space between tags would be written with every message, which no entry of the table does.
+  // White space between tags would be written with every message. No entry of the table has this.
   if (writesSpaceBetweenTags(source)) return std::nullopt;
   const std::string code = templateCode(source);
   for (const KnownChatTemplate& known : knownChatTemplates()) {

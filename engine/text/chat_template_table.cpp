@@ -78,7 +78,7 @@ KnownChatTemplate llama31() {
   known.fingerprints = {0xDA8AE4616203881AU, 0xBA28F0D41AA45594U};
   known.markers = {"<|start_header_id|>", "<|eot_id|>", "Cutting Knowledge Date: December 2023",
                    "26 Jul 2024"};
-  // That of the models of pictures does not trim every text.
+  // The template of the models of pictures does not trim every text.
   known.foreign = {"<|image|>"};
   return known;
 }
@@ -94,7 +94,7 @@ KnownChatTemplate chatMl() {
   chat.replySuffix = {control("<|im_end|>"), literal("\n")};
   known.markers = {"'<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>'"};
   known.fingerprints = {0xA04F41D813A07B13U, 0xDA206A9E46A4AC01U};
-  // Another separator, a beginning, reasoning, or a system message that is not known.
+  // Another separator, a beginning, reasoning, or an unknown system message.
   known.foreign = {"<|im_sep|>", "bos_token", "<think>", "!= 'system'", "You are "};
   return known;
 }
@@ -116,7 +116,7 @@ KnownChatTemplate chatMlWithSystem(std::string name, std::string system, std::ve
 KnownChatTemplate qwen3() {
   KnownChatTemplate known = chatMl();
   known.chat.name = "qwen3";
-  // The prompt for an answer has a thought only with thinking switched off.
+  // The prompt for an answer has a thought only if thinking is switched off.
   known.markers = {"'<|im_start|>' + m.role + '\n' + content", "'<|im_start|>assistant\n'",
                    "enable_thinkingisdefinedandenable_thinkingisfalse", "'<think>\n\n</think>\n\n'"};
   known.foreign = {"'<think>\n'", "assistant\n<think>", "bos_token", "Reasoning Mode", "!= 'system'"};
@@ -163,7 +163,7 @@ KnownChatTemplate granite3() {
   return known;
 }
 
-/// Granite 3.3 writes that message too. Its date is the one that Llama's templates fall back to.
+/// Granite 3.3 writes that message too. Its date is the fallback date of Llama's templates.
 KnownChatTemplate granite33() {
   KnownChatTemplate known = granite3();
   known.chat.name = "granite-3.3";
@@ -202,8 +202,8 @@ KnownChatTemplate granite41() {
   return known;
 }
 
-/// SmolLM3 writes the system's message into a form of its own, which also says whether to think. The line of
-/// it that holds today's date is left out: it would change every block's key every day.
+/// SmolLM3 writes the system message in its own form, which also switches thinking. The form's line with the
+/// current date is left out. It would change every block's key every day.
 KnownChatTemplate smollm3(const std::string& mode, std::string defaultSystem) {
   KnownChatTemplate known = chatMl();
   known.chat.name = "smollm3";
@@ -301,7 +301,7 @@ KnownChatTemplate phi4Mini() {
   return known;
 }
 
-/// Phi-4's tokenizers drop white space on both sides of the control pieces, that is at the ends of a text.
+/// Phi-4's tokenizers drop white space on both sides of the control pieces. These are the ends of a text.
 KnownChatTemplate phi4() {
   KnownChatTemplate known;
   ChatTemplate& chat = known.chat;
@@ -360,7 +360,7 @@ KnownChatTemplate olmo2() {
   return known;
 }
 
-/// Gemma 1 to 3. The system has no turn of its own: templates refuse it or write it into the user's.
+/// Gemma 1 to 3. The system has no turn of its own: templates refuse it, or write it into the user's turn.
 KnownChatTemplate gemma() {
   KnownChatTemplate known;
   ChatTemplate& chat = known.chat;
@@ -440,8 +440,8 @@ KnownChatTemplate mistralV7() {
   return known;
 }
 
-/// From Mistral Small 3 on, there are no spaces around the markers. Templates with a system message of their
-/// own are not known: each has another.
+/// From Mistral Small 3 on, there are no spaces around the markers. Templates with their own system message
+/// are not in this table, because each has another one.
 KnownChatTemplate mistralV7Tekken() {
   KnownChatTemplate known =
       mistral("mistral-v7-tekken", {{control("[INST]")}, {control("[/INST]")}}, {{}, {control("</s>")}});
@@ -507,7 +507,7 @@ std::string canonicalTemplate(std::string_view source) {
 
 namespace {
 
-/// Writes what is between the tags as it is, and what is in them in one style.
+/// Copies the text between the tags. Writes the code in the tags in one style.
 class CodeWriter {
  public:
   explicit CodeWriter(bool isInTag) : m_isInTag(isInTag) {}
@@ -573,7 +573,7 @@ class TagReader {
  public:
   explicit TagReader(std::string_view source) : m_rest(source) {}
 
-  /// The text before the next tag as it is written, or after the last one. Nothing at the end.
+  /// The text before the next tag, or after the last one. Empty at the end.
   std::optional<std::string_view> nextText() {
     if (m_isOver) return std::nullopt;
     std::size_t begin = m_rest.find('{');

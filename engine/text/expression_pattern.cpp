@@ -135,7 +135,7 @@ Code compile(const std::string& expression, const std::string& file, const std::
   if (!context) throw Failure({file, place, "no memory for a regular expression", "more memory"});
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   pcre2_set_parens_nest_limit(context.get(), kMaxNestedGroups);
-  // Without the optimizations every attempt is seen by the step counter.
+  // Without these optimizations, the step counter sees every attempt.
   constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_AUTO_CALLOUT |
                                      PCRE2_NO_START_OPTIMIZE | PCRE2_NEVER_BACKSLASH_C;
   int error = 0;
@@ -146,7 +146,7 @@ Code compile(const std::string& expression, const std::string& file, const std::
     throw Failure({file, place, "a regular expression that is refused (" + libraryMessage(error) + ")",
                    "a regular expression"});
   }
-  // Where no machine code can be made, expressions are interpreted.
+  // Expressions are interpreted if the machine allows no generated code.
   pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
   return code;
 }
@@ -267,7 +267,7 @@ class Translator {
     }
   }
 
-  /// Groups that both know. An option in the middle, "(?i)", reaches further in one of the two.
+  /// Groups that both libraries know. An option in the middle, "(?i)", has a longer range in one of them.
   void group() {
     if (peek(1) == '*') return refuse(2);
     if (peek(1) != '?') return copy(1);
@@ -278,7 +278,8 @@ class Translator {
     refuse(4);
   }
 
-  /// "{2,}", "{2}" and "{2,5}" are the same in both, unless "+" or, after "{2}", "?" follows.
+  /// The quantifiers "{2,}", "{2}" and "{2,5}" are the same in both libraries, unless "+" or, after "{2}",
+  /// "?" follows.
   void interval() {
     const std::size_t close = rest().find('}');
     if (close == std::string_view::npos || close == 1) return refuse(2);
@@ -390,7 +391,7 @@ class Translator {
       if (!std::all_of(digits.begin(), digits.end(), isHexDigit)) return refuse(close + 1);
       return copy(close + 1);
     }
-    // A byte above 0x7F would be part of a character in one and a character in the other.
+    // A byte above 0x7F would be a part of a character in one library, and a character in the other.
     if (!isHexDigit(peek(2)) || !isHexDigit(peek(3)) || peek(2) > '7') return refuse(4);
     copy(4);
   }

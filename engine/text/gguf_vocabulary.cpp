@@ -29,10 +29,10 @@ struct PreTokenization {
   WordPattern words = WordPattern::Gpt2;
   bool singleDigits = false;     ///< every digit is a word of its own
   bool normalized = false;       ///< the text is put in the normal form C
-  bool wholeWordsFirst = false;  ///< a word that is a piece is not taken apart
+  bool wholeWordsFirst = false;  ///< a word that is a piece is not split
 };
 
-// Names of llama.cpp (src/llama-vocab.cpp); what the checkpoints do is in their tokenizer.json.
+// Names of llama.cpp (src/llama-vocab.cpp). The checkpoints' tokenizer.json defines what they mean.
 constexpr std::array kKnown = {
     PreTokenization{"gpt-2", WordPattern::Gpt2},
     PreTokenization{"llama-bpe", WordPattern::Llama3, false, false, true},
@@ -65,7 +65,7 @@ const std::vector<std::string>& requireTexts(const checkpoint::GgufMetadata& met
   return *texts;
 }
 
-/// The types of all pieces; "normal" where the file does not say.
+/// The types of all pieces; "normal" if the file gives none.
 std::vector<SentencePiece::Type> readTypes(const checkpoint::GgufMetadata& metadata, std::size_t pieces) {
   std::vector<SentencePiece::Type> types(pieces, SentencePiece::Type::Normal);
   const std::vector<std::int64_t>* numbers = metadata.integers(kTypesKey);

@@ -83,7 +83,7 @@ class FieldReader {
     return field;
   }
 
-  /// Where the bytes of a field of wire type Bytes begin in the file, once it was read.
+  /// The place in the file where the last read field of wire type Bytes begins.
   std::size_t offsetOf(const Field& field) const {
     return m_offset + static_cast<std::size_t>(field.bytes.data() - m_message.data());
   }

@@ -30,7 +30,7 @@ using Type = SentencePiece::Type;
 /// Max number of uncut bytes in one call of the library. The library needs about 110 times as much memory.
 constexpr std::size_t kMostUncutBytes = std::size_t{4} << 20U;
 
-/// Runs of white space may be user-defined pieces, and belong to text; any other user-defined piece is a
+/// Runs of white space may be user-defined pieces and belong to text. Any other user-defined piece is a
 /// marker.
 bool isMarker(const SentencePiece& piece) {
   if (piece.type == Type::Control) return true;
@@ -105,7 +105,7 @@ class CutPlaces {
   static std::uint64_t pairOf(char32_t before, char32_t after) {
     return (std::uint64_t{before} << 32U) | after;
   }
-  /// As pieces spell it.
+  /// The text as pieces spell it.
   static char32_t written(char32_t character) { return character == U' ' ? U'\x2581' : character; }
 
   bool isCut(char32_t before, char32_t after) const {
@@ -172,7 +172,8 @@ class SentencePieceTokenizer final : public PieceTable {
   }
 
  private:
-  /// Makes a marker a piece that the library finds in no text: it writes no text with a plain space.
+  /// Rewrites a marker so that the library finds it in no text. The new spelling has a plain space, which the
+  /// library never has in a text.
   void addPiece(SentencePiece& piece, TokenId id) {
     Piece known{.bytes = {}, .display = piece.spelling, .known = true};
     if (isMarker(piece)) {
@@ -205,7 +206,7 @@ class SentencePieceTokenizer final : public PieceTable {
         if (rest.empty()) break;
         const std::string_view part = rest.substr(0, m_cuts->length(rest, kPartBytes));
         rest.remove_prefix(part.size());
-        // Where the system has no thread left, this one does it.
+        // If the system has no further thread, the calling thread does the work.
         const std::launch here = std::launch::deferred;
         parts.push_back(std::async(threads > 1 ? std::launch::async | here : here,
                                    [this, part, &cache, &stop] { return encodePart(part, cache, stop); }));
@@ -256,7 +257,7 @@ class SentencePieceTokenizer final : public PieceTable {
   bool m_dummyPrefix;
   sentencepiece::SentencePieceProcessor m_library;  ///< without the dummy prefix, so that it encodes parts
   std::optional<CutPlaces> m_cuts;
-  mutable LongCalls m_longCalls;  ///< last, for its call uses the library
+  mutable LongCalls m_longCalls;  ///< the last member, because its call uses the library
 };
 
 }  // namespace

@@ -64,8 +64,8 @@ class ReplaceNormalizer final : public Normalizer {
   std::string m_replacement;
 };
 
-/// Splits a word at the matches of a pattern. Matches and the text between are joined as the behavior says. A
-/// word is passed on when nothing can join it any more.
+/// Splits a word at the matches of a pattern. Joins matches and the text between them as the behavior says.
+/// Passes on a word as soon as no later text can join it.
 class WordCutter {
  public:
   WordCutter(const Word& word, SplitBehavior behavior, bool invert, WordSink& words)
@@ -123,7 +123,7 @@ class WordCutter {
   bool m_invert;
   WordSink& m_words;
   std::size_t m_done = 0;
-  std::optional<ByteRange> m_open;  ///< a word that others may join
+  std::optional<ByteRange> m_open;  ///< a word that later text may join
   bool m_lastMatched = false;       ///< what was added last
 };
 
@@ -191,7 +191,7 @@ class MetaspacePreTokenizer final : public PreTokenizer {
   std::unique_ptr<const TextPattern> m_marks;
 };
 
-/// Gives what it takes to a step, whose words go on.
+/// Gives each word to a step, and the step's words to the next sink.
 class StepSink final : public WordSink {
  public:
   StepSink(const PreTokenizer& step, const std::stop_token& stop, WordSink& next)
@@ -248,17 +248,17 @@ namespace {
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-/// A text as characters, each named by the offset of its first byte. Nothing is kept of them: a text may be
-/// long, and most characters are looked at once or twice.
+/// A text as characters, each named by the offset of its first byte. Nothing is stored. A text may be long,
+/// and most characters are read once or twice.
 class Characters {
  public:
-  /// Both must outlive it.
+  /// Both must outlive this object.
   Characters(std::string_view text, const std::stop_token& stop) : m_text(text), m_poll(stop) {}
 
   std::size_t size() const { return m_text.size(); }
   /// 0 beyond the end.
   char32_t at(std::size_t i) const { return i < size() ? firstCharacter(m_text.substr(i)) : 0; }
-  /// Of any byte, also within a character.
+  /// The class of any byte, also within a character.
   char32_t byteAt(std::size_t i) const { return static_cast<unsigned char>(m_text[i]); }
   bool is(std::size_t i, CharacterClass wanted) const {
     return i < size() && characterClass(at(i)) == wanted;
@@ -277,7 +277,7 @@ class Characters {
     return i;
   }
 
-  /// Where the run of a class that begins at i ends, after `most` characters at the latest.
+  /// Returns where the run of a class that begins at i ends. At most `most` characters are counted.
   std::size_t endOfRun(std::size_t i, CharacterClass wanted, std::size_t most = kNoLimit) {
     for (; most > 0 && is(i, wanted); --most) {
       m_poll.step();
@@ -295,13 +295,13 @@ bool isLineEnd(char32_t c) {
   return c == '\r' || c == '\n';
 }
 
-/// Case folding as far as contractions need it; U+017F is an old form of s.
+/// Folds case as far as contractions need it. U+017F is an old form of s.
 char32_t foldedLetter(char32_t c) {
   if (c >= 'A' && c <= 'Z') return c - 'A' + 'a';
   return c == 0x17F ? U's' : c;
 }
 
-/// Where the English contraction ('s 't 're 've 'm 'll 'd) at i ends; i if there is none.
+/// Returns where the English contraction ('s 't 're 've 'm 'll 'd) at i ends; i if there is none.
 std::size_t endOfContraction(const Characters& text, std::size_t i, bool anyCase) {
   if (text.at(i) != '\'' || i + 1 >= text.size()) return i;
   const auto letter = [&](std::size_t k) { return anyCase ? foldedLetter(text.at(k)) : text.at(k); };

@@ -20,7 +20,7 @@ Failure unsupported(const checkpoint::JsonPlace& place, const std::string& what,
   return place.fail(what + " \"" + toValidUtf8(place.field("type").textOrEmpty()) + "\"", supported);
 }
 
-/// The steps of a "Sequence", or the one step itself, called in order; nothing for null.
+/// The steps of a "Sequence", or the single step, passed in order. Null has no steps.
 template <class Read>
 void forEachStep(const checkpoint::JsonPlace& place, const char* listName, const Read& read, int depth = 0) {
   if (place.isNull()) return;
@@ -132,7 +132,7 @@ void readPreTokenizer(const checkpoint::JsonPlace& place, BpeDescription& descri
   }
 }
 
-/// A decoder says how a space is written; that bytes are joined is known from the rest.
+/// A decoder says how a space is written. The other parts show that bytes are joined.
 void readDecoder(const checkpoint::JsonPlace& place, BpeDescription& description) {
   const std::string& type = place.field("type").requireText();
   if (type == "Metaspace") {
@@ -202,7 +202,7 @@ std::pair<std::string, std::string> readMerge(const checkpoint::JsonPlace& place
   return {both.substr(0, space), both.substr(space + 1)};
 }
 
-/// Settings that change what text becomes and that must be as if they were not there.
+/// Settings that change the tokens of a text. They must have the value that changes nothing.
 void requireUnset(const checkpoint::JsonPlace& model) {
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     const checkpoint::JsonPlace setting = model.field(name);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char32_t kLastAscii = 0x7F;
 
-/// As the tokenizers 0.23.3 of Hugging Face have them.
+/// The general categories of Hugging Face's tokenizers 0.23.3.
 constexpr NewerCharacters kNewer[] = {
     {0x897, 0x897, "Mn"},     {0xCF3, 0xCF3, "Mc"},     {0xECE, 0xECE, "Mn"},     {0x1C89, 0x1C89, "Lu"},
     {0x1C8A, 0x1C8A, "Ll"},   {0xA7CB, 0xA7CC, "Lu"},   {0xA7CD, 0xA7CD, "Ll"},   {0xA7DA, 0xA7DA, "Lu"},
@@ -44,7 +44,7 @@ constexpr NewerCharacters kNewer[] = {
     {0x1E5EE, 0x1E5EF, "Mn"}, {0x1E5F0, 0x1E5F0, "Lo"}, {0x1E5F1, 0x1E5FA, "Nd"}, {0x2B739, 0x2B739, "Lo"},
     {0x2EBF0, 0x2EE5D, "Lo"}, {0x31350, 0x323AF, "Lo"}};
 
-/// The general category of a character that utf8proc does not know; empty: none does.
+/// The general category of a character that utf8proc does not know. Empty if it has none.
 std::string_view newerCategory(char32_t c) {
   const auto after =
       std::upper_bound(std::begin(kNewer), std::end(kNewer), c,
@@ -111,13 +111,13 @@ void orderMarks(std::vector<utf8proc_int32_t>& characters, const std::stop_token
   }
 }
 
-/// The letters that syllables are made of.
+/// The letters that Hangul's syllables consist of.
 bool isOfHangul(char32_t c) {
   return (c >= 0x1100 && c <= 0x11FF) || (c >= 0xA960 && c <= 0xA97F) || (c >= 0xD7B0 && c <= 0xD7FF) ||
          (c >= 0x3131 && c <= 0x318E) || (c >= 0xFFA0 && c <= 0xFFDC);
 }
 
-/// They are taken apart and put together by arithmetic.
+/// Arithmetic splits and joins them.
 bool isHangulSyllable(char32_t c) {
   return c >= 0xAC00 && c <= 0xD7A3;
 }
@@ -153,7 +153,7 @@ class NormalFormWriter {
   NormalFormWriter(NormalForm form, const std::stop_token& stop)
       : m_form(form), m_stop(&stop), m_poll(stop) {}
 
-  /// `text` must be one that neither side of it has a part in.
+  /// `text` must not depend on the text before or after it.
   void append(std::string_view text, std::string& result) {
     const bool compatible = m_form == NormalForm::Kc || m_form == NormalForm::Kd;
     m_characters.clear();
@@ -174,7 +174,7 @@ class NormalFormWriter {
     }
   }
 
-  /// How many bytes at the beginning stay as they are, whatever follows.
+  /// Returns the length of the beginning that stays unchanged, whatever follows.
   std::size_t settledLength(std::string_view text) {
     std::size_t end = 0;
     while (end < text.size() && (isAscii(text[end]) || isInert(firstCharacter(text.substr(end))))) {
@@ -185,9 +185,9 @@ class NormalFormWriter {
     return end > 0 && end < text.size() && isAscii(text[end - 1]) ? end - 1 : end;
   }
 
-  /// How many bytes at the beginning have to do with each other, or lie before a boundary.
+  /// Returns the length of the beginning that must be converted together. It ends at a boundary.
   std::size_t joinedLength(std::string_view text) {
-    // Part by part: what lies between takes many times the memory of the text.
+    // Long texts are converted in parts, because conversion takes many times the memory of the text.
     constexpr std::size_t kPartBytes = 16384;
     std::size_t end = characterLength(text.front());
     while (end < text.size() && !isAscii(text[end])) {

@@ -29,7 +29,7 @@ constexpr std::int64_t kUsualAlignment = 32;
 constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 20U;
 constexpr std::int64_t kMaxParts = 9999;
 
-/// A tensor whose place in the file is known, but not looked up yet.
+/// A tensor whose place in the file is read, but not checked yet.
 struct PlacedTensor {
   std::string name;
   GgufTensor tensor;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kTokenizerPrefix = "tokenizer.";
 constexpr std::uint64_t kMaxKeys = 65536;
-constexpr std::uint64_t kMaxKeyBytes = 65535;  // What the format allows.
+constexpr std::uint64_t kMaxKeyBytes = 65535;  // Limits of the format.
 constexpr std::uint64_t kMaxTextBytes = std::uint64_t{4} << 20U;
 constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 22U;
 constexpr std::uint64_t kMaxSkipped = std::uint64_t{1} << 28U;
@@ -111,7 +111,7 @@ class ValueReader {
     return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   }
 
-  /// Elements take at least `width` bytes each, so that a false count is found before anything is allocated.
+  /// Elements take at least `width` bytes each. A wrong count is therefore found before memory is allocated.
   std::uint64_t count(std::uint64_t width, std::uint64_t limit) {
     const std::uint64_t elements = m_reader.integer(8);
     if (elements > limit)

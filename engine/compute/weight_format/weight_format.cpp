@@ -9,7 +9,7 @@
 namespace spanscope::compute {
 namespace {
 
-/// Products and sums are rounded one by one; see CMakeLists.txt.
+/// Each product and each sum is rounded on its own; see CMakeLists.txt.
 void widenBlock(const WeightFormatInfo& info, const PackedParts& parts, float* out) {
   const PackedRule& rule = info.rule;
   for (std::int32_t part = 0; part * rule.partElements < info.blockElements; ++part) {

@@ -26,7 +26,7 @@ void setFacts(ModelConfig& result) {
   result.embeddingScale = std::sqrt(static_cast<float>(result.hiddenSize));
 }
 
-/// Layers with a window turn by frequencies of their own.
+/// Layers with a window have their own rotation frequencies.
 void setLayers(ModelConfig& result, const RotarySpec& local, std::int32_t window,
                const std::vector<bool>& windowed) {
   std::vector<AttentionKind> kinds(windowed.size(), result.attention);
@@ -65,13 +65,13 @@ void readGemma3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
 void readGemma3Gguf(const GgufKeys& keys, ModelConfig& result) {
   setFacts(result);
   result.activation = compute::Activation::GeluTanh;
-  // The largest model, of 62 layers, scales by the width of a token. The file does not report this. llama.cpp
-  // divides whole numbers here.
+  // The largest model has 62 layers, and scales scores by the width of a token. The file does not report
+  // this. The division of whole numbers is llama.cpp's.
   constexpr std::int32_t kLayersOfLargest = 62;
   if (result.layers == kLayersOfLargest)
     result.attentionScale =
         static_cast<float>(1 / std::sqrt(static_cast<double>(result.hiddenSize / result.heads)));
-  // Without a window all layers turn alike.
+  // Without a window, all layers have the same rotation.
   const std::int32_t window = keys.window();
   if (window == 0) return;
   RotarySpec local{.theta = keys.number("rope.freq_base_swa", 1, kMaxRopeTheta, kLocalTheta)};

@@ -10,7 +10,7 @@ constexpr const char* kMistralDefaults = R"({
   "rms_norm_eps": 1e-6, "sliding_window": 4096, "eos_token_id": 2
 })";
 
-/// The first versions have a window in all layers, later ones none.
+/// The first versions have a window in all layers. Later versions have none.
 void readMistralJson(const checkpoint::JsonPlace& config, ModelConfig& result) {
   result.attention.window = windowOf(config);
 }

@@ -29,8 +29,8 @@ void readOlmo2Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
 
 constexpr std::int64_t kOlmo3Period = 4;
 
-/// Layers with a window turn by frequencies of their own: those of the others without what stretches the
-/// context.
+/// Layers with a window have their own frequencies. These are the frequencies of the other layers without the
+/// scaling that extends the context.
 void setOlmo3Windows(ModelConfig& result, std::vector<bool> windowed, const AttentionKind& local) {
   for (std::int32_t layer = static_cast<std::int32_t>(windowed.size()); layer < result.layers; ++layer)
     windowed.push_back((layer + 1) % kOlmo3Period != 0);
@@ -50,7 +50,7 @@ void readOlmo3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
   setOlmo3Windows(result, windowedLayers(config, result), local);
 }
 
-/// Both versions are called olmo2 there.
+/// GGUF files call both versions olmo2.
 void readOlmoGguf(const GgufKeys& keys, ModelConfig& result) {
   readBiases(keys, result);
   setNorms(result);

@@ -200,7 +200,7 @@ std::optional<StateLayers> stateLayers(const JsonPlace& config) {
   return std::nullopt;
 }
 
-/// How many layers hold a running state: those without heads for keys, or all but every n-th one.
+/// Counts the layers with a running state. These are layers without key heads, or all but every n-th layer.
 std::optional<StateLayers> stateLayers(std::string_view name, const GgufMetadata& metadata) {
   const std::string architecture(name);
   try {

@@ -13,7 +13,7 @@ constexpr const char* kSmolLm3Defaults = R"({
 })";
 constexpr double kSmolLm3Theta = 2000000;
 
-/// Without a list every fourth layer does not turn its queries and keys.
+/// Without a list, every fourth layer does not rotate its queries and keys.
 constexpr std::size_t kTurningPeriod = 4;
 
 void setStillLayers(ModelConfig& result, const std::vector<std::int64_t>& turns,
@@ -31,7 +31,7 @@ void readSmolLm3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
   result.attentionBias = config.flag("attention_bias", false);
   result.outputBias = result.attentionBias;
   result.mlpBias = config.flag("mlp_bias", false);
-  // 1 means that the layer turns, in spite of the name.
+  // 1 means that the layer rotates, in spite of the field's name.
   std::vector<std::int64_t> turns = config.integers("no_rope_layers", 0, 1);
   const std::int64_t period = config.integer("no_rope_layer_interval", 1, kMaxLayers, kTurningPeriod);
   if (turns.empty()) {
