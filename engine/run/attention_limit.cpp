@@ -90,7 +90,7 @@ bool AttentionLimit::Room::takes(trace::PartAttention& looked) {
   return takesLayers(looked, looked.keyParts.size());
 }
 
-/// `keys`: number of keys that the attention of a head is divided among.
+/// `keys`: number of keys into which the attention of a head is divided.
 template <class Attention>
 bool AttentionLimit::Room::takesLayers(Attention& looked, std::size_t keys) {
   spare();

@@ -31,7 +31,7 @@ std::optional<Thrown> thrownBy(const Work& work) {
   } catch (const Failure& failure) {
     return Thrown{.error = failure.error()};
   } catch (const std::exception& exception) {
-    // E.g. memory that could not be had.
+    // E.g. missing memory.
     return Thrown{.error = unexpected(exception.what()), .isForeseen = false};
   }
   return std::nullopt;
@@ -139,7 +139,7 @@ void PlanDriver::end(Plans::iterator plan, DrivenPlan result, std::vector<Driven
   ended.push_back(std::move(result));
 }
 
-/// Ends the plans for which `take` returns how they ended.
+/// Ends the plans for which `take` returns an outcome.
 template <class Take>
 void PlanDriver::endWhere(const Take& take, std::vector<DrivenPlan>& ended) {
   for (auto plan = m_plans.begin(); plan != m_plans.end();) {
@@ -151,7 +151,7 @@ void PlanDriver::endWhere(const Take& take, std::vector<DrivenPlan>& ended) {
 
 std::vector<DrivenPlan> PlanDriver::advance() {
   std::vector<DrivenPlan> ended;
-  // After a stop, the encoding of a text is given up by a Failure.
+  // After a stop, the encoding of a text ends with a Failure.
   const auto failed = [](const Driven& plan, const Thrown& thrown) {
     if (plan.isStopped() && thrown.isForeseen)
       return DrivenPlan{.outcome = trace::RunOutcome::Stopped, .error = {}};

@@ -153,7 +153,7 @@ struct PartKeys {
   std::uint32_t part = 0;
   std::size_t range = 0;
   std::int32_t begin = 0;  ///< local tokens
-  std::int32_t end = 0;    ///< of the last one: whatever the range has
+  std::int32_t end = 0;    ///< the last token; the range's rest belongs to it
 };
 
 /// Returns the visible tokens of all key ranges by section, in prompt order.

@@ -85,7 +85,7 @@ class PairPasses {
     for (const std::uint32_t seen : m_request.table.segments[segment].sees) need(seen);
   }
 
-  /// Row and key are alone in their passes, so that no more is fetched than is asked for.
+  /// Row and key have their own passes, so that only the requested vectors are fetched.
   std::int32_t endOfPass(std::uint32_t segment, std::int32_t begin, std::int32_t end) const {
     std::int32_t next = std::min(begin + kPairRowsPerPass, end);
     for (const trace::TokenPlace& place : {m_request.row, m_request.key}) {

@@ -50,7 +50,7 @@ std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const
   if (limit <= 0) limit = options.maxTokens;
   if (limit <= 0) limit = model.maxNewTokens;
   if (limit <= 0) limit = kReplyLimit;
-  // A min number that the step does not contradict is met. The largest value means that no token ends an
+  // A min number that does not contradict the step is met. The largest value means that no token ends an
   // answer.
   const bool isFree = step.maxTokens.value_or(0) <= 0;
   const bool isLeast = options.minTokens < std::numeric_limits<std::int32_t>::max();
@@ -178,7 +178,7 @@ std::optional<PlanFit> planFit(const Prediction& empty, const SessionConfig& ses
     const std::int32_t tried = std::min(mostBlocks, tooSmall > mostBlocks / 2 ? mostBlocks : 2 * tooSmall);
     Prediction predicted = predictWith(tried);
     if (predicted.stopped) return std::nullopt;
-    // An error that says the same of a larger pool is not about the pool.
+    // If a larger pool gives the same error, the error is not about the pool.
     if (predicted.error && predicted.error == last) return fit;
     last = std::move(predicted.error);
     (last ? tooSmall : enough) = tried;
@@ -203,8 +203,8 @@ std::optional<PlanFit> planFit(const SessionConfig& session, const PredictInSess
     const Prediction predicted = predict(part);
     if (predicted.stopped) return std::nullopt;
     const bool isWhole = part.blockCount == session.blockCount;
-    // A run that fits a part of the pool fits the whole. An error that says the same of a larger part is not
-    // about the pool.
+    // A run that fits a part of the pool fits the whole pool. If a larger part gives the same error, the
+    // error is not about the pool.
     if (!predicted.error || isWhole) return planFit(predicted, session, predict);
     if (predicted.error == last) return PlanFit{.error = last, .isCertain = predicted.errorIsCertain};
     last = predicted.error;

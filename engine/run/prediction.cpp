@@ -22,7 +22,7 @@ metrics::RequestTokens tokensOf(const StepPrediction& step, std::span<const trac
   return tokens;
 }
 
-/// Tokens that are found, by how the policy goes on with them.
+/// Counts the hits of a prompt, by whether the policy recomputes them.
 class FoundRows {
  public:
   explicit FoundRows(const ChosenRows& chosen) : m_chosen(chosen), m_found(chosen.groups.size()) {}
@@ -141,7 +141,7 @@ AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
     const bool isCopy = i < step.chosen.groupOf.size() && step.chosen.groupOf[i];
     beside += isCopy ? 0 : step.table.segments[i].length();
   }
-  // A prompt that may get longer than its table may have more beside it, too, if it has anything.
+  // A prompt may get longer than its table. Then it may also have more tokens beside copies, if it has any.
   const std::int64_t mostBeside =
       beside == 0 ? 0 : std::max<std::int64_t>(beside, step.prompt.most - visible);
   const std::int64_t links = metrics::RequestTokens::linkedTokens(segments);

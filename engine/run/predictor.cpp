@@ -93,7 +93,7 @@ struct SurelyFound {
   bool seesReply = false;  ///< then the answer decides which content is a hit
 };
 
-/// Where no layer leaves rows out, all of them are computed again.
+/// If no layer leaves rows out, all rows of a copy are recomputed.
 ChosenRows chosenRowsOf(const RehearsedStep& step) {
   ChosenRows chosen;
   for (std::size_t i = 0; i < step.rows.segments.size(); ++i) {
@@ -143,7 +143,7 @@ struct Predictor::Impl {
   StepPrediction predictStep(const Rehearsals& both, StepIndex index) const;
   static CountRange promptRange(const Rehearsals& both, StepIndex index);
   static std::int64_t mostChosen(const Rehearsals& both, StepIndex index);
-  /// Bounds of what is found of a prompt.
+  /// Bounds of the hits of a prompt.
   struct FoundBounds {
     std::int64_t known = 0;                    ///< tokens before answers that are certain hits
     std::int64_t found = 0;                    ///< all tokens that are certain hits
@@ -159,7 +159,7 @@ struct Predictor::Impl {
 
   /// Whether nothing is evicted and no request waits for blocks, for any lengths of answers.
   bool hasRoom() const { return spareBlocks >= 0; }
-  /// Whether no request can have to give its blocks back.
+  /// Whether no request can be preempted.
   bool holdsAll(const Rehearsals& both) const {
     return !both.longest.error && both.mostBlocks < session.blockCount;
   }
@@ -214,7 +214,7 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   return prediction;
 }
 
-/// A prompt may get longer than it was rehearsed. Then nothing is known of how many rows are chosen.
+/// A prompt may get longer than in the simulation. The number of chosen rows is then unknown.
 std::int64_t Predictor::Impl::mostChosen(const Rehearsals& both, StepIndex index) {
   std::int64_t kept = 0;
   std::int64_t longest = 0;
@@ -270,7 +270,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     return own->second;
   };
   std::vector<SurelyFound> found(known.size());
-  std::vector<bool> isLost(known.size());  // whether the rest of the segment is not surely found
+  std::vector<bool> isLost(known.size());  // whether the rest of the segment may be a miss
   for (std::size_t i = 0; i < step->blocks.size(); ++i) {
     const trace::BlockLookedUp& block = step->blocks[i];
     if (!step->isUnsure.empty() && step->isUnsure[i]) isLost[block.segment] = true;
@@ -359,7 +359,7 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const std::optional<RehearsedStep>& many = both.longest.steps[prediction.step];
   prediction.prompt = promptRange(both, prediction.step);
   prediction.computed.most = prediction.prompt.most;
-  // A request that does not fit beside what it finds gives up what it finds, too.
+  // A request that does not fit beside its hits gives up its hits, too.
   const std::optional<PromptBounds>& lengths = both.bounds[prediction.step];
   const RehearsedStep& shown = many ? *many : *few;
   const std::int64_t blocks =
@@ -404,7 +404,7 @@ void Predictor::Impl::boundEvictions(const Rehearsals& both, const RehearsedStep
                                      StepPrediction& prediction) const {
   if (hasRoom()) return;
   if (!holdsAll(both)) {
-    // A request that is resumed evicts once more, and so may the requests that gave way to it.
+    // A resumed request evicts once more. The requests that it preempted may do the same.
     const bool known = prediction.doubt == Doubt::None;
     prediction.evicted = {known ? step.evictedAtAdmission : 0, CountRange::kUnbounded};
     return;
@@ -415,7 +415,7 @@ void Predictor::Impl::boundEvictions(const Rehearsals& both, const RehearsedStep
   const std::int64_t growth = (reply + blockSize - 1) / blockSize + 1;
   if (prediction.doubt == Doubt::None) {
     prediction.evicted = {step.evictedAtAdmission, step.evictedAtAdmission + growth};
-    // A model without end tokens always says as much as it may.
+    // A model without end tokens always generates the max number of tokens.
     const bool anyNeeds = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
                                       [](const plan::Step& other) { return !other.needs.empty(); });
     const bool anyDoubt =
@@ -456,7 +456,7 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     prediction.errorIsCertain = false;
   if (prediction.error) return;
 
-  // The bounds may be larger than what either rehearsal reached.
+  // The bounds may be larger than in both simulations.
   for (StepIndex i = 0; i < both.bounds.size() && !prediction.error; ++i) {
     const std::optional<PromptBounds>& bounds = both.bounds[i];
     if (!bounds) continue;
@@ -508,7 +508,7 @@ Prediction Predictor::predict(const plan::Plan& plan, const RunOptions& options,
       many->standsElsewhere = many->standsElsewhere || few->standsElsewhere;
   }
   impl.boundBlocks(both);
-  // If the rehearsal failed, the blocks of some steps have not been counted.
+  // If the simulation failed, the blocks of some steps are not counted.
   impl.spareBlocks = both.longest.error ? -1 : impl.spareBlocks - both.mostBlocks;
 
   Prediction prediction;

@@ -42,7 +42,7 @@ bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& mar
     for (const TokenRun& run : segment.runs) {
       const std::int32_t from = std::max(begin, segment.visibleBegin);
       begin += run.count;
-      // The mark of the generation prompt itself does not count.
+      // The delimiter of the generation prompt itself does not count.
       const bool isFinal = &segment == &last && begin + last.runs.back().count == last.length() &&
                            run.source == TokenRun::Source::PlusMarker;
       if (from >= begin || isFinal || run.source == TokenRun::Source::Pad) continue;

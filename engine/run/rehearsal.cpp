@@ -39,8 +39,7 @@ std::unique_ptr<cache::KvCache> makeCache(const RehearsalSetting& setting, const
 
 }  // namespace
 
-// ---- what is watched
-// -------------------------------------------------------------------------------------------
+// ---- what is recorded
 
 std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const NodePath& /*node*/,
                                        trace::Payload payload) {
@@ -64,7 +63,7 @@ std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const N
   return m_sequence;
 }
 
-// Invented answers.
+// Made-up answers.
 
 Rehearsal::Silence::Silence(const RehearsalSetting& setting, ReplyLength length)
     : m_length(length), m_suffix(text::renderPieces(setting.chat.replySuffix, setting.tokenizer)) {
@@ -139,14 +138,14 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
     m_result.stopped = stop.stop_requested();
     if (!m_result.stopped) m_result.error = failure.error();
   } catch (const std::exception& exception) {
-    // An exception that nobody foresaw also ends the run that is forecast.
+    // An unexpected exception also ends the predicted run.
     m_result.error = Error{.file = {},
                            .place = "forecast",
                            .found = exception.what(),
                            .expected = "a run that can be rehearsed"};
   }
   m_hasFailed = m_hasFailed || m_result.error;
-  // The run itself may go on where this rehearsal ended.
+  // The real run may continue where this simulation ended.
   if (m_result.error) m_lengthsMatter = m_contentsMatter = true;
   for (auto& [request, submitted] : m_submitted) {
     std::optional<RehearsedStep>& step = m_result.steps[submitted.step];
@@ -234,7 +233,7 @@ void Rehearsal::noteTiers(RequestId request, RehearsedStep& facts) {
     const bool isSure = isLoaded && load->tier == trace::StoreTier::Host && foresight.isHostSure && !matter;
     facts.isUnsure[i] = isLoaded && !isSure;
     facts.anyUnsure = facts.anyUnsure || facts.isUnsure[i];
-    // A tier is asked for what the pool lacks. The last token of a prompt is not asked for.
+    // A tier is only searched for tokens that the pool lacks. The last token of a prompt is not searched.
     const bool isWhole = block.tokens == block.wanted || block.reason == trace::MissReason::LastToken;
     const bool isAsked = isLoaded || !isWhole;
     facts.mayFindMore = facts.mayFindMore || (isAsked && foresight.mayFind && (matter || foresight.isUnread));
@@ -249,7 +248,8 @@ void Rehearsal::explainMisses(RehearsedStep& facts) const {
                            .cacheTails = m_setting.session.cacheTails,
                            .plainRoot = m_cache->plainRoot(m_setting.session.salt),
                            .blocksToKeep = [this](std::uint64_t evictedBy) {
-                             // A larger pool would also have had to serve what failed in this one.
+                             // A larger pool would also have had to serve the requests that failed in this
+                             // one.
                              if (m_hasFailed) return std::optional<std::uint64_t>();
                              const auto found = m_witness.blocksToKeep.find(evictedBy);
                              return found == m_witness.blocksToKeep.end() ? std::nullopt : found->second;
@@ -307,7 +307,7 @@ std::int64_t Rehearsal::emptyBlocks() const {
 
 namespace {
 
-/// If more segments than this see unknown tokens, every other segment is taken to be like one of them.
+/// If more segments than this attend to unknown tokens, the others are treated as equal to one of them.
 constexpr std::size_t kMostUncertain = 64;
 
 /// One step of SplitMix64, applied to the state so far and the next value.

@@ -46,7 +46,7 @@ SampledToken drawWithoutEnd(const ScheduledRequest& request, std::span<const flo
 
 }  // namespace
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): who listens may keep it.
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a listener may keep it.
 void RequestListener::onAlternatives(RequestId /*request*/, std::int32_t /*index*/,
                                      const std::vector<compute::LikelyToken>& /*tokens*/) {}
 void RequestListener::onReplayed(RequestId /*request*/, trace::AttentionMass /*mass*/) {}
@@ -108,7 +108,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
     collectPrefills(pass);
     if (!pass.parts.empty()) break;
     removeEnded();
-    // If all requests gave way, one of them can begin again.
+    // If all requests were preempted, one of them can begin again.
     if (m_preemptions == preemptions || m_failures != failures) return Progress::Idle;
   }
   narrow(pass);
@@ -167,7 +167,7 @@ bool Scheduler::clearCache(Running running) {
   return m_cache.clear();
 }
 
-/// How many rows of a pass the running requests would take.
+/// Returns how many rows of a pass the running requests need.
 std::int64_t Scheduler::wantedRows() const {
   std::int64_t rows = 0;
   for (const auto& request : m_requests) {
@@ -269,7 +269,7 @@ bool Scheduler::tryAdmit(Request& request) {
     return waitsInVain;
   }
 
-  // From here on, the request has blocks to give back, whatever else goes wrong.
+  // From here on, the request has blocks that must be released, even after an exception.
   const auto& admission = std::get<cache::Admission>(answer);
   request.state = Request::State::Prefill;
   request.lastRefusal.reset();

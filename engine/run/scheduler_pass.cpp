@@ -27,7 +27,7 @@ void Scheduler::collectDecodes(Pass& pass) {
       chosen.push_back(&request);
     }
   }
-  // Some requests may have given way to others since they were chosen.
+  // Some requests may have been preempted since they were chosen.
   for (Request* each : chosen) {
     if (each->state == Request::State::Decode && goesOn(*each))
       addRows(pass, *each, each->lastSegment(), each->computed.back(), 1);
@@ -252,7 +252,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     if (part.drawn) observe(end - 1, end, false);
     return;
   }
-  // One run a query block (or row), so that the backend's sums are the ones that are shown.
+  // One run per query block or row. The backend's sums are then the ones that are shown.
   for (std::int32_t j = begin; j < end;) {
     const std::int32_t blockEnd = (j / blockSize + 1) * blockSize;
     std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, end);

@@ -54,20 +54,20 @@ cache::RequestSpec Scheduler::specOf(const Request& request) const {
   if (request.options.replay) {
     spec.alwaysFrom = request.options.replay->firstRow;
   } else if (request.replyIsItsOwn() && rows > 0) {
-    // The same tokens of another request read other blocks, or other answers.
+    // The same tokens of another request read other blocks or other answers.
     spec.alwaysFrom = table.segments.back().length();
   }
   return spec;
 }
 
-/// Whether the request runs and does not wait for others of its team.
+/// Whether the request runs and does not wait for other members of its team.
 bool Scheduler::goesOn(const Request& request) const {
   if (!request.running()) return false;
   const bool mayWait = request.options.team && request.state == Request::State::Decode;
   return !mayWait || Team(m_requests, request).isReady();
 }
 
-/// Whether another request goes on, so that its blocks may yet come free.
+/// Whether another request continues, so that its blocks may become free.
 bool Scheduler::othersGoOn(const Request& request) const {
   return std::any_of(m_requests.begin(), m_requests.end(),
                      [&](const auto& other) { return other.get() != &request && goesOn(*other); });

@@ -31,7 +31,7 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const model::ModelCo
   out.blockCount = config.blockCount;
   out.cacheTails = config.cacheTails;
   out.positionStep = model::positionStepOf(model);
-  // Everything that keys and values depend on, besides the tokens and what the tokens see.
+  // Everything that determines keys and values, besides the tokens and the tokens they attend to.
   out.fingerprint = "model=" + modelFingerprint + ";kv=" + compute::nameOf(*config.kvType) +
                     ";keys=local;block=" + std::to_string(config.blockSize) +
                     ";backend=" + backend.info().numericRevision;
@@ -78,7 +78,7 @@ std::int64_t allTokens(const layout::SpanTable& table, const policy::RowPlan& ro
 
 constexpr RunId kNoRun = 0;  ///< of the requests of a replay
 
-/// A run, from its beginning until its result is there.
+/// A run, from its beginning until it has a result.
 struct RunInProgress {
   std::shared_ptr<const plan::Plan> plan;
   RunOptions options;
@@ -86,11 +86,11 @@ struct RunInProgress {
   std::unique_ptr<PlanRun> steps;
 };
 
-/// A replay, from its beginning until what came of it is taken.
+/// A replay, from its beginning until its result is taken.
 struct ReplayInProgress {
   AttentionReplayRequest asked;
   trace::AttentionReplayed said;
-  std::int64_t tokens = 0;  ///< of its prompt
+  std::int64_t tokens = 0;  ///< of the prompt of the replay
   std::unique_ptr<ReplayedRequests> requests;
   std::optional<std::variant<trace::AttentionReplayed, Error>> result;  ///< once it has ended
 };
@@ -194,7 +194,7 @@ struct Session::Impl final : RequestListener {
     handOver(patience);
   }
 
-  /// Goes on with the keeping that was started.
+  /// Continues the hand-over to the span store.
   void handOver(const cache::Patience& patience) {
     try {
       isKeeping = !cache.keepSome(patience) && !patience.stop.stop_requested();
@@ -212,8 +212,8 @@ struct Session::Impl final : RequestListener {
     if (!isKeeping) tellStore(0);
   }
 
-  /// Called at the end of a run, whose requests nobody waits for any more. While other runs are in progress,
-  /// what this run left stays where they may find it. It is kept together with what they leave.
+  /// Called at the end of a run. While other runs are in progress, this run's contents stay in the pool for
+  /// them. They are stored together with the contents of those runs.
   void keepInBackground(RunId run, trace::RunOutcome outcome) {
     leavesSomething = leavesSomething || outcome != trace::RunOutcome::Stopped;
     if (runs.empty() && !isReplaying()) {
@@ -505,7 +505,7 @@ struct Session::Impl final : RequestListener {
 
   SessionConfig config;
   model::Decoder& decoder;
-  bool rowsAreBitEqual = false;  ///< on the device
+  bool rowsAreBitEqual = false;  ///< whether the device computes rows bit-equal
   std::string deviceRemark;
   const text::Tokenizer* tokenizer;
   const text::ChatTemplate* chat;
@@ -519,14 +519,14 @@ struct Session::Impl final : RequestListener {
   TimedComputation computation;
   Scheduler scheduler;
   std::map<RunId, std::unique_ptr<RunInProgress>> runs;
-  std::unique_ptr<ReplayInProgress> replay;  ///< null: none was begun since the last one was taken
+  std::unique_ptr<ReplayInProgress> replay;  ///< null if no replay was begun since the last one was taken
   PlanDriver driver;
 
   RunId lastRun;
   std::map<RunId, RunResult> results;  ///< results that nobody has taken yet
-  std::map<RunId, std::string> salts;  ///< salts of the runs that had one of their own
-  bool isKeeping = false;              ///< something still has to be handed over or written
-  bool leavesSomething = false;        ///< an ended run left something, and keeping it has not been started
+  std::map<RunId, std::string> salts;  ///< salts of the runs that had their own
+  bool isKeeping = false;              ///< contents still have to be handed over or written
+  bool leavesSomething = false;        ///< an ended run left contents, and their hand-over has not begun
   std::vector<std::vector<float>> logits;
   std::int64_t cachedTokens = 0;
   std::optional<Error> logitsError;

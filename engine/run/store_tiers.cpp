@@ -226,7 +226,7 @@ std::string blockText(const text::Tokenizer& tokenizer, std::span<const TokenId>
 
 namespace {
 
-/// The secret for names of contents in forecasts that have no store.
+/// The secret for names of contents in predictions without a store.
 constexpr std::array<std::uint8_t, 1> kSecret{};
 
 }  // namespace
