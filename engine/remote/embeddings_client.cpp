@@ -87,7 +87,7 @@ std::string inQuotes(std::string_view text) {
   return "\"" + query::cutText(toValidUtf8(text), kReplyCharacters) + "\"";
 }
 
-/// Finds where a text stops to be JSON, and why.
+/// Finds the place where a text stops to be JSON, and the reason.
 class SyntaxFinder final : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return true; }
@@ -109,7 +109,7 @@ class SyntaxFinder final : public nlohmann::json_sax<Json> {
   }
 
   std::size_t byte = 0;               ///< counted from 1
-  std::optional<std::string> number;  ///< one that no double holds
+  std::optional<std::string> number;  ///< a number that exceeds a double
 };
 
 class ReplyReader {

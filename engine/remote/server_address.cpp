@@ -23,7 +23,7 @@ struct FreeText {
   void operator()(char* text) const { curl_free(text); }
 };
 
-/// A part of an address; nothing where it has none.
+/// A part of an address; nothing if the address lacks it.
 std::optional<std::string> part(CURLU* url, CURLUPart what) {
   char* text = nullptr;
   if (curl_url_get(url, what, &text, 0) != CURLUE_OK) return std::nullopt;

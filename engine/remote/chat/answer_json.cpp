@@ -37,7 +37,7 @@ std::optional<char32_t> escapedUnit(std::string_view text) {
   return static_cast<char32_t>(value);
 }
 
-/// Length of a number at the beginning of a text that JSON does not have; 0: there is none.
+/// Length of a number that JSON does not have at the beginning of a text; 0: there is none.
 std::size_t oddNumber(std::string_view text) {
   for (const std::string_view number :
        {std::string_view("NaN"), std::string_view("Infinity"), std::string_view("-Infinity")}) {
@@ -97,7 +97,7 @@ std::string markedJson(std::string_view text) {
   return marked;
 }
 
-/// The number of a four-byte character; nothing: the text begins with another.
+/// The number of a four-byte character; nothing: the text begins with another character.
 std::optional<char32_t> fourByteCharacter(std::string_view text) {
   if (text.size() < 4 || (static_cast<unsigned char>(text[0]) & 0xF8U) != 0xF0U) return std::nullopt;
   char32_t value = static_cast<unsigned char>(text[0]) & 0x07U;
@@ -105,15 +105,16 @@ std::optional<char32_t> fourByteCharacter(std::string_view text) {
   return value;
 }
 
-/// One JSON value, also with what JSON cannot carry.
+/// Parses one JSON value, which may contain characters that JSON cannot carry.
 Json parsedValue(std::string_view text) {
   Json json = Json::parse(text, nullptr, false);
-  // It is not copied: for deep values that takes as many frames of the stack.
+  // The value is moved, because a copy of a deep value takes as many frames of the stack.
   if (json.is_discarded()) json = Json::parse(markedJson(text), nullptr, false);
   return json;
 }
 
-/// Whether nothing but marks of events and lists is in a text. `isDone`: whether the end of a stream is.
+/// Whether a text contains only the marks of events and lists. `isDone`: whether the last kind of mark found
+/// is "[DONE]", the end of a stream.
 bool isGlue(std::string text, bool& isDone) {
   for (const std::string_view mark : {std::string_view("data:"), std::string_view("[DONE]")}) {
     for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
@@ -128,7 +129,7 @@ constexpr std::array kMessageFields{"message",       "msg",         "detail",   
                                     "error_message", "errorMsg",    "errorMessage", "Message",
                                     "fault",         "faultstring", "status_msg"};
 
-/// What a value is, without what lies deep in it: "the number 42", "an object with the field \"parts\"".
+/// Describes a value without its deep contents: "the number 42", "an object with the field \"parts\"".
 std::string kindOf(const Json& value) {
   if (value.is_number()) return "the number " + value.dump();
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
@@ -144,8 +145,8 @@ std::string kindOf(const Json& value) {
          (value.size() > kMostNames ? ", …" : "");
 }
 
-/// Keeps the first content that is no text, for an error or a warning. `into`: what it was read for; thoughts
-/// are no answer.
+/// Keeps the first content that is no text, for an error or a warning. `into`: the text that it was read for.
+/// Thoughts are no answer.
 void keepNoText(MessageParts& parts, const Json& content, const std::string& into) {
   const std::string type = textOf(content, "type");
   if (&into != &parts.text || type == "text") return;
@@ -302,7 +303,7 @@ std::string errorWords(const Json& json, int depth) {
         place += (place.empty() ? "" : ".") + (step.is_string() ? step.get<std::string>() : step.dump());
       }
     }
-    // A broker's own words say little; it repeats those of the server that failed.
+    // A broker's own words say little. It repeats the words of the server that failed.
     const Json* more = fieldOf(json, "metadata");
     const std::string raw = more == nullptr ? std::string() : textOf(*more, "raw");
     return (place.empty() ? "" : place + ": ") + words + (raw.empty() ? "" : ": " + raw);

@@ -13,14 +13,14 @@
 namespace spanscope::remote {
 namespace {
 
-/// Max number of bytes that are kept of a body that is no answer.
+/// Max number of bytes that are kept of a body without an answer.
 constexpr std::size_t kMostKept = std::size_t{64} << 10U;
-/// After "[DONE]" only the end of the body is missing, which keeps the connection usable.
+/// After "[DONE]", only the end of the body is missing. It keeps the connection usable.
 constexpr std::chrono::milliseconds kAfterDone{500};
-/// After the reason for the end, the counts and "[DONE]" are missing.
+/// After the reason for the end, only the counts and "[DONE]" are missing.
 constexpr std::chrono::milliseconds kAfterFinish{5000};
 
-/// Whether data are whole without the line of data that follows.
+/// Whether the data are complete without the next line of data.
 bool isOneEvent(std::string_view data) {
   return data.starts_with(':') || data.find("[DONE]") != std::string_view::npos ||
          nlohmann::json::accept(data);
@@ -117,7 +117,8 @@ std::optional<std::chrono::milliseconds> AnswerReader::patience() const {
 
 void AnswerReader::take(std::string_view data, std::string_view name) {
   if (areDone()) return;
-  // An error shows the beginning of its words, where a key would be cut and not be found any more.
+  // An error shows only the beginning of the data. A key cut there would no longer be recognized, so it is
+  // removed before.
   const std::string clean = withoutKey(data, m_key);
   std::vector<AnswerText> came;
   try {

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Whether words only keep a connection open.
+/// Whether data only keep a connection open.
 bool isKeepAlive(std::string_view words) {
   if (words.starts_with(':')) return true;
   constexpr std::array<std::string_view, 6> kWords{"ping", "pong", "keepalive", "heartbeat", "hb", "alive"};
@@ -29,7 +29,7 @@ bool isDoneMark(std::string_view data) {
   return data == "[DONE]" || data == "[done]" || data == "\"[DONE]\"";
 }
 
-/// Throws Failure where an event says that it is an error.
+/// Throws Failure if an event reports an error.
 void refuseErrors(const Json& json, std::string_view name) {
   const std::string type = textOf(json, "type");
   const Json* status = fieldOf(json, "base_resp");
@@ -40,7 +40,7 @@ void refuseErrors(const Json& json, std::string_view name) {
   if (isError) refuseAnswer(wordsOrCode(json));
 }
 
-/// Throws Failure where a value is of another API than that of `form`.
+/// Throws Failure if a value belongs to another API than that of `form`.
 void refuseOtherApi(const AnswerForm& form, const Json& json) {
   const std::string expected = form.title;
   for (const Protocol* protocol : protocols()) {

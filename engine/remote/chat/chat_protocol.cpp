@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// How many tokens of the prompt came from the cache, by the names that servers have for it.
+/// Names of servers for the number of prompt tokens from the cache.
 std::optional<std::int64_t> cachedIn(const Json& usage) {
   for (const char* const details : {"prompt_tokens_details", "input_tokens_details"}) {
     const Json* object = fieldOf(usage, details);
@@ -30,7 +30,7 @@ std::optional<std::int64_t> cachedIn(const Json& usage) {
 }
 
 void takeUsage(ChatAnswer& answer, const Json* usage) {
-  // No prompt has 0 tokens: vLLM with the span patch writes so what it does not count.
+  // No prompt has 0 tokens. Server vLLM with the span patch writes 0 for numbers that it does not count.
   if (usage == nullptr || countOf(*usage, "prompt_tokens") == std::int64_t{0}) return;
   if (const auto count = countOf(*usage, "prompt_tokens")) answer.promptTokens = count;
   if (const auto count = countOf(*usage, "completion_tokens")) answer.generatedTokens = count;
@@ -46,7 +46,7 @@ void takeFacts(ChatAnswer& answer, const Json& json) {
   if (std::string model = textOf(json, "model"); !model.empty()) answer.model = std::move(model);
   if (const Json* own = fieldOf(json, "x_groq")) takeUsage(answer, fieldOf(*own, "usage"));
   takeUsage(answer, fieldOf(json, "usage"));
-  // llama.cpp says the same beside it, also where a stream has no usage.
+  // llama.cpp reports the same outside of the usage, also if a stream has no usage.
   if (const Json* timings = fieldOf(json, "timings")) {
     const auto cached = countOf(*timings, "cache_n");
     const auto computed = countOf(*timings, "prompt_n");
@@ -65,7 +65,7 @@ void takeFacts(ChatAnswer& answer, const Json& json) {
   }
 }
 
-/// The choices that are objects; others mean nothing.
+/// Returns the choices that are objects. Others mean nothing.
 std::vector<const Json*> choicesOf(const Json& json) {
   std::vector<const Json*> found;
   const Json* choices = fieldOf(json, "choices");
@@ -76,7 +76,8 @@ std::vector<const Json*> choicesOf(const Json& json) {
   return found;
 }
 
-/// The answer that a choice is of. Where only one was asked for, the first one is it, whatever its index.
+/// Returns the index of the answer that a choice belongs to. If one answer was requested, its index is 0 for
+/// any choice.
 std::size_t answerOf(const Json& choice, std::size_t answers) {
   if (answers == 1) return 0;
   const std::optional<std::int64_t> index = countOf(choice, "index");
@@ -92,7 +93,7 @@ MessageParts partsOf(const Json& message) {
     return parts;
   }
   if (const Json* content = fieldOf(message, "content")) takeContent(parts, *content, parts.text);
-  // Several names for one thing; some servers send it under two of them.
+  // Several names for one value. Some servers send the value under two of them.
   for (const char* const name : {"reasoning_content", "reasoning", "thinking"}) {
     const Json* thoughts = fieldOf(message, name);
     if (thoughts == nullptr || !parts.reasoning.empty()) continue;
@@ -109,7 +110,7 @@ MessageParts partsOf(const Json& message) {
   return parts;
 }
 
-/// Returns the new part of a text that a server sends whole each time, or in pieces.
+/// Returns the new part of a text. Servers send the whole text each time, or only its new part.
 std::string newPart(const std::string& before, const std::string& now, bool isLast) {
   const bool repeats = !before.empty() && now.starts_with(before) && (isLast || now.size() > before.size());
   return repeats ? now.substr(before.size()) : now;
@@ -160,7 +161,7 @@ void keepOther(ChatAnswer& answer, const Json& choice, std::int64_t index, bool 
   if (answer.others.empty()) answer.others.emplace_back().choice = index;
   ChatAnswer& other = answer.others.front();
   if (other.choice != index) return;
-  // Its error is none of choice 0, which may still come.
+  // Its error does not concern choice 0, which may still arrive.
   if (saysSomething(fieldOf(choice, "error"))) {
     other.finish = "error";
     other.words = wordsOrCode(choice);

@@ -42,7 +42,7 @@ std::optional<std::int64_t> contextOf(const ServerFacts& facts, const std::strin
 
 Error statusProblem(const HttpReply& reply) {
   std::string said = errorMessage(reply.body);
-  // The server's sentence goes on in this one.
+  // The server's sentence continues in this one.
   if (said.ends_with('.')) said.pop_back();
   std::string expected =
       reply.status == 401 || reply.status == 403 ? "a key that the server takes" : "status 200";
@@ -59,7 +59,7 @@ std::string urlOf(const RemoteTarget& target, const Protocol& protocol) {
   return addressOf(target.server.url, target.facts, protocol.path);
 }
 
-/// Whether a status says that a server does not take a request as it is. Another form may be taken.
+/// Whether a status refuses the form of a request. The server may accept another form.
 bool isRefusal(long status) {
   constexpr std::array<long, 6> kOthers{401, 402, 403, 407, 408, 429};
   constexpr long kNotThere = 501;
@@ -89,7 +89,7 @@ class Mailbox {
     }
     m_hasCome.notify_one();
   }
-  /// Waits for the next one.
+  /// Waits for the next message.
   Letter take() {
     std::unique_lock lock(m_mutex);
     m_hasCome.wait(lock, [this] { return !m_letters.empty(); });
@@ -104,7 +104,7 @@ class Mailbox {
   std::deque<Letter> m_letters;
 };
 
-/// Posts what comes of a request, so that `watcher` hears it on the thread that runs.
+/// Posts the events of a request. `watcher` gets them on the thread that calls run().
 class PostingWatcher final : public RemoteWatcher {
  public:
   PostingWatcher(Mailbox& mailbox, RemoteWatcher& watcher) : m_mailbox(mailbox), m_watcher(watcher) {}
@@ -124,11 +124,12 @@ class PostingWatcher final : public RemoteWatcher {
 struct Outcome {
   std::vector<RemoteStep> steps;
   std::optional<Error> error;
-  std::optional<Error> refusal{};  ///< of the protocol, where the target has another: then there are no steps
+  std::optional<Error> refusal{};  ///< The target refuses the protocol and has another one. There are then no
+                                   ///< steps.
   std::exception_ptr thrown{};
 };
 
-/// Asks for one answer after the other. Each thread has one of its own.
+/// Requests one answer after the other. Each thread has one Asker.
 class Asker {
  public:
   Asker(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
@@ -164,7 +165,7 @@ class Asker {
     return {.steps = {std::move(step)}, .error = std::move(error)};
   }
 
-  /// One body, whose answer is that of `count` requests.
+  /// Sends one body, whose answer is that of `count` requests.
   Outcome ask(std::size_t first, std::size_t count, std::size_t target, const Protocol& protocol,
               const std::string& model, Outgoing sent) {
     const RemoteTarget& asked = m_targets[target];
@@ -197,7 +198,7 @@ class Asker {
     bool isStopped = false;
     const auto makeShowable = [&](Error& problem) {
       if (problem.file.empty()) problem.file = address;
-      // The sent key must not come back in messages and traces.
+      // The sent key must not appear in messages and traces.
       for (std::string* text : {&problem.place, &problem.found, &problem.expected})
         *text = withoutKey(*text, asked.server.access.key);
     };
@@ -242,8 +243,8 @@ class Asker {
       RemoteStep& step = steps[i];
       step.answer = std::move(answers[i]);
       step.seconds = since(begin);
-      // Of several answers in one stream, those that came to their end are whole. A lone one is broken by
-      // what came after its end, too.
+      // Of several answers in one stream, those that have ended are complete. A single answer fails also by a
+      // fault after its end.
       if (count == 1 || !step.answer.hasEnded() || problemOf(step.answer, mayBeEmpty))
         step.brokenBy = brokenBy;
       step.isStopped = isStopped && !step.brokenBy.empty();
@@ -256,7 +257,7 @@ class Asker {
       step.answer.model = withoutKey(said, asked.server.access.key);
       step.answer.finish = withoutKey(step.answer.finish, asked.server.access.key);
     }
-    // Whatever breaks a call breaks one of its steps, so that nothing is sent that follows it.
+    // A fault of a call breaks at least one of its steps. Requests that need the call are then not sent.
     if (!brokenBy.empty() && steps.back().brokenBy.empty()) steps.back().brokenBy = brokenBy;
     return {.steps = std::move(steps), .error = std::move(error)};
   }
@@ -456,7 +457,7 @@ class RemoteRunner {
     if (outcome.error) {
       const auto isBroken = [](const RemoteStep& step) { return !step.brokenBy.empty(); };
       const auto broken = std::find_if(outcome.steps.begin(), outcome.steps.end(), isBroken);
-      // A failure of the whole body is no error of one of its copies.
+      // A failure of the whole body is not the error of one copy.
       const bool isOfAll =
           body.count > 1 && std::all_of(outcome.steps.begin(), outcome.steps.end(), isBroken);
       fail(broken == outcome.steps.end() ? body.first : broken->request, *outcome.error, !isOfAll);
@@ -491,7 +492,7 @@ class RemoteRunner {
     }
   }
 
-  /// Requests that are under way come to their end; no other is sent.
+  /// Requests in progress are completed; no other is sent.
   void fail(std::size_t request, Error error, bool namesCopy = true) {
     const NodePath& node = m_requests[request].node;
     if (!node.empty() && !error.place.starts_with('/')) error.place = node;
@@ -527,7 +528,7 @@ class RemoteRunner {
   std::vector<bool> m_hasEnded;  ///< whether a request has its answer
   std::vector<RemoteStep> m_steps;
   std::map<std::size_t, Error> m_errors;  ///< by request
-  bool m_isReady = true;                  ///< one of those that wait may be sent now
+  bool m_isReady = true;                  ///< a waiting request can be sent now
   bool m_isClosed = false;                ///< nothing more is sent
   std::vector<std::size_t> m_underWay;    ///< bodies, by target
   HttpClient m_counting;                  ///< counts tokens of prompts

@@ -148,7 +148,7 @@ void RemoteTrace::text(std::size_t request, const std::string& piece) {
 
 void RemoteTrace::fails(std::size_t request, const Error& error) {
   const trace::MessageLogged message{.severity = Severity::Error, .text = error.message()};
-  // An error before a request was sent is the run's.
+  // An error before the first request belongs to the run.
   if (m_begun.contains(request))
     send(request, message);
   else
@@ -167,7 +167,7 @@ void RemoteTrace::stepEnds(const RemoteStep& step) {
   }
   if (!step.warning.empty())
     send(step.request, trace::MessageLogged{.severity = Severity::Warning, .text = step.warning});
-  // Only what is wholly known becomes a step's metrics, which have no word for what is not.
+  // A step has metrics only if all numbers are known, because metrics cannot express unknown numbers.
   if (step.brokenBy.empty() && reported.isCachedKnown() && reported.promptTokens &&
       reported.generatedTokens) {
     const double first = step.timeToFirstToken.value_or(0);

@@ -20,15 +20,15 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostModels = 10'000;
-/// Paths that a server answers at once or not at all.
+/// Wait time for paths that a server answers at once or not at all.
 constexpr std::chrono::seconds kShortWait{10};
-/// The same for endpoints that are sent nothing.
+/// Wait time for endpoints that get an empty body.
 constexpr std::chrono::seconds kEndpointWait{3};
 
 /// The beginning of the paths of most servers.
 constexpr std::string_view kVersion = "/v1";
 
-/// A context or a number of slots: there is none of 0.
+/// A context or number of slots of 0 means that there is none.
 std::optional<std::int64_t> sizeIn(const Json& object, const char* name) {
   const std::optional<std::int64_t> count = countOf(object, name);
   return count.value_or(0) > 0 ? count : std::nullopt;
@@ -99,10 +99,10 @@ class Prober {
   }
 
  private:
-  /// How an endpoint reacts to a request without a body.
+  /// The reaction of an endpoint to a request without a body.
   enum class Sounds { There, Missing, Fell, Unclear };
 
-  /// Whether there is nothing at the path of the list, or something else: that says nothing of the others.
+  /// Whether the path has no list of models. This says nothing of other paths.
   static bool isNone(const HttpReply& list) {
     return list.status == 404 || list.status == 405 || list.status == 200;
   }
@@ -121,8 +121,8 @@ class Prober {
     refuse("status " + std::to_string(list.status) + (said.empty() ? "" : ": " + said), std::move(expected));
   }
 
-  /// Reads a list of models in one of the forms that servers have for it: {"data": […]}, {"models": […]}, a
-  /// list; of objects or names. Returns whether it is one.
+  /// Reads a list of models. Servers have three forms: {"data": […]}, {"models": […]} or a list. The elements
+  /// are objects or names. Returns whether it is such a list.
   bool readModels(const HttpReply& reply) {
     if (reply.status != 200) return false;
     const Json json = Json::parse(reply.body, nullptr, false);
@@ -131,7 +131,7 @@ class Prober {
     for (const char* const name : {"models", "data"}) {
       if (!json.is_object()) break;
       const auto found = json.find(name);
-      // Ollama without a model says null.
+      // Ollama writes null if it has no model.
       if (found != json.end() && (found->is_array() || found->is_null())) list = &*found;
     }
     if (list == nullptr) return false;
@@ -162,24 +162,24 @@ class Prober {
   }
 
   bool isThere(const Protocol& protocol, bool hasList) {
-    // The servers that are known have these.
+    // Servers of known kinds have these endpoints.
     if (hasList && m_facts.kind != ServerKind::OpenAi) return true;
     const Sounds sounds = soundOf(protocol.path, protocol.contentType);
     return hasList ? sounds != Sounds::Missing : sounds == Sounds::There;
   }
 
-  /// Few servers have the endpoint, so only a clear word counts.
+  /// Few servers have the endpoint, so only a clear answer counts.
   bool isClearlyThere(const Protocol& protocol) {
     const Sounds sounds = soundOf(protocol.path, protocol.contentType);
     if (sounds != Sounds::There && sounds != Sounds::Fell) return false;
-    // A gateway may look at bodies before it looks at paths: then it says the same where nothing is.
+    // A gateway may check bodies before paths. Then an unknown path has the same reaction.
     const std::string path = protocol.path;
     const std::string other = path.substr(0, path.rfind('/')) + "/nothing";
     const Sounds there = soundOf(other.c_str(), protocol.contentType);
     return sounds == Sounds::There ? there != Sounds::There : there == Sounds::Missing;
   }
 
-  /// Nothing is no request: who knows the path says so, and computes nothing.
+  /// Sends an empty body. A server that knows the path refuses it and computes nothing.
   Sounds soundOf(const char* path, const char* contentType) {
     if (m_stop.stop_requested() || m_isSilent) return Sounds::Unclear;
     try {
@@ -204,7 +204,7 @@ class Prober {
           return Sounds::Unclear;
       }
     } catch (const Failure&) {
-      // A server that is silent here would be silent again.
+      // A server that did not answer here would not answer again.
       m_isSilent = true;
       return Sounds::Unclear;
     }
@@ -219,7 +219,7 @@ class Prober {
       return {};
     }
   }
-  /// The object at a path; none: the server has none there.
+  /// The object at a path; nothing if the server has none there.
   std::optional<Json> object(const std::string& path) {
     if (m_stop.stop_requested()) return std::nullopt;
     try {
@@ -260,7 +260,7 @@ class Prober {
             if (!model.context) model.context = context;
           }
         }
-        // Some say it of each slot alone.
+        // Some servers report it only for each slot.
         if (!m_facts.slots || !m_facts.cache.slotTokens) askSlots();
         break;
       case ServerKind::Sglang:
@@ -270,7 +270,7 @@ class Prober {
         if (const auto info = object("/api/version")) m_facts.version = textOf(*info, "version");
         break;
       case ServerKind::OpenAi:
-        // Ollama names the maker of the model as its owner.
+        // Ollama gives the maker of the model as its owner.
         if (const auto info = object("/api/version")) {
           m_facts.kind = ServerKind::Ollama;
           m_facts.version = textOf(*info, "version");

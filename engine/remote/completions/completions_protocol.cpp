@@ -29,7 +29,7 @@ text::Place placeOf(std::size_t index) {
   return index == 0 ? text::Place::First : text::Place::Later;
 }
 
-/// Throws Failure where the template has no turn for a message.
+/// Throws Failure if the template has no turn for a message.
 void checkTurns(const text::ChatTemplate& chat, const Messages& messages) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const query::Role role = messages[i].role;
@@ -43,16 +43,16 @@ void checkTurns(const text::ChatTemplate& chat, const Messages& messages) {
 /// The tokens of a prompt.
 struct PromptSize {
   std::int64_t tokens = 0;
-  bool isExact = false;  ///< otherwise it has at most that many
+  bool isExact = false;  ///< otherwise an upper bound
 };
 
-/// Where the server does not count the tokens of a text, each is taken to cover one byte. A server is asked
-/// only if that is more than `enough`.
+/// If the server cannot count the tokens of a text, each byte counts as a token. The server is asked only if
+/// the bytes are more than `enough`.
 PromptSize sizeOf(const Sending& sending, const PromptText& prompt, std::int64_t enough) {
   if (const auto* tokens = std::get_if<std::vector<TokenId>>(&prompt))
     return {.tokens = static_cast<std::int64_t>(tokens->size()), .isExact = true};
   const std::string& text = std::get<std::string>(prompt);
-  // The server may add a few.
+  // The server may add a few tokens.
   constexpr std::int64_t kAdded = 8;
   const std::int64_t most = static_cast<std::int64_t>(text.size()) + kAdded;
   const bool isAsked = most > enough && sending.countTokens;
@@ -60,7 +60,7 @@ PromptSize sizeOf(const Sending& sending, const PromptText& prompt, std::int64_t
   return {.tokens = counted.value_or(most), .isExact = counted.has_value()};
 }
 
-/// Throws Failure where a prompt leaves no room for an answer: some servers cut such a prompt without a word.
+/// Throws Failure if a prompt leaves no room for an answer. Some servers cut such a prompt silently.
 void checkRoom(const Sending& sending, const PromptSize& size) {
   if (!sending.context || !size.isExact || size.tokens < *sending.context) return;
   throw Failure(errorAt(sending.request.node, "a prompt of " + counted(size.tokens, "token"),
@@ -72,9 +72,9 @@ void checkRoom(const Sending& sending, const PromptSize& size) {
 /// the limit is null. The limit is set to the free context.
 void putLimit(nlohmann::ordered_json& body, const Sending& sending, const PromptSize& size) {
   const ServerKind kind = sending.kind.kind;
-  // These have no limit of their own, unless their owner set one.
+  // These servers have no limit of their own, unless their owner set one.
   if (kind == ServerKind::Spanscope || kind == ServerKind::LlamaCpp || !sending.context) return;
-  // SGLang wants a little room.
+  // SGLang needs some room.
   constexpr std::int64_t kRoom = 8;
   const std::int64_t room = kind == ServerKind::Sglang ? kRoom : 0;
   const std::int64_t left = *sending.context - size.tokens - room;
@@ -89,7 +89,7 @@ Outgoing completionOutgoing(const Sending& sending) {
   const PromptText prompt = sending.prompt(request.messages);
   std::visit([&body](const auto& given) { body["prompt"] = given; }, prompt);
   if (sending.context) {
-    // Without a limit, every token that is left counts.
+    // Without a limit, all remaining tokens count.
     const PromptSize size = sizeOf(sending, prompt, request.maxTokens ? *sending.context - 1 : 0);
     checkRoom(sending, size);
     if (!request.maxTokens) putLimit(body, sending, size);

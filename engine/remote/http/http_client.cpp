@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a server is waited for before it is looked whether there is still something to wait for.
+/// Max time between two checks for a stop or a limit.
 constexpr std::chrono::milliseconds kPoll{250};
 
 struct CloseEasy {
@@ -38,12 +38,12 @@ struct Exchange {
   std::size_t bytes = 0;
   bool isTooLarge = false;
   std::exception_ptr thrown{};
-  Clock::time_point last{};  ///< when something came; at first, when the request began
+  Clock::time_point last{};  ///< when the last bytes arrived; at first, when the request began
   const HttpRequest* request = nullptr;
-  std::optional<Clock::time_point> ends{};  ///< when the rest is given up; none: all of it is wanted
+  std::optional<Clock::time_point> ends{};  ///< when the wait for the rest ends; nothing: all of it is wanted
 };
 
-/// NestJS and others answer so to every POST.
+/// NestJS and others use this status for every POST.
 constexpr long kCreated = 201;
 
 bool isGood(long status) {
@@ -91,7 +91,7 @@ struct HttpClient::Connection {
   std::unique_ptr<CURLM, CloseMulti> multi{curl_multi_init()};
   std::unique_ptr<CURL, CloseEasy> easy{curl_easy_init()};
 
-  /// Why the request has to end now; nothing: it may go on.
+  /// Returns why the request has to end now; nothing: it may continue.
   static std::optional<Error> overdue(const Exchange& exchange, const HttpLimits& limits,
                                       Clock::time_point begin) {
     const Clock::time_point now = Clock::now();
@@ -111,7 +111,7 @@ struct HttpClient::Connection {
     return std::nullopt;
   }
 
-  /// curl's code; nothing: `problem` says why it was ended, or it was stopped.
+  /// curl's code; nothing: the request was stopped, or `problem` has the reason of its end.
   std::optional<CURLcode> carryOut(Exchange& exchange, const HttpLimits& limits, const std::stop_token& stop,
                                    std::optional<Error>& problem) {
     const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi.get()); });
@@ -158,7 +158,7 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   if (easy == nullptr || m_connection->multi == nullptr) refuse({}, "no memory for a connection", "some");
 
   curl_slist* lines = curl_slist_append(nullptr, ("Content-Type: " + request.contentType).c_str());
-  // curl would first ask whether it may send a long body, which some servers never answer.
+  // Otherwise curl asks first whether it may send a long body. Some servers never answer this.
   lines = curl_slist_append(lines, "Expect:");
   for (const std::string& line : access.keyLines) {
     if (!access.key.empty()) lines = curl_slist_append(lines, (line + access.key).c_str());
@@ -180,11 +180,11 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body->c_str());
   }
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(access.limits.connect.count()));
-  // One that says so is not even begun.
+  // A larger body whose size is announced is refused before the transfer.
   curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(access.limits.bytes));
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, takeBytes);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
-  // A name that is still looked up must not hold up a stop.
+  // A name lookup in progress must not delay a stop.
   curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   if (!access.certificateFile.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, access.certificateFile.c_str());
   if (std::get<ServerAddress>(address).isLoopback) curl_easy_setopt(easy, CURLOPT_PROXY, "");

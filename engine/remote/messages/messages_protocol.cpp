@@ -22,10 +22,10 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-/// The limit of an answer where the query and the server name none: the API requires one.
+/// The limit of an answer if query and server have none. The API requires one.
 constexpr std::int64_t kUsualLimit = 4096;
 
-/// An upper bound of the prompt's tokens, or their number with what a template may add.
+/// An upper bound of the prompt's tokens, or their number with the template's additions.
 std::int64_t mostPromptTokens(const Sending& sending) {
   constexpr std::int64_t kOfTemplate = 64;
   constexpr std::int64_t kOfMessage = 16;
@@ -45,7 +45,7 @@ std::int64_t mostPromptTokens(const Sending& sending) {
 std::int64_t messageLimit(const Sending& sending) {
   if (sending.request.maxTokens) return *sending.request.maxTokens;
   if (!sending.context) return kUsualLimit;
-  // It ends an answer where the context ends.
+  // Server llama.cpp ends an answer at the end of the context.
   if (sending.kind.kind == ServerKind::LlamaCpp) return *sending.context;
   return std::max<std::int64_t>(1, *sending.context - mostPromptTokens(sending));
 }
@@ -55,7 +55,7 @@ Outgoing messagesOutgoing(const Sending& sending) {
   OrderedJson body;
   body["model"] = chat["model"];
   body["max_tokens"] = messageLimit(sending);
-  // Servers join several texts of the system without a space.
+  // Servers join several texts of the system prompt without a space.
   std::string system;
   auto message = chat["messages"].begin();
   for (; message != chat["messages"].end() && (*message)["role"] == "system"; ++message)
@@ -94,7 +94,7 @@ void takeMessageCounts(ChatAnswer& answer, const Json& object) {
   if (read) answer.cachedTokens = read;
   if (written) answer.writtenTokens = written;
   const std::int64_t prompt = rest + answer.cachedTokens.value_or(0) + answer.writtenTokens.value_or(0);
-  // No prompt has 0 tokens: servers write so what they do not count.
+  // No prompt has 0 tokens. Servers write 0 for numbers that they do not count.
   if (prompt > 0) answer.promptTokens = prompt;
   if (const auto count = countOf(*usage, "output_tokens"); count && prompt > 0)
     answer.generatedTokens = count;
@@ -105,7 +105,7 @@ void takeStopReason(ChatAnswer& answer, const Json& object) {
     answer.finish = shownReply(reason);
 }
 
-/// Adds a block or what is new of one. Returns the text that came.
+/// Adds a block, or the new part of a block. Returns the new text.
 std::string takeBlock(ChatAnswer& answer, const Json& block) {
   MessageParts parts;
   const std::string type = textOf(block, "type");

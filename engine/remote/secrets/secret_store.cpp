@@ -30,7 +30,7 @@ struct FreePassword {
   void operator()(gchar* password) const { secret_password_free(password); }
 };
 
-/// Ends a call where a stop is asked for.
+/// Ends a call after a stop.
 class Cancelling {
  public:
   explicit Cancelling(const std::stop_token& stop)
@@ -46,7 +46,7 @@ class Cancelling {
   std::stop_callback<Cancel> m_callback;
 };
 
-/// `error`: of a call; freed here.
+/// `error`: the error of a call, which is freed here.
 void refuse(GError* error) {
   if (error == nullptr) return;
   const std::string found = error->message == nullptr ? "an error" : error->message;

@@ -35,7 +35,7 @@ KeyRing::KeyRing(const std::vector<std::string>& keys) {
       throw Failure(errorAt("key of a client", counted(key.size(), "byte"),
                             "at least " + std::to_string(kLeastKeyBytes)));
     }
-    // No header could hold another one.
+    // A header can contain only a key like this.
     const bool isPlain = std::none_of(key.begin(), key.end(), [](char letter) {
       return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F;
     });
@@ -82,7 +82,7 @@ std::vector<std::string> keysIn(std::string_view text) {
 
 bool isLoopback(std::string_view host) {
   if (host == "localhost" || host == "::1" || host == "[::1]") return true;
-  // A name may begin like a number; a number has nothing but digits and points.
+  // A name may begin like a number. An address has only digits and points.
   return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 

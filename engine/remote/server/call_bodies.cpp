@@ -18,8 +18,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostDepth = 64;          ///< containers within each other
-constexpr std::size_t kMostValues = 2'000'000;  ///< of the whole body: each takes up to 80 bytes of memory
+constexpr std::size_t kMostDepth = 64;          ///< nesting depth of containers
+constexpr std::size_t kMostValues = 2'000'000;  ///< values of the whole body; each takes up to 80 bytes of
+                                                ///< memory
 constexpr std::size_t kMostMessages = 10'000;
 constexpr std::size_t kMostPrompts = 256;
 
@@ -38,7 +39,7 @@ Json parsed(std::string_view body) {
   try {
     json = Json::parse(body, isSmall);
   } catch (const Json::exception& error) {
-    // The parser's own words begin with a code of its library.
+    // The parser's message begins with a code of its library.
     std::string words = error.what();
     if (const std::size_t end = words.find("] "); end != std::string::npos) words.erase(0, end + 2);
     refuseField({}, "The body is not JSON: " + toValidUtf8(words));
@@ -47,7 +48,7 @@ Json parsed(std::string_view body) {
   return json;
 }
 
-/// Reads fields of one object; null counts as absent.
+/// Reads the fields of one object. Null counts as absent.
 class Fields {
  public:
   explicit Fields(const Json& json, std::string prefix = {}) : m_json(json), m_prefix(std::move(prefix)) {}
@@ -98,14 +99,14 @@ class Fields {
     const Json* found = find(key);
     if (found != nullptr && *found != value) unsupported(key, words);
   }
-  /// Refuses a field that holds anything.
+  /// Refuses a field that has any value but null.
   void none(const char* key, const std::string& words) const {
     const Json* found = find(key);
     const bool isEmptyText =
         found != nullptr && found->is_string() && found->get_ref<const std::string&>().empty();
     if (found != nullptr && !found->empty() && !isEmptyText) unsupported(key, words);
   }
-  /// A limit of tokens, at least 1. Nothing: there is none, which some clients write as −1.
+  /// A limit of tokens, at least 1. Nothing: no limit, for which some clients write −1.
   std::optional<std::int32_t> tokenLimit(const char* key) const {
     const Json* value = find(key);
     if (value != nullptr && value->is_number_integer() && *value == -1) return std::nullopt;
@@ -182,7 +183,7 @@ CallSettings readSettings(const Fields& fields) {
     // The best token is always kept.
     settings.topP = std::max(static_cast<float>(*value), std::numeric_limits<float>::min());
   }
-  // −1 is vLLM's word for off.
+  // −1 switches top-k off in vLLM.
   if (const auto value = fields.whole("top_k", -1, kMost); value && *value > 0)
     settings.topK = static_cast<std::int32_t>(*value);
   if (const auto value = fields.whole("seed", std::numeric_limits<std::int64_t>::min(),

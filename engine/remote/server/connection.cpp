@@ -131,7 +131,7 @@ bool Connection::fill() {
 
 Connection::Clock::time_point Connection::nextByteUntil() const {
   constexpr int kPausesToRead = 4;
-  // Others wait for the memory of a large body, so it must not pause for long.
+  // Others wait for the memory of a large body, so the client must not pause for long.
   return m_room ? std::min(m_readUntil, Clock::now() + m_limits.toRead / kPausesToRead) : m_readUntil;
 }
 
@@ -246,8 +246,8 @@ ssize_t Connection::read(char* into, std::size_t size) {
   }
   if (m_begin == m_end && !fill()) return m_fault == ReadFault::None ? 0 : -1;
   const std::size_t count = std::min(size, m_end - m_begin);
-  // The library lets chunks be as many as they like. Their frames come on top of the body, and are not more
-  // than it.
+  // The library does not limit the number of chunks. Their frames come on top of the body, and take at most
+  // as many bytes as it.
   m_bodyBytes += count;
   if (m_bodyBytes > 2 * m_limits.bodyBytes + m_limits.headBytes) {
     m_fault = ReadFault::BodyTooLong;
@@ -300,7 +300,7 @@ std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::s
   const auto refuse = [](const std::string& file, const std::string& expected,
                          const char* found = "something else") {
     ERR_clear_error();
-    // The words of the library are for those who know how it is made.
+    // The library's messages require knowledge of its source code.
     if (!file.empty() && ::access(file.c_str(), R_OK) != 0)
       throw Failure({file, {}, std::generic_category().message(errno), expected});
     throw Failure({file, {}, found, expected});

@@ -25,9 +25,9 @@
 namespace spanscope::server {
 namespace {
 
-constexpr int kLinger = 200;         ///< milliseconds for what is still on its way
+constexpr int kLinger = 200;         ///< milliseconds to send the remaining messages at the end
 constexpr int kHighWater = 100'000;  ///< messages that wait for a slow reader
-constexpr long kLook = 5;            ///< milliseconds between looks at the queue
+constexpr long kLook = 5;            ///< milliseconds between checks of the queue
 
 std::string bigEndian(std::uint64_t number) {
   std::string bytes(sizeof number, '\0');
@@ -53,11 +53,12 @@ void checkPort(const std::string& endpoint) {
     refuseEndpoint(endpoint, {}, "a port from 0 to " + std::to_string(kMostPort) + ", or * for any");
 }
 
-/// ZeroMQ deletes what has the name of its socket. A socket without a listener is left from an earlier run.
+/// ZeroMQ deletes a file that has the name of its socket. A socket without a listener remains from an earlier
+/// run.
 void checkFile(const std::string& endpoint, const std::string& file) {
   const std::string expected = "ipc://FILE, where no other FILE exists";
   if (file.empty()) refuseEndpoint(endpoint, {}, expected);
-  // A name that ZeroMQ makes, or one without a file.
+  // A name that ZeroMQ chooses, or a name without a file.
   if (file == "*" || file.front() == '@') return;
   struct stat status {};
   if (lstat(file.c_str(), &status) != 0) return;
@@ -99,7 +100,7 @@ Socket bound(void* context, int type, const std::string& endpoint) {
   refuseEndpoint(endpoint, zmq_strerror(zmq_errno()), "an address that is free");
 }
 
-/// The endpoint of a socket as it was bound: with a port in place of 0 or *.
+/// The endpoint of a bound socket: a port number instead of 0 or *.
 std::string boundEndpoint(const Socket& socket, const std::string& asked) {
   if (!socket) return {};
   std::array<char, 512> text{};
@@ -152,12 +153,12 @@ struct KvPublisher::Impl {
   std::mutex mutex;
   std::deque<Message> waiting;
   std::uint64_t next = 0;
-  std::deque<Message> kept;  ///< of the thread
+  std::deque<Message> kept;  ///< used only by the thread
   std::uint64_t keptBytes = 0;
   std::thread thread;
 };
 
-/// Sends without waiting; false: nobody takes it.
+/// Sends without waiting. False: no reader takes it.
 bool KvPublisher::Impl::send(const Socket& socket, const std::vector<std::string_view>& frames) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const int flags = ZMQ_DONTWAIT | (i + 1 < frames.size() ? ZMQ_SNDMORE : 0);
@@ -186,7 +187,7 @@ void KvPublisher::Impl::sendNew() {
   }
 }
 
-/// Answers one question of the ROUTER: who asks, an empty frame, the first number.
+/// Answers one request of the ROUTER. Its frames: the client, an empty frame, the first number.
 void KvPublisher::Impl::replay() {
   std::vector<std::string> asked;
   int hasMore = 1;
@@ -194,7 +195,7 @@ void KvPublisher::Impl::replay() {
     std::array<char, 512> buffer{};
     const int size = zmq_recv(replaying.get(), buffer.data(), buffer.size(), ZMQ_DONTWAIT);
     if (size < 0) return;
-    // A frame that is longer than anything that can be asked is cut, and is then no question.
+    // A frame that is longer than any request is cut, and is then no request.
     if (asked.size() < 4)
       asked.emplace_back(buffer.data(), std::min(static_cast<std::size_t>(size), buffer.size()));
     std::size_t length = sizeof hasMore;

@@ -15,7 +15,7 @@
 namespace spanscope::server {
 namespace {
 
-/// Gives a socket on at once: the threads are those of the listener.
+/// Passes a socket on at once. The threads are those of the listener.
 class NoQueue final : public httplib::TaskQueue {
  public:
   void enqueue(std::function<void()> work) override { work(); }
@@ -62,11 +62,11 @@ ApiError tooManyClients() {
 Listener::Listener(const ServerLimits& limits, std::shared_ptr<SSL_CTX> tls)
     : m_limits(limits), m_tls(std::move(tls)) {
   new_task_queue = [] { return new NoQueue; };
-  // Each token is sent when it comes: without this, the second one waits until the first has been confirmed.
+  // Each token is sent at once. Otherwise the second token waits until the client has confirmed the first.
   set_tcp_nodelay(true);
   set_payload_max_length(limits.bodyBytes);
   set_socket_options([](socket_t descriptor) {
-    // Without the library's SO_REUSEPORT: two servers must not share a port without a word.
+    // Without the library's SO_REUSEPORT, a second server on the same port fails.
     const int yes = 1;
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
@@ -127,22 +127,23 @@ void Listener::finish() {
   m_threads.clear();
 }
 
-/// Takes an accepted socket, on the one thread that accepts. Nothing is thrown: the library would end.
+/// Takes an accepted socket, on the one thread that accepts. Throws nothing, because an exception would end
+/// the library's loop.
 bool Listener::process_and_close_socket(socket_t descriptor) {
   try {
     if (!giveToThread(descriptor)) {
-      // The client's request may still be on its way, and this thread cannot wait for it.
+      // The client's request may still be on its way. This thread cannot wait for it.
       Connection connection(descriptor, nullptr, m_limits);
       if (m_tls == nullptr) refuse(connection, tooManyClients());
       connection.stopWriting();
     }
   } catch (const std::exception&) {
-    // No memory for a client more.
+    // No memory for a further client.
   }
   return true;
 }
 
-/// False: as many clients wait as may; the socket is still the caller's.
+/// False: the max number of clients is waiting. The socket is still the caller's.
 bool Listener::giveToThread(socket_t descriptor) {
   {
     const std::lock_guard lock(m_mutex);
@@ -164,24 +165,24 @@ bool Listener::giveToThread(socket_t descriptor) {
   return true;
 }
 
-/// With the mutex locked. False: there is none more.
+/// The mutex must be locked. False: no further thread is available.
 bool Listener::startThread() {
   if (m_threads.size() >= m_limits.clients) return false;
   try {
     m_threads.emplace_back([this] { work(); });
   } catch (const std::exception&) {
-    // Those that there are serve all clients.
+    // The existing threads serve all clients.
     return false;
   }
   return true;
 }
 
-/// With the mutex locked, so that the last report is right.
+/// The mutex is locked, so that the last report is right.
 void Listener::reportClients() const {
   if (onClients) onClients(m_connections.size() + m_waiting.size());
 }
 
-/// With the mutex locked. The first request of a client that has just connected is still on its way.
+/// The mutex must be locked. The first request of a client that has just connected is still on its way.
 void Listener::closeLongestIdle() {
   constexpr std::chrono::milliseconds kToBegin{1000};
   const Clock::time_point now = Clock::now();
@@ -228,7 +229,7 @@ void Listener::serveSocket(socket_t descriptor) {
     self->m_connections.erase(&connection);
     self->reportClients();
   };
-  // Whatever is thrown, no pointer to the connection outlives it.
+  // After any exception, no pointer to the connection remains.
   const std::unique_ptr<Listener, decltype(end)> atEnd(this, end);
   bool isOver = false;
   {
@@ -246,7 +247,8 @@ void Listener::serveSocket(socket_t descriptor) {
   }
 }
 
-/// Waits for the next request for the max idle time of a connection, or for a second if others wait.
+/// Waits for the next request. The wait ends after the max idle time of a connection, or after a second if
+/// other clients wait.
 bool Listener::awaitRequest(Connection& connection) const {
   constexpr std::chrono::milliseconds kTurn{1000};
   const Clock::time_point until = Clock::now() + m_limits.idle;
@@ -278,8 +280,8 @@ void Listener::serve(Connection& connection) {
   connection.closeGently();
 }
 
-/// Reads and answers one request. False: the connection is of no more use. Nothing is thrown: the library
-/// writes answers outside of every handler.
+/// Reads and answers one request. False: the connection is no longer usable. Throws nothing, because the
+/// library also writes answers outside of handlers.
 bool Listener::serveRequest(Connection& connection) {
   connection.beginRequest();
   ApiError error{.status = 0, .message = {}};
@@ -311,12 +313,12 @@ bool Listener::serveRequest(Connection& connection) {
   try {
     if (error.status != 0 && !connection.hasWritten()) refuse(connection, error);
   } catch (const std::exception&) {
-    // No memory for the words: the connection is closed without them.
+    // No memory for an error message: the connection is closed without one.
   }
   return false;
 }
 
-/// An answer that the library does not write.
+/// An answer that is not written by the library.
 void Listener::refuse(Connection& connection, const ApiError& error) {
   const std::string body = errorJson(error);
   writeWhole(connection, "HTTP/1.1 " + std::to_string(error.status) + " " + phraseOf(error.status) +

@@ -18,7 +18,7 @@
 namespace spanscope::server {
 namespace {
 
-/// Makes the plan of a call whose query and settings are there.
+/// Makes the plan of a call whose query and settings are known.
 void makePlanOf(PlannedCall& call, const CallRules& rules) {
   plan::PlanOptions options = rules.plan;
   options.seed = call.options.seed;
@@ -54,7 +54,7 @@ PlannedCall begun(const CallSettings& settings, const CallRules& rules, std::uin
   limited(settings.minTokens, rules, "min_tokens");
   call.options.minTokens = settings.minTokens;
   if (settings.ignoresEnd) {
-    // The run does not see the least number then: the limit must not be below it.
+    // The run gets another min number. So the limit must not be below the requested one.
     call.options.minTokens = std::numeric_limits<std::int32_t>::max();
     const std::int32_t usual = call.options.maxTokens > 0 ? call.options.maxTokens : rules.usualTokens;
     call.options.maxTokens = std::max(usual, settings.minTokens);
@@ -129,7 +129,7 @@ PlannedCall planCompletion(const CompletionCall& call, const CallRules& rules, c
         refuseField("prompt", "The model has no token " + std::to_string(id) + ".");
     }
     std::string text = model.tokenizer->decode(ids);
-    // A query holds texts. Ids that no text has cannot be said in one.
+    // A query contains texts. It cannot express ids that no text has.
     if (model.tokenizer->encode(text) != ids)
       refuseField("prompt",
                   "This server takes prompts of token ids only where their text is encoded to the same ids.",

@@ -17,7 +17,7 @@ std::string lineOf(const ReplyJson& json) {
   return json.dump(-1, ' ', false, ReplyJson::error_handler_t::replace);
 }
 
-/// The min value, as in vLLM: JSON has no word for −∞.
+/// The min value, as in vLLM: JSON cannot express −∞.
 double logprobOf(float probability) {
   constexpr double kLeast = -9999;
   return probability > 0 ? std::log(static_cast<double>(probability)) : kLeast;

@@ -74,7 +74,7 @@ void readAbsoluteTarget(RequestHead& head) {
     const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
     if (end == 0) refuseHead("The address of the request has no host.");
     head.target = (end < rest.size() && rest[end] == '/' ? "" : "/") + rest.substr(end);
-    // The field does not count beside it.
+    // With an absolute target, the Host field is ignored.
     std::erase_if(head.fields, [](const auto& field) { return field.first == "host"; });
     head.fields.emplace_back("host", rest.substr(0, end));
     return;
@@ -88,7 +88,7 @@ void readField(std::string_view line, RequestHead& head) {
   head.fields.emplace_back(inSmallLetters(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
 }
 
-/// The number of Content-Length; the largest there is for one that no number holds.
+/// The number of Content-Length. A larger number than 64 bits hold becomes the max number.
 std::uint64_t lengthOf(std::string_view digits) {
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
     refuseHead("'Content-Length' must be a whole number of bytes; this one is '" +

@@ -152,7 +152,7 @@ void ServedRequests::end(std::uint64_t number, RequestState state, std::string p
   makeRoom();
 }
 
-/// With the mutex locked. Requests that go on are bounded by the limits of the server.
+/// The mutex must be locked. The limits of the server bound the number of requests in progress.
 void ServedRequests::makeRoom() {
   while (m_requests.size() > m_limits.requests || m_bytes > m_limits.allBytes) {
     const auto oldest = std::find_if(m_requests.begin(), m_requests.end(), [](const Kept& kept) {

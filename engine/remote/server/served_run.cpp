@@ -29,7 +29,7 @@ class ServedRun::Listener final : public RunListener {
   }
   ~Listener() override {
     m_figures.countSeconds(std::chrono::duration<double>(Clock::now() - m_began).count());
-    // The server waits for this count before it goes with its gates.
+    // The server waits for this count before it destroys its gates.
     m_turn.reduceTo(0);
     m_figures.setRequests(--m_running);
   }
@@ -74,7 +74,7 @@ using Clock = std::chrono::steady_clock;
 ApiError failed(const RunEnd& end) {
   if (!end.isOfInput) return {.status = 500, .message = end.problem, .type = "server_error"};
   if (!end.tooLong) return {.message = end.problem, .code = "prompt_not_possible"};
-  // Clients know this error by OpenAI's words.
+  // Clients know this error by OpenAI's message.
   return {.message = "This model's maximum context length is " + counted(end.tooLong->most + 1, "token") +
                      ", one of them for the answer. However, the prompt has " +
                      (end.tooLong->isAtLeast ? "more than " : "") + counted(end.tooLong->tokens, "token") +
@@ -82,7 +82,7 @@ ApiError failed(const RunEnd& end) {
           .code = "context_length_exceeded"};
 }
 
-/// Why an answer is not complete; nothing: it may become so.
+/// Returns why an answer is not complete; nothing: it may become complete.
 std::optional<ApiError> problemOf(const Answer::News& news, const Answering& answering,
                                   ServedRun::Clock::time_point began) {
   if (std::optional<ApiError> error = answering.interruption(began)) return error;
@@ -154,7 +154,7 @@ void answerWhole(ServedRun& run, ReplyHead head, const Answering& answering, htt
 
 void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answering& answering,
                     httplib::Response& reply) {
-  // A failure before the first text is an answer of its own.
+  // A failure before the first text is sent as an answer with an error status.
   Answer::News first;
   while (true) {
     first = run->answer().wait(kTurn);
@@ -166,7 +166,7 @@ void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answer
   }
   struct Stream {
     StreamedReply text;
-    std::optional<Answer::News> news;  ///< that was taken already
+    std::optional<Answer::News> news;  ///< taken before the stream begins
     bool hasBegun = false;
     Clock::time_point last = Clock::now();
   };
@@ -191,7 +191,7 @@ void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answer
     }
     if (news.isComplete) text += stream->text.end(replies.usage());
     if (error) text += eventOf(errorJson(*error)) + kDone;
-    // A comment, which clients pass over, shows whether anybody is still there.
+    // A comment, which clients ignore, shows whether the client is still connected.
     if (text.empty() && Clock::now() - stream->last > kSilence) text = ": still computing\n\n";
     if (!text.empty()) {
       stream->last = Clock::now();

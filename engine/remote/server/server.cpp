@@ -43,7 +43,7 @@ using Reply = httplib::Response;
 using Asked = httplib::Request;
 
 constexpr char kJson[] = "application/json";
-/// Bodies up to this size, in bytes, wait for no memory.
+/// Bodies up to this size, in bytes, need no wait for memory.
 constexpr std::size_t kSmallBody = std::size_t{256} << 10U;
 
 std::int64_t millisecondsNow() {
@@ -77,7 +77,7 @@ std::uint64_t randomSeed() {
   return randomNumber() % 1'000'000'000;
 }
 
-/// "fp_" with the beginning of a hash: what names a model in the engine is as long as its configuration.
+/// Returns "fp_" with the beginning of a hash. The engine's name of a model is as long as its configuration.
 std::string shortFingerprint(const std::string& fingerprint) {
   constexpr char kDigits[] = "0123456789abcdef";
   constexpr std::size_t kBytes = 6;
@@ -99,7 +99,7 @@ ApiError bodyTooLarge(std::size_t most) {
 
 constexpr const char* kGetMethods = "GET, HEAD";
 
-/// The methods of an endpoint, as the header Allow has them; null: there is no such endpoint.
+/// The methods of an endpoint as in the header Allow; null: the endpoint does not exist.
 const char* methodsOf(std::string_view path) {
   static constexpr std::string_view kGets[] = {"/health", "/metrics", "/v1/models"};
   static constexpr std::string_view kPosts[] = {"/v1/chat/completions", "/v1/completions",
@@ -170,7 +170,7 @@ struct Server::Impl {
     });
   }
   ~Impl() {
-    // Handlers use what is below them here.
+    // Handlers use the members below here.
     listener->finish();
     engine.setListener({});
     // Stopped runs still report their end.
@@ -209,7 +209,7 @@ struct Server::Impl {
   KvEventForm kvForm;
   std::unique_ptr<KvPublisher> kvEvents;
   ServedRequests requests;
-  mutable Gate turns;        ///< of requests at work
+  mutable Gate turns;        ///< of requests in progress
   mutable Gate largeBodies;  ///< bytes
   std::atomic<std::size_t> running = 0;
   std::atomic<bool> isDraining = false;
@@ -218,11 +218,11 @@ struct Server::Impl {
   std::unique_ptr<Listener> listener;
 };
 
-/// Before the body is read: who may ask at all.
+/// Runs before the body is read: checks who may send requests.
 httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& reply) {
   using enum httplib::Server::HandlerResponse;
   Connection& connection = *currentConnection();
-  // The library reads names and values of headers in a form of its own: these are the client's bytes.
+  // The library changes names and values of headers. These are the client's bytes.
   const RequestHead& head = connection.head();
   const auto deny = [&](const ApiError& error) {
     refuse(reply, error);
@@ -271,7 +271,7 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
                  .code = "unsupported_encoding"});
   }
   const std::uint64_t length = head.isChunked ? config.limits.bodyBytes : head.length;
-  // Those that wait have a thread each. The other half of the threads is for small requests.
+  // Each waiting request occupies a thread. The other half of the threads is for small requests.
   if (length > kSmallBody && largeBodies.waiting() >= std::max<std::size_t>(1, config.limits.clients / 2)) {
     return deny({.status = 503,
                  .message = "Other requests take all the memory that this server has for large bodies.",
@@ -286,7 +286,7 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
   return Unhandled;
 }
 
-/// Waits until a gate lets this request in. Throws ApiFailure where that is over before.
+/// Waits until a gate admits this request. Throws ApiFailure if the wait ends before.
 Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
   const Clock::time_point came = Clock::now();
   std::optional<ApiError> error;
@@ -294,7 +294,7 @@ Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
     error = isDraining ? serverIsEnding() : answering.interruption(came);
     return error.has_value();
   });
-  // Its turn may have come with the end.
+  // Its turn may have come at the same time as the end.
   if (!error && isDraining) error = serverIsEnding();
   if (error) throw ApiFailure(*error);
   return pass;
@@ -361,10 +361,10 @@ void Server::Impl::route() {
       refuse(
           reply,
           {.status = reply.status, .message = "This is no request that can be read.", .code = "bad_request"});
-    // Where reading went wrong, nobody knows where the next request begins.
+    // After a read error, the beginning of the next request is unknown.
     if (connection != nullptr && reply.status != 404 && reply.status != 405) connection->closeAfterwards();
   });
-  // The library offers ranges in answers to HEAD, and gives none.
+  // The library announces ranges in answers to HEAD, but sends none.
   http.set_post_routing_handler(
       [](const Asked& /*asked*/, Reply& reply) { reply.headers.erase("Accept-Ranges"); });
   http.set_logger([this](const Asked& asked, const Reply& reply) {
@@ -487,7 +487,7 @@ void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
     const std::vector<TokenId> own = model.tokenizer->encode(*call.prompt);
     tokens.insert(tokens.end(), own.begin(), own.end());
   } else {
-    // The tokens that a run of the conversation is given.
+    // Returns the tokens that a run of the conversation gets.
     PlannedCall planned = planChat({.settings = {}, .messages = call.messages}, rules, 0);
     text::ChatTemplate chat = *model.chat;
     if (!call.addsGenerationPrompt) chat.generationPrompt.clear();
@@ -496,7 +496,7 @@ void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
     for (const layout::Segment& segment : table.segments)
       tokens.insert(tokens.end(), segment.tokens.begin(), segment.tokens.end());
   }
-  // Written by hand: a tree of JSON takes many times the memory of its text.
+  // Written without a tree of JSON, which would take many times the memory of its text.
   std::string json = "{\"count\":" + std::to_string(tokens.size()) +
                      ",\"max_model_len\":" + std::to_string(model.context) + ",\"tokens\":[";
   const auto addList = [&](const auto& textOf) {
@@ -607,7 +607,7 @@ void Server::finish(const std::stop_token& hurry) {
   while (impl.running > 0 && Clock::now() < until && !hurry.stop_requested())
     std::this_thread::sleep_for(kTurn);
   impl.isHurrying = true;
-  // The last answers are still being written, and clients that wait get an answer, too.
+  // The last answers are still being written, and waiting clients get an answer, too.
   constexpr milliseconds kToTell{2000};
   const Clock::time_point end = Clock::now() + kToTell;
   while ((impl.running > 0 || impl.listener->unanswered() > 0) && Clock::now() < end)

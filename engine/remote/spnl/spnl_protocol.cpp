@@ -12,13 +12,13 @@ Outgoing spnlOutgoing(const Sending& sending) {
   if (sending.call == nullptr) throw std::invalid_argument("queries are sent as calls");
   const query::Node body = exports::queryBody(*sending.call, sending.replies, sending.model);
   const bool isStreamed = !spnl::wantsOneToken(body);
-  // `include_usage` is Spanscope's own: other servers pass it over.
+  // The field `include_usage` is Spanscope's own. Other servers ignore it.
   return {.body = query::writeCanonical(body),
           .query = isStreamed ? "stream=true&include_usage=true" : "stream=false",
           .mayBeEmpty = !isStreamed};
 }
 
-/// vLLM with the span patch counts nothing.
+/// vLLM with the span patch counts no tokens.
 CacheReporting spnlReporting(const ServerKindInfo& kind) {
   return kind.kind == ServerKind::Spanscope ? kind.cached : CacheReporting::Never;
 }
