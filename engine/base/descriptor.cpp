@@ -11,7 +11,8 @@ namespace spanscope {
 void holdStandardDescriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
-    // The lowest one that is free is taken, which is this one. For reading only: writing to it is an error.
+    // open() takes the lowest free number, which is this one. It opens for reading only, so that writing is
+    // an error.
     if (::open("/dev/null", O_RDONLY) < 0) return;
   }
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Index = std::int64_t;
 
-/// Time and memory of the search grow with the square of it: 32 MB here.
+/// Max number of changes. Time and memory of the search grow with its square: 32 MB here.
 constexpr Index kMostChanges = 4000;
 
 /// The entries between the common beginning and the common end.

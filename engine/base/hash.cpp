@@ -117,7 +117,7 @@ Hmac::Hmac(std::span<const std::uint8_t> secret) {
   const OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), digest.size()),
       OSSL_PARAM_construct_end()};
-  // Without a key that is there, even an empty one, the library keeps the one before.
+  // The library keeps the previous key unless a key is set. Even an empty key counts.
   static constexpr std::uint8_t kNothing = 0;
   const std::uint8_t* const key = secret.empty() ? &kNothing : secret.data();
   require(EVP_MAC_init(context.get(), key, secret.size(), parameters) == 1);

@@ -72,7 +72,7 @@ void refuseFileInUse(const fs::path& path, const FileIdentity& file, const Outpu
 
 /// Returns the final target of a path, which may not exist.
 fs::path withoutLinks(const fs::path& path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+  constexpr int kMostLinks = 40;  // as many links as Linux follows
   fs::path target = path;
   for (int i = 0; i < kMostLinks; ++i) {
     std::error_code error;
@@ -83,7 +83,7 @@ fs::path withoutLinks(const fs::path& path) {
   refuse(path, ELOOP);
 }
 
-/// A name beside `target` that says whose it is, with the ending of its kind before ".part".
+/// A name beside `target` that identifies the writer. It has the ending of its kind before ".part".
 fs::path newPartName(const fs::path& target) {
   constexpr std::size_t kMostStem = 180;  // bytes; names have at most 255
   constexpr std::size_t kMostEnding = 40;
@@ -118,7 +118,7 @@ struct OutputFile::Impl {
     if (exists && S_ISDIR(found.st_mode)) refuse(path, "a folder", kWritable);
     if (exists && !S_ISCHR(found.st_mode)) refuseFileInUse(path, identityOf(found), rules);
     target = withoutLinks(path);
-    // A descriptor's link (/dev/fd/3) may name no place at all.
+    // The link of a descriptor (/dev/fd/3) may name no place at all.
     if (exists && (!S_ISREG(found.st_mode) || spanscope::identityOf(target) != identityOf(found))) {
       openStream(found, rules.stop);
     } else {
@@ -130,11 +130,11 @@ struct OutputFile::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Opens what is there and is written to as it is.
+  /// Opens an existing file that is written in place.
   void openStream(const struct stat& found, const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kPause(20);
     part = path;
-    // A pipe without a reader would hold up even a program that is asked to stop.
+    // A pipe without a reader would block the program, even after a stop.
     const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (S_ISREG(found.st_mode) ? O_TRUNC : 0);
     while ((descriptor = ::open(path.c_str(), flags)) < 0) {
       const int error = errno;
@@ -154,11 +154,11 @@ struct OutputFile::Impl {
     }
   }
 
-  /// Opens a file of a name of its own for what will be a regular file.
+  /// Opens a new file with a name of its own. It becomes the regular file at the end.
   void openPart(const struct stat* old) {
     constexpr int kMostTries = 100;
     constexpr mode_t kNew = 0666;
-    constexpr mode_t kPrivate = 0600;  // until it has the permissions of the old one
+    constexpr mode_t kPrivate = 0600;  // only until it gets the permissions of the old file
     if (!target.has_filename()) refuse(path, ENOENT);
     if (old != nullptr && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) refuse(path, errno);
     for (int i = 0; descriptor < 0; ++i) {
@@ -191,7 +191,7 @@ struct OutputFile::Impl {
 
   void commit() {
     if (descriptor < 0) refuse(path, "a file that was given up", kWritable);
-    // Some file systems know nothing of it and say EINVAL.
+    // Some file systems do not support this and return EINVAL.
     if (isPart && ::fsync(descriptor) != 0 && errno != EINVAL)
       giveUp(errno, "a file that can be brought to the disk");
     if (const int error = close(); error != 0) giveUp(error, kWritable);
@@ -214,18 +214,18 @@ struct OutputFile::Impl {
     forget();
   }
 
-  fs::path path;    ///< as it was given
-  fs::path target;  ///< that a regular file has in the end
+  fs::path path;    ///< the path as it was given
+  fs::path target;  ///< the final path of a regular file
   fs::path part;
 
  private:
-  /// A file system without links is asked whether the name is free.
+  /// If a file system has no links, the code checks whether the name is free.
   bool isThere() const {
     struct stat found {};
     return ::lstat(target.c_str(), &found) == 0;
   }
 
-  /// Whether the file that was there first is there still, as it was.
+  /// Whether the file that had the name first is still there, unchanged.
   bool isReplacedThere() const {
     struct stat found {};
     return replaced && ::lstat(target.c_str(), &found) == 0 && identityOf(found) == identityOf(*replaced) &&
@@ -242,7 +242,7 @@ struct OutputFile::Impl {
     refuse(path, error, expected);
   }
 
-  /// The number of the error; 0: none.
+  /// Returns the number of the error; 0: none.
   int close() noexcept {
     const int closed = std::exchange(descriptor, -1);
     return closed >= 0 && ::close(closed) != 0 && errno != EINTR ? errno : 0;
@@ -258,7 +258,7 @@ struct OutputFile::Impl {
   bool keepsBroken;
   std::optional<struct stat> replaced;  ///< the file that had the name first; nothing: none
   int descriptor = -1;
-  bool isPart = false;  ///< `part` is there and has not got its name yet
+  bool isPart = false;  ///< `part` exists and does not have its final name yet
 };
 
 OutputFile::OutputFile(fs::path path, const OutputRules& rules)

@@ -114,7 +114,7 @@ class RangeTable {
         const std::uint32_t before = slot.change.load();
         const std::uintptr_t slotBegin = slot.begin.load();
         const std::uintptr_t slotEnd = slot.end.load();
-        // A range that changes is not the one that is being read.
+        // A range that is being changed is not the one that is being read.
         if (before % 2 != 0 || slot.change.load() != before) continue;
         if (address < slotBegin || address >= slotEnd) continue;
         slot.wasCut.store(true);
@@ -158,7 +158,7 @@ class RangeTable {
     slot.change.fetch_add(1);
   }
 
-  std::mutex m_mutex;  ///< of those who change it; the handler takes none
+  std::mutex m_mutex;  ///< for the threads that change the table; the handler does not lock it
   SlotChunk m_first;
   std::vector<std::unique_ptr<SlotChunk>> m_added;
 };
@@ -185,13 +185,13 @@ void answerOthers(int signal, siginfo_t* info, void* context, const struct sigac
   }
 }
 
-/// Async-signal-safe: atomics, mmap() and sigaction() are all that it uses.
+/// Async-signal-safe: it uses only atomics, mmap() and sigaction().
 void onBusError(int signal, siginfo_t* info, void* context) {
   SharedState& state = *sharedState.load();
   const int savedErrno = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   std::uintptr_t end = 0;
-  // A positive code: it was the system that said so, of this address.
+  // A positive code means that the system sent the signal for this address.
   if (info->si_code > 0 && state.table.noteCut(address, end)) {
     const std::uintptr_t page = address / state.pageSize * state.pageSize;
     // The following pages are missing as well. Pages of zeros take no memory.

@@ -84,7 +84,7 @@ std::string toValidUtf8(std::string_view bytes) {
 }
 
 std::size_t settledUtf8Length(std::string_view bytes) {
-  // Only a lead byte among the last three bytes can begin a character that is not whole.
+  // A character that is not complete can begin only at a lead byte among the last three bytes.
   const std::size_t from = bytes.size() - std::min<std::size_t>(bytes.size(), 3);
   for (std::size_t i = from; i < bytes.size(); ++i) {
     const Utf8Step step = nextUtf8(bytes.substr(i));
@@ -217,9 +217,9 @@ std::optional<Encoding> markedEncoding(std::string_view bytes) {
 }  // namespace
 
 std::optional<NarrowText> utf8OfWide(std::string_view bytes) {
-  /// One of this many characters is ASCII in every language that puts spaces between words or ends lines.
+  /// In every language with spaces between words or with line ends, one of this many characters is ASCII.
   constexpr std::size_t kCharactersPerAscii = 20;
-  constexpr std::size_t kFewest = 4;  // characters from which a text without a mark can be known
+  constexpr std::size_t kFewest = 4;  // number of characters that suffice to recognize a text without a mark
   if (const auto marked = markedEncoding(bytes); marked && bytes.size() > marked->width) {
     Decoded decoded = decode(bytes.substr(marked->width), *marked);
     if (decoded.firstReplaced) *decoded.firstReplaced += marked->width;
@@ -233,7 +233,7 @@ std::optional<NarrowText> utf8OfWide(std::string_view bytes) {
       Decoded decoded = decode(bytes, {.width = width, .isLittle = isLittle});
       if (!decoded.isSound || decoded.characters < kFewest) continue;
       if (decoded.ascii * kCharactersPerAscii < decoded.characters) continue;
-      // Read in the wrong order, letters of ASCII are none.
+      // Letters of ASCII are no letters if the bytes are read in the wrong order.
       if (!best || decoded.ascii > best->ascii) best = std::move(decoded);
     }
   }

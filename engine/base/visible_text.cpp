@@ -21,7 +21,7 @@ unsigned byteAt(std::string_view text, std::size_t index) {
   return static_cast<unsigned char>(text[index]);
 }
 
-/// The number of a character of at most three bytes.
+/// Returns the code point of a character of at most three bytes.
 unsigned codePoint(std::string_view character) {
   if (character.size() == 1) return byteAt(character, 0);
   if (character.size() == 2) return ((byteAt(character, 0) & 0x1FU) << 6U) | (byteAt(character, 1) & 0x3FU);

@@ -28,7 +28,7 @@ std::vector<bool> keptSteps(const plan::Plan& plan) {
   return kept;
 }
 
-/// Makes the messages of one step; knows which request each earlier step became.
+/// Makes the messages of one step. It has the request of each earlier step.
 class MessageWriter {
  public:
   explicit MessageWriter(const std::map<StepIndex, std::size_t>& requestOf) : m_requestOf(&requestOf) {}

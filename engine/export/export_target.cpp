@@ -32,7 +32,7 @@ std::string wholeText(const query::Node& query, QueryForm form, bool oneLine) {
   return oneLine ? query::writeAsReference(query) : query::writePretty(query);
 }
 
-/// At its stage, in one of SPNL's forms.
+/// The query at its stage, in one of SPNL's forms.
 template <QueryForm form>
 Written writeWhole(const query::Node& query, const ExportSettings& settings) {
   if (settings.stage == ExportStage::Lowered) return ExportedText{.text = callLines(query)};
@@ -185,7 +185,7 @@ std::vector<std::string> targetsWith(ExportOption option) {
 std::vector<TargetRemark> exportRemarks(const query::Node& query, const ExportTarget& target,
                                         const ExportSettings& settings) {
   const bool isLowered = settings.stage == ExportStage::Lowered;
-  // Then the text is the reference's to the byte.
+  // The text is then byte for byte that of the reference.
   const bool isExact = target.has(OneLine) && (settings.oneLine || isLowered);
   return targetRemarks(query, isLowered ? Target::Calls : target.target,
                        {.stage = settings.stage,

@@ -37,7 +37,8 @@ void addOperator(std::vector<FeatureRow>& rows, std::string_view key, const quer
     add({Target::Calls, Target::Chat, Target::Tokens}, Effect::Differs, info.elsewhere);
     add({Target::Request}, Effect::Differs, info.elsewhere, RowCondition::SentHere);
   } else {
-    // An answer for each copy or input is more than an operator that is written out before sending.
+    // An operator with one answer per copy or input differs. Other operators are only expanded before
+    // sending.
     add({Target::Chat}, info.gives == query::Gives::Reply ? Effect::Differs : Effect::Note, info.elsewhere);
   }
 }
@@ -257,10 +258,10 @@ struct Around {
                                                       ///< null outside of generates
   bool isFirst = true;                                ///< the prompt has nothing before it
   bool inPlus = false;                                ///< directly
-  bool isDropped = false;                             ///< in a monad: no answer contains it
+  bool isDropped = false;                             ///< in a monad: no answer contains this node
 };
 
-/// The role of the messages that simplify makes the inputs of a map; the user's where it makes none.
+/// The role of the messages that simplify makes of the inputs of a map. The user's role if it makes none.
 query::Role roleOfMap(const query::Join& join) {
   constexpr query::Role kKept = query::Role::User;
   if (join.kind != query::JoinKind::Plus || join.children.size() < 2) return kKept;

@@ -16,7 +16,7 @@
 namespace spanscope::exports {
 namespace {
 
-/// The prompt with the outputs of requests in place of those of steps.
+/// Returns the prompt with the outputs of requests instead of those of steps.
 plan::PromptNode ofRequests(plan::PromptNode node, const std::map<StepIndex, std::size_t>& requestOf) {
   if (auto* output = std::get_if<plan::PromptOutput>(&node.value)) {
     output->step = static_cast<StepIndex>(requestOf.at(output->step));

@@ -24,7 +24,7 @@ std::string sentence(const FeatureRow& row, const FoundFeature& found) {
   const std::size_t count = found.places.size();
   std::string text(count == 1 || row.many.empty() ? row.one : row.many);
   replaceAll(text, "{n}", std::to_string(count));
-  // Last: a name may hold anything.
+  // The name comes last, because it may contain any character.
   replaceAll(text, "{name}", found.name);
   return text;
 }
@@ -57,7 +57,7 @@ void addForm(Remarks& remarks, const query::Node& query, query::QueryForm form) 
   }
 }
 
-/// Which calls cannot be sent yet. Others can, so that is no refusal as long as there are others.
+/// Lists the calls that cannot be sent yet. This is no refusal as long as other calls can be sent.
 void addWithheld(Remarks& remarks, const query::Node& query) {
   if (spnl::isServerBody(query)) return;
   const spnl::ServerBodies calls = spnl::serverBodies(query);
@@ -122,7 +122,7 @@ void addChat(Remarks& remarks, const query::Node& query) {
   addChatOrder(remarks, made.requests);
 }
 
-/// The same for calls that this program sends one after the other.
+/// Does the same for calls that this program sends one after the other.
 void addCalls(Remarks& remarks, const query::Node& query) {
   if (remarks.isRefused()) return;
   const QueryCalls made = queryCalls(query);

@@ -167,7 +167,7 @@ std::string experimentNames() {
   return listOf(names);
 }
 
-/// Quotes as in JSON, as far as texts of a line need them.
+/// Quotes a text as in JSON, as far as texts of a line need it.
 std::string inLineQuotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -181,7 +181,7 @@ std::string inLineQuotes(std::string_view text) {
   return out + '"';
 }
 
-/// Walks along one line.
+/// Reads along one line.
 class ActionReader {
  public:
   ActionReader(std::string_view line, Offset offset, std::vector<Fault>& faults)

@@ -61,7 +61,7 @@ class LessonChecker {
     m_desk.begin(head, m_faults);
   }
 
-  /// Says that a run has not been made by this place.
+  /// Returns whether a run exists before this place. Reports a fault if it does not.
   bool isRunYet(std::uint32_t run, Offset offset, const char* what) {
     if (run <= m_runs) return true;
     const std::string soFar = m_runs == 0 ? "no run" : "only " + counted(m_runs, "run");
@@ -180,7 +180,7 @@ class LessonChecker {
     std::set<NodePath>& nodes = m_nodes.emplace_back();
     auto planned = m_desk.plan();
     if (auto* problems = std::get_if<std::vector<query::NotGiven>>(&planned)) {
-      // Its nodes are taken for right: one fault is enough.
+      // Its nodes count as right, because one error is enough.
       for (query::NotGiven& problem : *problems)
         fault(action.offset, std::move(problem.found), std::move(problem.expected), std::move(problem.hint));
       return;

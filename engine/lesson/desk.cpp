@@ -26,7 +26,7 @@ using workbench::RunSettings;
 using workbench::Setting;
 using workbench::SettingEffect;
 
-/// Files of the query's folder; nobody is asked.
+/// Reads files of the query's folder, without asking the user.
 class DeskFiles final : public query::Surroundings {
  public:
   explicit DeskFiles(const std::filesystem::path& folder) : m_files(folder) {}
@@ -69,7 +69,7 @@ std::string choicesOf(const Setting& setting) {
   return list;
 }
 
-/// Puts the value of a text into a member of the settings; what was expected otherwise.
+/// Puts the value of a text into a member of the settings. Returns the expected values if the text is wrong.
 class ValueReader {
  public:
   ValueReader(const Setting& setting, std::string_view text) : m_setting(setting), m_text(text) {}

@@ -128,14 +128,14 @@ class ExpressionReader {
     return fault({{}, m_offset + m_text.size()}, "the end", std::move(expected));
   }
 
-  /// Whether it is a number that the lesson contains. Such a number has any unit.
+  /// Whether the value is a number that the lesson contains. Such a number has any unit.
   static bool isLiteral(const Expression& expression) {
     bool hasFigure = expression.kind == Expression::Kind::Text;
     visitFigures(expression, [&hasFigure](const FigureRef&) { hasFigure = true; });
     return !hasFigure;
   }
 
-  /// Numbers of things, which may be compared and multiplied whatever they count.
+  /// Numbers of things. They can be compared and multiplied, whatever they count.
   static bool isCount(const Expression& expression) {
     const Unit unit = expression.unit;
     return unit == Unit::Number || unit == Unit::Tokens || unit == Unit::Blocks || unit == Unit::Place;

@@ -54,7 +54,7 @@ class LessonFiller {
     FilledClaims claims;
     if (list.where) {
       const FilledClaim where = filled(*list.where);
-      // Whether the others should hold is not known then.
+      // It is then unknown whether the others should hold.
       if (!where.holds) claims.push_back(where);
       if (!where.holds.value_or(false)) return claims;
     }
@@ -114,7 +114,7 @@ std::string indented(const std::string& text, const std::string& by) {
   return out;
 }
 
-/// A terminal can point at no part of a query: of a link to one, the words are left.
+/// A terminal cannot show a part of a query. Only the words remain of a link to a part.
 std::string withoutTargets(const std::string& markdown) {
   std::string out;
   std::size_t at = 0;
@@ -269,7 +269,7 @@ std::size_t markerLength(std::string_view line) {
   return end + 2;
 }
 
-/// Whether a line is a block alone: a heading, a row of a table, a quotation, code.
+/// Whether a line is a block of its own: a heading, a row of a table, a quotation, or code.
 bool standsAlone(std::string_view line) {
   return line.starts_with('#') || line.starts_with('|') || line.starts_with('>') || line.starts_with("    ");
 }
@@ -348,7 +348,7 @@ class Wrapper {
 
   std::size_t m_columns;
   std::string m_out;
-  std::string m_words;  ///< of the paragraph or item in work
+  std::string m_words;  ///< of the current paragraph or item
   std::string m_first;  ///< before its first line
   std::string m_rest;   ///< and before the others
 };

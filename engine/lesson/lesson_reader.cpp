@@ -53,7 +53,7 @@ bool isDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// The words of a line, a text in double quotes being one.
+/// The words of a line. A text in double quotes counts as one word.
 std::vector<Line> wordsOf(Line line) {
   std::vector<Line> words;
   while (!(line = bare(line)).text.empty()) {
@@ -77,7 +77,7 @@ std::size_t barOfChoice(std::string_view text) {
     if (text[i - 1] == '"') isWithin = !isWithin;
     if (text[i - 1] == '|' && !isWithin) return i - 1;
   }
-  // A quote without its other: reading the comparison says so.
+  // If a quote is not closed, the parser of the comparison reports it.
   return text.rfind('|');
 }
 
@@ -491,7 +491,7 @@ class LessonReader {
   void readInline(const Line& one, bool opensParagraph, std::string& text, Prose& prose) {
     const std::string_view line = one.text;
     std::size_t at = 0;
-    // The number of an entry of a list is no figure.
+    // The number of a list entry is no metric.
     if (const std::size_t dot = line.find_first_not_of(" 0123456789");
         dot != std::string_view::npos && dot > 0 && line.substr(dot).starts_with(". ") &&
         isDigit(line[dot - 1])) {

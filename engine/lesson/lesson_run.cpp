@@ -22,7 +22,7 @@
 namespace spanscope::lesson {
 namespace {
 
-/// Keeps the recorder of the session that opened last.
+/// Has the recorder of the session that was opened last.
 class SessionWatcher final : public workbench::WorkplaceWatcher {
  public:
   void sessionOpens(const std::shared_ptr<trace::Recorder>& recorder) override {
@@ -67,7 +67,7 @@ class LessonRunner {
   }
 
  private:
-  /// A run of the lesson in the session that made it.
+  /// A run of the lesson, with the session that made it.
   struct Made {
     RunId run = 0;
     std::vector<run::FinishedReply> replies;

@@ -25,11 +25,11 @@ std::string plainText(double number) {
   return {digits.data(), end.ptr};
 }
 
-/// The nearest number of two digits that is not below it (or not above).
+/// Returns the nearest number with two digits that is not below (or not above) the value.
 double twoDigits(double number, bool isAbove) {
   const double scale = std::pow(10.0, std::floor(std::log10(std::abs(number))) - 1);
   const double steps = isAbove ? std::ceil(number / scale) : std::floor(number / scale);
-  // No double is a tenth: divided, it is the one that its text is read as.
+  // No double is exactly a tenth. The division gives the same double as the number's text.
   const double rounded = scale < 1 ? steps / std::round(1 / scale) : steps * scale;
   const bool isRight = isAbove ? rounded >= number : rounded <= number;
   return isRight ? rounded : number;
@@ -42,7 +42,7 @@ std::string quotable(std::string_view text) {
   text.remove_prefix(begin);
   text = text.substr(0, std::min(text.find_first_of("\r\n\""), text.size()));
   if (text.size() > kMostQuoted) {
-    // At a blank, if there is one; never within a character.
+    // The text is cut at a blank, if there is one, and never within a character.
     std::size_t end = text.rfind(' ', kMostQuoted);
     if (end == std::string_view::npos || end == 0) {
       end = kMostQuoted;
@@ -117,7 +117,7 @@ std::vector<std::string> offeredComparisons(const OfferedFigure& figure, const F
       offered.push_back(figure.expression + relation + written(before));
     }
   }
-  // Comparisons that are false now are left out. Unknown ones are all offered.
+  // Comparisons that are false now are left out. All unknown ones are offered.
   std::erase_if(offered, [&factsOf](const std::string& text) {
     const std::optional<Comparison> comparison = comparisonOf(text);
     if (!comparison) return true;

@@ -95,7 +95,7 @@ std::size_t bytesInPage(const PagePicture& picture) {
   return (picture.light.size() + picture.dark.size()) * 4 / 3;
 }
 
-/// The pictures for which there is room: the smallest first, so that as many as can be are there.
+/// The pictures that fit: the smallest first, so that as many as possible fit.
 std::set<const PagePicture*> fittingPictures(const Pictures& pictures) {
   std::vector<const PagePicture*> bySize;
   for (const auto& [step, ofStep] : pictures) {
@@ -134,7 +134,7 @@ class PageWriter {
     for (const FilledStep& step : lesson.steps) {
       m_out += "<section id=\"step-" + std::to_string(step.number) + "\">\n<h2>" +
                std::to_string(step.number) + ". " + escapedMarkup(step.title) + "</h2>\n";
-      // Pictures show what the last actions of the step have come to, and the text after them speaks of it.
+      // Pictures show the result of the step's last actions. The text after the actions describes it.
       const std::size_t last = lastActions(step);
       for (std::size_t i = 0; i < step.blocks.size(); ++i) {
         std::visit(*this, step.blocks[i]);
@@ -225,7 +225,8 @@ class PageWriter {
     }
   }
 
-  /// Figures are put in when the Markdown around them is HTML: nothing in their text is taken for a mark.
+  /// Metrics are inserted after the Markdown around them has become HTML. Nothing in their text is then read
+  /// as Markdown.
   static std::string html(const FilledProse& prose) {
     std::string markdown;
     std::vector<std::string> spans;
@@ -253,7 +254,7 @@ class PageWriter {
     return out;
   }
 
-  static constexpr char kFigureMark = '\x1a';  ///< left out of texts
+  static constexpr char kFigureMark = '\x1a';  ///< removed from texts
 
   const LessonFacts& m_facts;
   const Pictures& m_pictures;
@@ -269,7 +270,7 @@ std::string pageOf(const FilledLesson& lesson, const LessonFacts& facts, const P
 
 namespace {
 
-/// Puts emphasis, code and links into one run of text.
+/// Writes emphasis, code and links of one run of text.
 class InlineHtml {
  public:
   explicit InlineHtml(std::string_view text) : m_text(text) {}
@@ -385,7 +386,7 @@ class BlockHtml {
     }
   }
 
-  /// Ends the entry of a list that goes on.
+  /// Ends the current entry of a list.
   void endEntry() {
     if (m_text.empty()) return;
     if (m_entries == 0) m_out += m_list == LineKind::Bullet ? "<ul>\n" : "<ol>\n";
@@ -407,9 +408,9 @@ class BlockHtml {
   }
 
   std::string m_out;
-  std::string m_text;  ///< of the paragraph or entry that goes on
+  std::string m_text;  ///< of the current paragraph or entry
   LineKind m_list = LineKind::Text;
-  std::size_t m_entries = 0;  ///< of the list that goes on
+  std::size_t m_entries = 0;  ///< of the current list
   bool m_isCode = false;
 };
 

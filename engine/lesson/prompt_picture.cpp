@@ -31,7 +31,7 @@ std::string pixels(double value) {
   return text.data();
 }
 
-/// Tokens of one block of the view, by how they were served, in their order.
+/// Tokens of one block of the view, by how they were served, in prompt order.
 struct BlockBox {
   trace::BlockPlace place;
   NodePath node;  ///< of its first token
@@ -133,7 +133,7 @@ class PromptPicture {
     labels(boxes, perToken, top);
   }
 
-  /// The first words of each part, as far as there is room for them.
+  /// Returns the first words of each part, as far as there is room for them.
   void labels(const std::vector<BlockBox>& boxes, double perToken, double top) {
     double left = 2;
     for (std::size_t i = 0; i < boxes.size();) {

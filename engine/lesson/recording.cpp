@@ -134,7 +134,7 @@ class ChangeRecorder {
   bool m_hasExchange = false;
 };
 
-/// Braces of text that is no code, as the reader wants them.
+/// Escapes braces in text outside of code, as the reader requires.
 std::string withBraces(std::string_view text) {
   std::string out;
   bool isFenced = false;
@@ -196,7 +196,7 @@ struct BlockWriter {
   }
 };
 
-/// Without line ends and blanks around it; `otherwise` where nothing is left.
+/// Removes line ends, and blanks around the text. Returns `otherwise` if nothing is left.
 std::string oneLine(std::string_view text, std::string_view otherwise) {
   std::string line;
   for (const char c : text) {
@@ -210,7 +210,7 @@ std::string oneLine(std::string_view text, std::string_view otherwise) {
   return line.empty() ? std::string(otherwise) : line;
 }
 
-/// A paragraph or more of its own; nothing of a text of blanks.
+/// Adds a text as one or more paragraphs. Adds nothing for a text of blanks.
 std::string paragraphs(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return {};
@@ -285,7 +285,7 @@ std::string valueText(const workbench::Setting& setting, const workbench::RunSet
 void addAction(std::vector<Action>& actions, Action action) {
   const auto isSame = [](const Action& one, const Action& other) { return written(one) == written(other); };
   if (infoOf(action.kind).effect == ActionEffect::View && action.kind != ActionKind::Layout) {
-    // The user saw the views before the last change or run. They stay.
+    // The user saw the views before the last change or run. They remain unchanged.
     std::size_t since = actions.size();
     while (since > 0 && infoOf(actions[since - 1].kind).effect == ActionEffect::View &&
            actions[since - 1].kind != ActionKind::Layout)

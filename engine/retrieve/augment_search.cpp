@@ -29,7 +29,7 @@ struct Indexed {
   std::map<DocumentKey, std::string> names;
 };
 
-/// Nothing if it was stopped.
+/// Nothing after a stop.
 std::optional<Indexed> indexDocuments(AugmentDocuments& documents, const RetrievalOptions& options,
                                       const RetrievalTools& tools, SearchRemarks& remarks) {
   IndexOptions indexOptions{.chunk = options.chunk, .summarizer = nullptr};
@@ -124,7 +124,8 @@ std::optional<Retrieved> searchAugment(const std::string& model, std::string que
     if (!tools.index->embed(indexed->keys, *embedder, tools.watch)) return std::nullopt;
   }
   const auto wanted = static_cast<std::size_t>(options.fragments);
-  // Fusion looks as deep as fragments are wanted: deeper, it favours what is middling by both rankers.
+  // Each ranking is only as long as the number of wanted chunks. Longer rankings would favour chunks that are
+  // mediocre in both.
   const std::size_t depth =
       wanted + choice.dropped.size() + (result.ranking == Ranking::Hybrid ? 0 : kRunnersUp);
   std::vector<RankedFragment> ranked = rankFragments(*tools.index, result.question, depth, result.ranking,

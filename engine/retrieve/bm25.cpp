@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSaturation = 1.2;    ///< k1
 constexpr double kLengthShare = 0.75;  ///< b
-/// Of a word that is in more than half of the fragments, so that it counts a little.
+/// The min weight of a word. A word that is in more than half of the chunks then still counts a little.
 constexpr double kLeastWeight = 1e-6;
 
 /// Returns the weight of each word of the question, by its number.
@@ -57,7 +57,7 @@ namespace {
 
 constexpr int kAllColumns = -1;
 
-/// Called by SQLite, through which no exception may pass.
+/// SQLite calls this function. No exception may pass through SQLite.
 void giveWordMatch(const Fts5ExtensionApi* api, Fts5Context* row, sqlite3_context* result, int /*count*/,
                    sqlite3_value** /*arguments*/) noexcept try {
   auto& matches = *static_cast<WordMatches*>(api->xUserData(row));

@@ -9,12 +9,12 @@
 namespace spanscope::retrieve {
 namespace {
 
-/// How good a place between two tokens is for a cut.
+/// Rates a place between two tokens for a cut.
 enum class Cut {
   WithinCharacter,
   WithinWord,
-  Word,     ///< white space is beside it
-  Sentence  ///< a sentence or a line ends before it
+  Word,     ///< beside white space
+  Sentence  ///< after the end of a sentence or line
 };
 
 constexpr std::string_view kBlank = " \t\r\n\f\v";
@@ -23,7 +23,8 @@ bool isBlank(char byte) {
   return kBlank.find(byte) != std::string_view::npos;
 }
 
-/// Whether the text ends with a sentence, white space aside. Closing quotes and brackets may follow its mark.
+/// Whether the text ends with a sentence. White space after it is ignored. Closing quotes and brackets may
+/// follow its mark.
 bool endsSentence(std::string_view text) {
   static constexpr std::array<std::string_view, 6> kClosing = {"\"", "'", ")", "]", "\u201D", "\u2019"};
   static constexpr std::array<std::string_view, 7> kMarks = {".",      "!",      "?",     "\u2026",
@@ -40,7 +41,7 @@ bool endsSentence(std::string_view text) {
                      [&](std::string_view mark) { return text.ends_with(mark); });
 }
 
-/// A passage as tokens: where each begins in the text, and how good a place that is for a cut.
+/// A passage as tokens: the offset of each token, and the rating of the place before it for a cut.
 class TokenText {
  public:
   TokenText(std::string_view passage, const text::Tokenizer& tokenizer, const std::stop_token& stop) {
@@ -85,11 +86,11 @@ class TokenText {
   std::vector<std::size_t> m_begins;  ///< of each token, and the end
 };
 
-/// The end of the chunk that begins with `first`.
+/// Returns the end of the chunk that begins with `first`.
 std::size_t endOf(const TokenText& tokens, std::size_t first, std::size_t most) {
   if (tokens.size() - first <= most) return tokens.size();
   const std::size_t least = first + (most + 1) / 2;
-  // A short rest would rank high for every word in it, as BM25 favours short texts.
+  // A short last chunk would rank high for every word in it, because BM25 favours short texts.
   const std::size_t latest = std::min(first + most, std::max(least, tokens.size() - most / 4));
   std::size_t best = latest;
   Cut bestCut = Cut::WithinCharacter;
@@ -102,7 +103,7 @@ std::size_t endOf(const TokenText& tokens, std::size_t first, std::size_t most) 
   return best;
 }
 
-/// Where the chunk after one that ends before `end` begins.
+/// Returns the beginning of the chunk after one that ends before `end`.
 std::size_t beginAfter(const TokenText& tokens, std::size_t end, std::size_t overlap) {
   std::size_t best = end;
   Cut bestCut = Cut::WithinWord;
@@ -142,7 +143,8 @@ std::vector<Chunk> chunkPassage(std::string_view passage, const text::Tokenizer&
     const std::size_t end = endOf(tokens, first, static_cast<std::size_t>(options.tokens));
     chunks.push_back({.firstToken = first, .tokenCount = end - first, .text = tokens.between(first, end)});
     if (end == tokens.size()) break;
-    // A chunk is at least half as long as options.tokens, and the overlap at most a quarter: it goes forward.
+    // A chunk is at least half as long as options.tokens, and the overlap at most a quarter. So each chunk
+    // begins after the previous one.
     first = beginAfter(tokens, end, static_cast<std::size_t>(options.overlap));
   }
   return chunks;

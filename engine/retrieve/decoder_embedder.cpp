@@ -13,7 +13,7 @@ namespace spanscope::retrieve {
 namespace {
 
 constexpr std::int32_t kBlockSize = 16;
-/// Of one pass, without the null block; a text takes at least one.
+/// Max windows of one pass, without the null block. A text takes at least one.
 constexpr std::int32_t kBlocks = 2 * DecoderEmbedder::kWindow / kBlockSize;
 
 std::int32_t blocksOf(std::size_t tokens) {
@@ -32,7 +32,7 @@ EmbeddingVector unitVector(const std::vector<double>& sum) {
 
 }  // namespace
 
-/// Windows that are computed together, and whose text each row belongs to.
+/// Windows that are computed together, and the text of each row.
 struct DecoderEmbedder::Pass {
   model::Batch batch;
   std::vector<std::size_t> texts;  ///< of each row
@@ -85,7 +85,7 @@ bool DecoderEmbedder::compute(const Pass& pass, std::vector<std::vector<double>>
   return true;
 }
 
-/// Nothing if it was stopped.
+/// Nothing after a stop.
 std::optional<std::vector<TokenId>> DecoderEmbedder::encode(const std::string& text,
                                                             const std::stop_token& stop) const {
   try {

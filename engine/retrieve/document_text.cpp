@@ -31,7 +31,7 @@ bool isBlank(std::string_view text) {
   return text.find_first_not_of(kBlank) == std::string_view::npos;
 }
 
-/// Takes the first line off `rest`, without its end.
+/// Removes the first line from `rest`, and returns it without its end.
 std::string_view takeLine(std::string_view& rest) {
   const std::size_t end = rest.find('\n');
   std::string_view line = rest.substr(0, end);
@@ -44,7 +44,7 @@ Error tooManyPassages() {
   return {{}, {}, "more than " + std::to_string(kMaxPassages) + " passages", "fewer"};
 }
 
-/// Indented by at most three blanks, as Markdown has it for headings and fences.
+/// Whether the line is indented by at most three blanks, as Markdown requires for headings and fences.
 std::string_view withoutIndent(std::string_view line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   return indent <= 3 ? line.substr(indent) : std::string_view();
@@ -56,7 +56,7 @@ bool isHeading(std::string_view line) {
   return level >= 1 && level <= 6 && (level == text.size() || text[level] == ' ' || text[level] == '\t');
 }
 
-/// The run of ` or ~ that opens or closes a fenced block; empty if there is none.
+/// Returns the run of ` or ~ that opens or closes a fenced block; empty if there is none.
 std::string_view fenceOf(std::string_view line) {
   const std::string_view text = withoutIndent(line);
   if (text.empty() || (text[0] != '`' && text[0] != '~')) return {};
@@ -91,8 +91,8 @@ Result markdownSections(std::string_view text) {
   return document;
 }
 
-/// All strings of a value but keys, in their order. With a list of its own instead of recursion: a line may
-/// be nested as deep as it likes.
+/// Appends all strings of a value except keys, in order. Uses a list instead of recursion, because lines may
+/// be nested without limit.
 std::string stringsOf(const Json& value) {
   std::string text;
   std::vector<const Json*> open = {&value};
@@ -138,8 +138,8 @@ std::optional<unsigned> unitOf(std::string_view text) {
   return unit;
 }
 
-/// Whether a word in the place of a value is a number that JSON does not have: NaN, an infinity, or one too
-/// large.
+/// Whether a word instead of a value is a number that JSON does not have: NaN, an infinity, or a number that
+/// is too large.
 bool isNoNumber(std::string_view word) {
   if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.remove_prefix(1);
   std::string lower(word);
@@ -207,7 +207,7 @@ Result jsonLines(std::string_view text) {
   for (std::size_t number = 1; !rest.empty(); ++number) {
     std::string_view line = takeLine(rest);
     if (isBlank(line)) continue;
-    // As in a list that was cut into lines.
+    // The line may be an element of a list that was split at line ends, with its comma.
     const std::size_t last = line.find_last_not_of(kBlank);
     if (line[last] == ',' && last > 0) line = line.substr(0, last);
     Json value = Json::parse(line, nullptr, false);
@@ -237,7 +237,7 @@ Result csvPassages(std::string_view text) {
   return document;
 }
 
-/// Whether a PDF holds a picture. The heads of pictures are never packed.
+/// Whether a PDF contains a picture. PDF files never compress the heads of pictures.
 bool holdsPicture(std::string_view pdf) {
   constexpr std::string_view kKind = "/Subtype";
   for (std::size_t at = pdf.find(kKind); at != std::string_view::npos; at = pdf.find(kKind, at)) {
@@ -376,7 +376,7 @@ std::variant<DocumentText, Error> readPassages(const std::string& name, Document
   }
   Passages& passages = std::get<DocumentText>(result).passages;
   std::erase_if(passages, [](const Passage& passage) { return isBlank(passage.text); });
-  // Poppler's texts and JSON's escapes (a lone surrogate) are someone else's.
+  // Texts of poppler and escapes of JSON may contain invalid characters, e.g. a lone surrogate.
   for (Passage& passage : passages) {
     if (!isValidUtf8(passage.text)) passage.text = toValidUtf8(passage.text);
   }

@@ -25,11 +25,12 @@
 namespace spanscope::retrieve {
 namespace {
 
-/// How long documents are gathered in one transaction: each waits for the disk.
+/// Max time to collect documents for one transaction. Each transaction waits for the disk.
 constexpr std::chrono::milliseconds kTransactionTime{200};
-/// The same in times of what it takes to end one: all words are looked at then.
+/// The same limit as a multiple of the time that a transaction takes to end. Ending it goes through all
+/// words.
 constexpr int kTransactionTimes = 4;
-/// Texts that are given to an embedder at once.
+/// Number of texts that are passed to an embedder at once.
 constexpr std::size_t kEmbeddedAtOnce = 32;
 
 static_assert(std::endian::native == std::endian::little, "vectors are kept as the floats in memory");
@@ -59,7 +60,8 @@ DocumentKey keyOf(const SourceDocument& document, const std::string& settings) {
 /// A document as the index keeps it.
 struct CutDocument {
   std::vector<Fragment> fragments;
-  std::string unread;  ///< "pages 3, 5–8, damaged: page 9": its pages without text; empty: none
+  std::string unread;  ///< the document's pages without text, e.g. "pages 3, 5–8, damaged: page 9"; empty:
+                       ///< none
 };
 
 std::variant<CutDocument, Error> cutDocument(const SourceDocument& document, const text::Tokenizer& tokenizer,
@@ -91,8 +93,8 @@ std::size_t countFrom(Database& database, const char* sql) {
   return statement.step() ? static_cast<std::size_t>(statement.integer(0)) : 0;
 }
 
-/// In double precision, so that the order of nearly equal ones is that of the vectors. 0 where one has no
-/// direction.
+/// Returns the similarity in double precision. The order of nearly equal chunks is then that of their
+/// vectors. 0 if a vector has no direction.
 double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
   double product = 0;
   double sizeA = 0;
@@ -115,14 +117,14 @@ void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embed
                      ", as those of it in the index (if it was replaced under its name, delete the index)"});
 }
 
-/// A fragment that was found. Its number in the table says when it came in, and nothing may depend on that.
+/// A found chunk. Its row number depends on the time of insertion, so no result may depend on it.
 struct Found {
   double score = 0;
   std::int64_t place = 0;   ///< of its document among those that are searched
   std::int64_t number = 0;  ///< in its document
   std::int64_t row = 0;
 
-  /// Equal ones in the order of the documents, then of their texts.
+  /// Equal chunks have the order of the documents, then of their texts.
   bool operator<(const Found& other) const {
     return std::tie(other.score, place, number) < std::tie(score, other.place, other.number);
   }
@@ -139,7 +141,7 @@ Fragment fragmentIn(const Statement& statement) {
   return fragment;
 }
 
-/// Has nothing believed any more that was found by somebody who ended with an exception.
+/// Discards cached knowledge after an exception ended a change.
 class DoubtOnFailure {
  public:
   explicit DoubtOnFailure(IndexChecks& checks) : m_checks(checks) {}
@@ -181,7 +183,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     return statement.integer(0);
   }
 
-  /// Whether it is there and its use is noted for today or later.
+  /// Whether the document is there, and its use is noted for today or later.
   bool isNoted(const DocumentKey& key, Day day) {
     Statement& statement = prepared(isUsed, "SELECT 1 FROM documents WHERE key = ?1 AND used >= ?2");
     const StatementUse use(statement);
@@ -197,7 +199,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     statement.run();
   }
 
-  /// Its pages without text; empty if it has none.
+  /// Returns the document's pages without text; empty if there are none.
   std::string unreadOf(const DocumentKey& key) {
     Statement& statement = prepared(readUnread, "SELECT unread FROM documents WHERE key = ?1");
     const StatementUse use(statement);
@@ -238,7 +240,7 @@ struct FragmentIndex::Parts final : SummaryStore {
       checksum.add(rows.back(), static_cast<std::int64_t>(i), static_cast<std::int64_t>(fragments[i].level),
                    fragments[i].place, hash);
     }
-    // The number is known where there is any row.
+    // The number is known if there is any row.
     const std::int64_t wordsBefore = allWords();
     for (std::size_t i = 0; i < fragments.size(); ++i) {
       words.bind(1, rows[i]);
@@ -273,11 +275,11 @@ struct FragmentIndex::Parts final : SummaryStore {
     return statement.step() ? statement.integer(0) : 0;
   }
 
-  /// Fills the table of chosen documents, each at its place, unless they are those already. Gives the size of
-  /// what they hold.
+  /// Fills the table of chosen documents, each with its place, unless it has these documents already. Returns
+  /// the size of their contents.
   const CollectionSize& choose(const DocumentChoice& documents) {
     checks.refresh();
-    // Other programs may have taken documents out, or put them in, since.
+    // Other programs may have removed or added documents since.
     const std::int64_t version = numberOf("PRAGMA data_version");
     if (lastChoice && lastChoice->documents == documents && lastChoice->version == version)
       return lastChoice->size;
@@ -316,7 +318,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     return lastChoice.emplace(std::move(choice)).size;
   }
 
-  /// The best `count` of them, the best first.
+  /// Returns the best `count` chunks, the best first.
   std::vector<Fragment> bestOf(std::vector<Found> found, std::size_t count) {
     const std::size_t kept = std::min(count, found.size());
     std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
@@ -384,7 +386,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     return statement.integer(0);
   }
 
-  /// The index does not find vectors that were written.
+  /// The search does not find vectors that were only written.
   [[noreturn]] void refuseVectors() const {
     throw Failure({database.file(), "vectors", "fewer than were written",
                    "an index that is whole: delete the file, it is made anew"});
@@ -407,7 +409,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     return statement.step() ? statement.integer(0) : 0;
   }
 
-  /// Bytes of a vector that the index has of an embedder; nothing: it has none.
+  /// Bytes of an embedder's vectors in the index; nothing: it has none.
   std::optional<std::size_t> vectorBytes(std::int64_t embedder, const std::string& fingerprint) {
     Statement statement(database, "SELECT hash, vector, checksum FROM vectors WHERE embedder = ?1");
     statement.bind(1, embedder);
@@ -440,12 +442,12 @@ struct FragmentIndex::Parts final : SummaryStore {
     return missing;
   }
 
-  /// Of texts that are those of fragments, by their rows.
+  /// Vectors of texts that are those of chunks, by their rows.
   void addVectors(std::int64_t embedder, const std::string& fingerprint,
                   std::span<const std::int64_t> fragments, std::span<const std::string> hashes,
                   std::span<const EmbeddingVector> vectors) {
     Transaction transaction(database);
-    // Another program may have taken their texts out meanwhile.
+    // Another program may have removed their texts meanwhile.
     Statement statement(database,
                         "INSERT OR REPLACE INTO vectors(embedder, hash, vector, checksum) "
                         "SELECT ?1, ?2, ?3, ?4 "
@@ -466,10 +468,10 @@ struct FragmentIndex::Parts final : SummaryStore {
   Database database;
   IndexChecks checks{database};
   KeepRule rule;
-  /// Whose documents are in temp.chosen.
+  /// The documents in temp.chosen.
   struct Choice {
     DocumentChoice documents;
-    std::int64_t version = 0;  ///< of the file then
+    std::int64_t version = 0;  ///< the version of the file at that time
     CollectionSize size;
   };
   std::optional<Choice> lastChoice;
@@ -518,12 +520,12 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
   const auto change = [&] {
     if (!std::exchange(isChanged, true)) checks.requireWordsHere();
   };
-  /// Whether it is in the index, whole and of use today. One that is damaged is taken out.
+  /// Whether the document is in the index, complete and noted as used today. A damaged document is removed.
   const auto isThere = [&](const DocumentKey& key) {
     std::optional<std::int64_t> id = m_parts->idOf(key);
     if (!id) return false;
     if (!checks.isWhole(*id, key)) {
-      // Unless another program does something with it just now.
+      // Another program may be changing the document now. A transaction excludes this.
       begin();
       id = m_parts->idOf(key);
       if (!id) return false;
@@ -539,7 +541,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     m_parts->note(key, day);
     return m_parts->idOf(key).has_value();
   };
-  /// Nothing if it was stopped.
+  /// Nothing after a stop.
   const auto cutUp = [&](const SourceDocument& document) -> std::optional<std::variant<CutDocument, Error>> {
     try {
       auto cut = cutDocument(document, tokenizer, options.chunk, watch.stop);
@@ -550,7 +552,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
       throw;
     }
   };
-  /// The key of a document that is in the index afterwards, an error, or nothing if it was stopped.
+  /// The key of a document that is now in the index, an error, or nothing after a stop.
   const auto addOne = [&](const SourceDocument& document) -> std::variant<DocumentKey, Error> {
     DocumentKey key = keyOf(document, settings);
     if (isThere(key)) return key;
@@ -572,7 +574,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     m_parts->add(key, cut, day);
     m_parts->lastChoice.reset();
     ++result.added;
-    // Damage may be in the place where rows of others are searched.
+    // Damaged data may lie between the rows of other documents.
     if (damaged.contains(key) && !isThere(key)) checks.refuse(key);
     return key;
   };
@@ -621,7 +623,7 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
   m_parts->choose(documents);
   const std::string fingerprint = embedder.fingerprint();
   const std::int64_t id = m_parts->makeEmbedderId(fingerprint);
-  // Only what is left to do is listed: an index is made a second time while nothing has changed, mostly.
+  // Lists only the remaining work. Usually an index is made again without changes.
   const std::vector<std::int64_t> missing = m_parts->withoutVector(id, fingerprint);
   Statement read(m_parts->database, "SELECT hash, text FROM fragments WHERE id = ?1");
   std::optional<std::size_t> bytes;

@@ -13,7 +13,7 @@ void addNumber(Digest& digest, std::int64_t number) {
   digest.add(std::as_bytes(std::span(&number, 1)));
 }
 
-/// All rows of a table that FTS5 keeps, in an order of their own, value by value.
+/// All rows of a table that FTS5 keeps, in its own order, value by value.
 constexpr std::array<const char*, 4> kWordTables = {
     "SELECT id, block FROM words_data ORDER BY id",
     "SELECT segid, term, pgno FROM words_idx ORDER BY segid, term",
@@ -81,7 +81,7 @@ bool IndexChecks::isWhole(std::int64_t id, const DocumentKey& key) {
   if (!m_document) {
     m_document.emplace(m_database,
                        "SELECT key, fragments, words, checksum, unread FROM documents WHERE id = ?1");
-    // Each row as it is found by its number, not as an index over the rows has it.
+    // Reads each row by its number. An index over the rows might differ from them.
     m_rows.emplace(m_database,
                    "SELECT fragments.id, fragments.document, fragments.number, fragments.level, "
                    "fragments.place, fragments.hash, fragments.text FROM fragments AS listed "
@@ -131,7 +131,7 @@ std::string IndexChecks::notedWords() {
 void IndexChecks::requireWords() {
   if (m_areWordsWhole) return;
   {
-    // The stored checksum and the rows must be of one moment.
+    // The stored checksum and the rows must be read at the same time.
     Transaction reading(m_database, Transaction::Kind::Deferred);
     m_areWordsWhole = wordsChecksum() == notedWords();
     reading.commit();
@@ -153,7 +153,7 @@ void IndexChecks::requireWordsHere() {
 
 void IndexChecks::noteWords() {
   if (m_areWordsStale) m_database.execute("INSERT INTO words(words) VALUES('rebuild')");
-  // FTS5 keeps what is new in memory until then.
+  // Until then, FTS5 keeps new rows in memory.
   m_database.execute("SAVEPOINT written; RELEASE written");
   const std::string checksum = wordsChecksum();
   m_database.execute("DELETE FROM checks");

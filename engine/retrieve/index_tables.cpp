@@ -17,7 +17,7 @@ namespace spanscope::retrieve {
 
 namespace {
 
-/// "Span" in ASCII, by which a file is known as an index.
+/// "Span" in ASCII. This number identifies a file as an index.
 constexpr std::int64_t kApplicationId = 0x5370616e;
 
 struct Definition {
@@ -70,8 +70,8 @@ std::string definitionOf(Database& database, const char* name) {
   return statement.step() ? statement.text(0) : std::string();
 }
 
-/// Throws Failure where the tables are not those that were made: with others, the same statements do
-/// something else.
+/// Throws Failure if the tables are not those of this program. With other tables, the same statements have
+/// other effects.
 void checkDefinitions(Database& database, const std::string& file) {
   for (const Definition& table : kTables) {
     if (definitionOf(database, table.name) == table.sql) continue;
@@ -158,7 +158,7 @@ class Pruner {
     }
     std::vector<std::int64_t> documents;
     Statement list(m_database, "SELECT id, used, size FROM documents WHERE used < ?1 ORDER BY used, id");
-    // Another program may be at work since yesterday.
+    // Another program may have been using these documents since yesterday.
     list.bind(1, m_today - 1);
     while (list.step()) {
       if (list.integer(1) >= oldest() && bytes <= m_rule.mostBytes) break;
@@ -169,7 +169,7 @@ class Pruner {
   }
 
   void removeDocument(std::int64_t document) {
-    // It may have been used since it was listed.
+    // The document may have been used since it was listed.
     m_isStale.bind(1, document);
     m_isStale.bind(2, m_today - 1);
     const bool goes = m_isStale.step();
@@ -182,7 +182,7 @@ class Pruner {
     m_fragments.bind(1, document);
     while (m_fragments.step()) {
       const std::string text = m_fragments.text(2);
-      // Words are found by the text that they were made of.
+      // Words can only be removed with the text that they were made from.
       if (isWhole) {
         m_words.bind(1, m_fragments.integer(0));
         m_words.bind(2, text);
@@ -201,7 +201,7 @@ class Pruner {
     }
   }
 
-  /// Embedders and summaries that are not used, and that this is done.
+  /// Removes unused embedders and summaries, and notes that this was done.
   void removeRest() {
     Transaction transaction(m_database);
     for (const char* sql :
@@ -250,7 +250,8 @@ class Pruner {
   Statement m_vectors{m_database,
                       "DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders) AND hash = ?1 AND "
                       "NOT EXISTS (SELECT 1 FROM fragments WHERE hash = ?1)"};
-  std::optional<Transaction> m_transaction;  ///< after the statements: rolled back before they are gone
+  std::optional<Transaction> m_transaction;  ///< declared after the statements, so that the rollback comes
+                                             ///< before they are destroyed
   std::chrono::steady_clock::time_point m_opened;
 };
 

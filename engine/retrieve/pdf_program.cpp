@@ -35,7 +35,7 @@ namespace {
 
 using spanscope::retrieve::PdfRecord;
 
-/// Counts what poppler finds odd in a file, which is not for standard error.
+/// Counts poppler's messages about a file. They are not printed to standard error.
 void countRemark(const std::string& /*remark*/, void* count) {
   ++*static_cast<std::size_t*>(count);
 }
@@ -50,11 +50,11 @@ void limit(__rlimit_resource_t resource, rlim_t most) {
 }
 
 void limitThisProcess(rlim_t memory, rlim_t seconds) {
-  // Nobody reads what it writes after the program that started it has died.
+  // After the program that started it has ended, its output has no reader.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   limit(RLIMIT_CORE, 0);
-  // At the first limit comes SIGXCPU, which says why it died; the second must not come before.
+  // The first limit sends SIGXCPU, which shows the reason of the end. The second limit must come later.
   const rlimit time{.rlim_cur = seconds, .rlim_max = seconds + 1};
   setrlimit(RLIMIT_CPU, &time);
 #ifdef SPANSCOPE_RESERVES_ADDRESSES
@@ -116,7 +116,7 @@ int writePages(const std::string& bytes) {
     return refuse(std::to_string(pages) + " pages",
                   "at most " + std::to_string(spanscope::retrieve::kMaxPdfPages));
   }
-  // A file without pages is always remarked on. Further remarks are about what was not found.
+  // A file without pages always has a message. Further messages are about missing parts.
   if (pages == 0 && (remarksOnFile > 0 || remarks > 1)) writeRecord(PdfRecord::Damaged, {});
   for (int i = 0; i < pages; ++i) {
     const std::size_t before = remarks;
@@ -141,7 +141,7 @@ int writePages(const std::string& bytes) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   limitThisProcess(std::strtoull(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10));
-  // Memory that runs out ends it, wherever that is: the program that started it says so.
+  // Missing memory ends the process at any place. The program that started it reports this.
   try {
     return writePages(readAll(STDIN_FILENO));
   } catch (const std::bad_alloc&) {

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a stop may wait.
+/// Max delay of a stop.
 constexpr int kLookMilliseconds = 50;
 /// The processor time is limited. Time on the clock is limited as well, so that a suspended process ends too.
 /// On a busy machine it is many times the processor time.
@@ -50,7 +50,7 @@ std::filesystem::path pdfProgram() {
   return place;
 }
 
-/// A file in memory with these bytes, at its beginning. A number below 0: errno says why not.
+/// Returns a memory file with these bytes, at its beginning. A number below 0: errno has the error.
 Descriptor fileOf(std::string_view bytes) {
   Descriptor file(memfd_create("pdf", MFD_CLOEXEC));
   if (file.number() < 0) return file;
@@ -88,9 +88,10 @@ class PdfProcess {
     posix_spawn_file_actions_adddup2(&actions, input.number(), STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    // Files that were opened without O_CLOEXEC are none of its business.
+    // Files that were opened without O_CLOEXEC must not reach the process.
     posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    // Signals that this program blocks or ignores end that one; those of the terminal are for this one alone.
+    // Signals that this program blocks or ignores end the process. Signals of the terminal reach only this
+    // program.
     sigset_t none;
     sigset_t all;
     sigemptyset(&none);
@@ -121,14 +122,14 @@ class PdfProcess {
 
   int output() const { return m_output.number(); }
 
-  /// Kills it if it still runs. Its status as waitpid() gives it; nothing if it is not known.
+  /// Kills the process if it still runs. Returns its status of waitpid(); nothing if it is unknown.
   std::optional<int> end() {
     if (m_process == 0) return std::nullopt;
     kill(m_process, SIGKILL);
     return wait();
   }
 
-  /// The same when it has closed its output.
+  /// Waits for the process after it has closed its output. Returns the same status.
   std::optional<int> wait() {
     const pid_t process = std::exchange(m_process, 0);
     int status = 0;
@@ -145,17 +146,17 @@ class PdfProcess {
   Descriptor m_output{-1};
 };
 
-/// Puts the records together, whatever the bytes are.
+/// Joins the records, whatever bytes they have.
 class PdfRecords {
  public:
   std::vector<std::string> pages;
   std::vector<std::size_t> damagedPages;
-  bool isDamaged = false;  ///< the next page; all, if there is none
+  bool isDamaged = false;  ///< the next page, or all pages if there is no next one
   std::string found;
   std::string expected;
   bool isAtEnd = false;
 
-  /// Nothing, or why no more can be taken.
+  /// Returns nothing, or why no more can be taken.
   std::optional<Error> take(std::string_view bytes) {
     m_rest += bytes;
     std::string_view rest = m_rest;
@@ -191,7 +192,7 @@ class PdfRecords {
 
  private:
   std::string m_rest;
-  std::size_t m_size = 0;  ///< of the texts that were taken
+  std::size_t m_size = 0;  ///< bytes of the texts that were taken
 };
 
 Error tooLong(const PdfLimits& limits) {
@@ -202,7 +203,7 @@ Error tooLong(const PdfLimits& limits) {
       "a simpler one (a PDF can be made to take for ever)"};
 }
 
-/// Why it died before the end.
+/// Returns why the process ended early.
 Error deathOf(const std::optional<int>& status, const PdfLimits& limits) {
   if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGXCPU) return tooLong(limits);
   std::string found = "a PDF that needs more than " + std::to_string(limits.memory >> 20U) +
@@ -272,7 +273,7 @@ std::string withPlainLetters(std::string_view text) {
     if (text.starts_with(kSoftHyphen)) {
       text.remove_prefix(kSoftHyphen.size());
       const std::size_t next = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-      // Poppler begins a page's last line end with a form feed: a word does not go on there.
+      // Poppler begins a page's last line end with a form feed. A word does not continue across it.
       if (text.substr(0, next).find('\n') != std::string_view::npos) text.remove_prefix(next);
       continue;
     }

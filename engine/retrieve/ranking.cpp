@@ -11,7 +11,7 @@
 namespace spanscope::retrieve {
 namespace {
 
-/// The constant of the paper, which found it to matter little.
+/// The constant of the paper. The paper reports that its value matters little.
 constexpr double kFusionConstant = 60;
 
 constexpr std::array<std::pair<Ranking, const char*>, 3> kNames = {

@@ -20,7 +20,8 @@ using query::Diagnostic;
 using query::Node;
 
 constexpr std::size_t kShownCharacters = 200;
-/// Documents that could not be read are named up to this number, and so are those that are no UTF-8.
+/// Max number of named documents among those that could not be read. The same limit applies to those that are
+/// not UTF-8.
 constexpr std::size_t kNamedDocuments = 10;
 
 /// "file: place: found".

@@ -9,7 +9,7 @@
 namespace spanscope::retrieve {
 namespace {
 
-/// How long another program may hold the file.
+/// Max time to wait while another program has the file locked.
 constexpr int kBusyMilliseconds = 10'000;
 constexpr const char* kExpected = "an index that can be read and written";
 
@@ -76,7 +76,7 @@ std::span<const std::byte> Statement::bytes(int column) const {
 Database::Database(const std::string& file) : m_file(file == ":memory:" ? std::string() : file) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(m_file, error);
-  // SQLite would put its journal beside a device before it finds out.
+  // SQLite would put its journal beside a device before it reports an error.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     throw Failure({m_file, {}, "something that is no regular file", kExpected});
   sqlite3* database = nullptr;
@@ -85,7 +85,7 @@ Database::Database(const std::string& file) : m_file(file == ":memory:" ? std::s
   m_database.reset(database);
   if (code != SQLITE_OK) fail();
   sqlite3_busy_timeout(database, kBusyMilliseconds);
-  // The file may come from anyone: no statement of its schema may do anything but keep tables.
+  // The file may come from anyone. Statements in its schema may only define tables.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
 }

@@ -11,10 +11,10 @@
 namespace spanscope::retrieve {
 namespace {
 
-/// Summaries that are asked for at once: they share forward passes.
+/// Summaries that are requested at once, so that they share forward passes.
 constexpr std::size_t kBatch = 8;
 
-/// Fragments [begin, end) of the level below.
+/// Chunks [begin, end) of the level below.
 struct Group {
   std::size_t begin = 0;
   std::size_t end = 0;

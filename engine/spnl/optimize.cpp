@@ -30,7 +30,7 @@ const Join* seqOf(const Node& node) {
   return join != nullptr && join->kind == JoinKind::Seq ? join : nullptr;
 }
 
-/// A plus in which there is nothing but generates.
+/// Whether a plus contains only generates.
 const Join* plusOfGenerates(const Node& node) {
   const auto* join = node.as<Join>();
   if (join == nullptr || join->kind != JoinKind::Plus) return nullptr;
@@ -40,7 +40,7 @@ const Join* plusOfGenerates(const Node& node) {
              : nullptr;
 }
 
-/// The generate with its input under a plus, which takes the place of a seq.
+/// Puts the generate and its input under a plus, which takes the place of a seq.
 Generate withPlus(const Generate& generate) {
   const Join* seq = seqOf(*generate.input);
   return {generate.settings, plusOf(seq != nullptr ? seq->children : std::vector<Node>{*generate.input})};
@@ -52,7 +52,7 @@ Node distributed(const Generate& generate) {
   return plusOf({*generate.input, Node{withPlus(generate)}});
 }
 
-/// The same of a generate that is repeated.
+/// Does the same for a repeated generate.
 Node distributedRepeat(const Node& repeat) {
   const Generate& generate = *query::generateOf(repeat);
   const Node& input = *generate.input;
@@ -121,7 +121,7 @@ class Pass {
     return output;
   }
 
-  /// An empty seq, for good, once the query is too large.
+  /// Returns an empty seq from now on, once the query is too large.
   Node simplified(Node node) {
     std::optional<Node> simple;
     if (!m_isTooLarge) simple = simplifyPart(std::move(node), m_size);
@@ -183,13 +183,13 @@ bool haveEqualMeaning(const query::GenerateSettings& a, const query::GenerateSet
          given(a.temperature, query::kDefaultTemperature) == given(b.temperature, query::kDefaultTemperature);
 }
 
-/// The message that is all of a generate's input.
+/// Returns the message that is the only input of a generate.
 const Message* onlyMessage(const Node& node) {
   const auto* generate = node.as<Generate>();
   return generate == nullptr ? nullptr : generate->input->as<Message>();
 }
 
-/// Whether the children of a plus say no more than a map does.
+/// Whether a map can express the children of a plus.
 bool makeMap(const std::vector<Node>& children) {
   if (children.size() < 2) return false;
   const Message* first = onlyMessage(children.front());
@@ -224,7 +224,7 @@ class Simplifier {
 
   bool isTooLarge() const { return m_isTooLarge; }
 
-  /// Where there must be a node.
+  /// For places that need a node. Gives an empty seq if nothing is left.
   Node simplify(Node node) {
     Remnant remnant = simplified(std::move(node));
     return remnant ? std::move(*remnant) : joinNode(JoinKind::Seq, {});
@@ -310,7 +310,7 @@ class Simplifier {
     return joinNode(JoinKind::Plus, takeIn(JoinKind::Plus, simplifyAll(std::move(children))));
   }
 
-  /// The nodes, with the children of each join of this kind in its place.
+  /// Returns the nodes. Each join of this kind is replaced by its children.
   static std::vector<Node> takeIn(JoinKind kind, std::vector<Node> nodes) {
     std::vector<Node> result;
     result.reserve(nodes.size());
@@ -358,7 +358,7 @@ class Simplifier {
     return joinNode(JoinKind::Plus, std::move(generates));
   }
 
-  /// False, for good, if `times` more of this size are too much.
+  /// Returns false from now on, if `times` more of this size are too much.
   bool grow(const Size& each, std::size_t times) {
     if (m_isTooLarge || times > (kMaxNodes - std::min(kMaxNodes, m_size->nodes)) / each.nodes ||
         (each.textBytes > 0 &&

@@ -14,7 +14,7 @@ namespace spanscope::spnl {
 
 namespace {
 
-/// The whole way from a body to ids, with one tokenizer and template.
+/// Converts bodies to ids, with one tokenizer and template.
 class BodyWriter {
  public:
   BodyWriter(const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
@@ -31,7 +31,7 @@ class BodyWriter {
     }
   }
 
-  /// Nothing if the end was asked for.
+  /// Returns nothing after a stop.
   std::vector<std::vector<TokenId>> promptsOf(const query::Node& body, const std::stop_token& stop) const {
     const bool isMap = query::inputsOf(body) != nullptr;
     spnl::BodyTokens tokens;
@@ -88,7 +88,7 @@ std::string written(const CallTokens& call, std::size_t perLine) {
 std::vector<CallTokens> promptTokens(const query::Node& query, const text::Tokenizer& tokenizer,
                                      const text::ChatTemplate& chat, const PromptTokenOptions& options,
                                      const std::stop_token& stop) {
-  // A body that the server takes is sent as it is, empty messages included.
+  // A body that the server accepts is sent unchanged, including empty messages.
   const spnl::ServerBodies bodies = spnl::isServerBody(query)
                                         ? spnl::ServerBodies{.bodies = {{{}, query}}, .withheld = {}}
                                         : spnl::serverBodies(query);
@@ -99,7 +99,7 @@ std::vector<CallTokens> promptTokens(const query::Node& query, const text::Token
     try {
       call.prompts = writer.promptsOf(body.body, stop);
     } catch (const Failure&) {
-      // After a stop, the encoding of a text is given up by a Failure.
+      // After a stop, the encoding of a text ends with a Failure.
       if (!stop.stop_requested()) throw;
     }
     if (stop.stop_requested()) break;
@@ -169,14 +169,14 @@ class MarkerWriter {
   }
 
   void writeGenerationPrompt() {
-    // Where both are one token, that counts as a cross marker.
+    // If both markers have one token, this token counts as a cross marker.
     const bool endsWithPlus = lastMarker() == m_options->plus && m_options->plus != m_options->cross;
     if (m_options->plus && m_options->cross && endsWithPlus) mark(m_options->plus);
     m_ids.insert(m_ids.end(), m_tokens->generationPrompt.begin(), m_tokens->generationPrompt.end());
   }
 
  private:
-  /// By token, as a server would find it: text and padding that hold the same token count too.
+  /// Finds markers by their token, as a server would. Text and padding with the same token count too.
   std::optional<TokenId> lastMarker() const {
     const auto found = std::find_if(m_ids.rbegin(), m_ids.rend(), [this](TokenId id) {
       return id == m_options->plus || id == m_options->cross;

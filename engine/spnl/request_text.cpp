@@ -21,7 +21,7 @@ std::string shellQuoted(std::string_view text) {
 
 std::string pythonLiteral(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  // Single quotes: JSON is full of double ones.
+  // Single quotes, because JSON is full of double quotes.
   std::string literal = "'";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -66,7 +66,7 @@ std::string curlLine(std::string_view body, std::string_view endpoint, bool stre
   if (body.size() <= kMaxCurlWord) {
     line += "  --data-binary " + shellQuoted(body) + "\n";
   } else {
-    // JSON on one line that begins with a brace: no line of it is the end mark.
+    // The JSON is one line that begins with a brace, so no line of it is the end mark.
     line += "  --data-binary @- <<'END_OF_QUERY'\n";
     line += body;
     line += "\nEND_OF_QUERY\n";

@@ -50,7 +50,7 @@ bool isParameter(const query::GenerateSettings& settings) {
          std::holds_alternative<query::Parameter>(settings.temperature);
 }
 
-/// The prompt without what gives no tokens; nothing if nothing is left.
+/// Returns the prompt without parts that give no tokens; nothing if no part is left.
 std::optional<Node> cleaned(const Node& node) {
   if (const auto* message = node.as<Message>()) {
     return message->text.empty() ? std::nullopt : std::optional<Node>(node);

@@ -28,7 +28,7 @@ constexpr std::int32_t kStandardSlots = 4;
 /// token has 12 more bytes. Each layer has 12 bytes for its keys and 12 for its values. The whole state has
 /// 12 more bytes.
 constexpr StateSize kSmolLm2{.fixed = 12 + 30 * 24, .perToken = 12 + 30 * 2 * 3 * 64 * 2};
-constexpr std::uint64_t kStreamBytes = 4;  // beside them, for each part of the cache that slots do not share
+constexpr std::uint64_t kStreamBytes = 4;  // further bytes for each part of the cache that slots do not share
 
 constexpr std::array<Member, 9> kRequestMembers{{{"request", false},
                                                  {"slot", true},

@@ -68,14 +68,14 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
       chosen = slot;
     }
     if (chosen) {
-      // A slot without tokens has nothing to lose: 0 / 0 is not below any limit.
+      // A slot without tokens has nothing to lose. Its share 0 / 0 is not below any limit.
       const float kept = best * wanted / static_cast<float>(m_slots[*chosen].tokens.size());
       losesMuch = kept < kMuch;
     }
   }
   if (chosen) return *chosen;
   losesMuch = true;
-  // The one that was used longest ago; of those that never were, the last.
+  // The least recently used slot; of the slots never used, the last.
   std::optional<std::size_t> oldest;
   for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
     if (m_slots[slot].isBusy) continue;
@@ -137,7 +137,7 @@ void Slots::saveIdle(std::size_t chosen, const std::string& request) {
   for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
     if (slot == chosen || m_slots[slot].isBusy) continue;
     if (save(m_slots[slot], request)) m_store->fit();
-    // Only where slots share their room does clearing one make room for others.
+    // Clearing a slot makes room for others only if slots share their room.
     if (m_settings.isUnified) clear(m_slots[slot], request);
   }
 }
@@ -218,7 +218,7 @@ Completed Slots::complete(const Completion& request) {
   slot.isBusy = true;
   if (losesMuch && m_store) {
     save(slot, request.name);
-    // Slots that share their room are cleared only later, so what they hold is in the way.
+    // Slots that share their room are cleared only later. Until then, their contents occupy room.
     std::size_t others = 0;
     for (std::size_t other = 0; m_settings.isUnified && other < m_slots.size(); ++other)
       if (other != chosen) others += m_slots[other].tokens.size();
@@ -243,7 +243,7 @@ Completed Slots::complete(const Completion& request) {
     found = common;
     const std::int32_t chunk = request.chunk.value_or(m_settings.chunk);
     if (chunk > 0) moved = movedRuns(slot.tokens, request.prompt, found, static_cast<std::size_t>(chunk));
-    // The next token is sampled from what comes of the last one, so that one is always computed.
+    // The next token is sampled from the last one's output, so the last one is always computed.
     completed.isKeptWhole = found + moved.size() == request.prompt.size();
     if (completed.isKeptWhole && !moved.empty()) {
       moved.pop_back();
@@ -269,7 +269,7 @@ namespace {
 
 constexpr float kLeastKept = 0.25F;
 
-/// In the precision in which the server compares shares.
+/// The share has the precision in which the server compares shares.
 float shareOf(std::size_t part, std::size_t whole) {
   return static_cast<float>(part) / static_cast<float>(whole);
 }
@@ -315,7 +315,7 @@ bool PromptStore::save(const Tokens& tokens) {
 
 bool PromptStore::load(Tokens& tokens, std::span<const TokenId> wanted, std::size_t room) {
   const std::size_t common = commonBeginning(tokens, wanted);
-  // A slot without tokens gives way to anything.
+  // A slot without tokens is always cleared first.
   float bestKept = tokens.empty() ? -1.0F : shareOf(common, tokens.size());
   float bestFound = shareOf(common, wanted.size());
   auto best = m_states.end();

@@ -99,7 +99,7 @@ class SglangReplay {
     for (const ScenarioPlace& step : op.field("steps").elements()) {
       const auto token = static_cast<TokenId>(step.integer("token", 0, std::numeric_limits<TokenId>::max()));
       Json found = Json::object();
-      // After a refusal the request is gone, and so is what would have followed.
+      // After a refusal, the request is removed, and its later events are left out.
       const bool runs = m_cache.runs(request);
       const bool isRefused = !runs || !m_cache.decode(request, token);
       if (m_story != nullptr && runs && isRefused) m_story->fail(request);

@@ -113,7 +113,8 @@ std::optional<CacheTeller::Nearest> CacheTeller::nearest(const trace::BlockKey& 
   return best;
 }
 
-/// Why a block was not found, by the rules of the engine's own cache (engine/cache/admission_plan.cpp).
+/// Returns why a block was not found, by the rules of the engine's own cache
+/// (engine/cache/admission_plan.cpp).
 void CacheTeller::explain(const PromptLookup& lookup, std::size_t index, bool isFirst,
                           trace::BlockLookedUp& facts) const {
   using trace::MissReason;

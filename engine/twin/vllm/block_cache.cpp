@@ -37,7 +37,7 @@ std::int64_t BlockCache::blocksFor(std::size_t tokens) const {
 }
 
 std::vector<BlockId> BlockCache::findPrefix(const BlockChain& chain) const {
-  // The last token is always computed, because the next one is sampled from what comes of it.
+  // The last token is always computed, because the next one is sampled from its output.
   const std::size_t most = (chain.tokens().size() - 1) / static_cast<std::size_t>(m_blockSize);
   std::vector<BlockId> found;
   for (const BlockName& name : chain.names()) {
@@ -166,7 +166,7 @@ std::optional<std::vector<BlockId>> BlockCache::decode(const std::string& reques
 void BlockCache::free(const std::string& request) {
   const auto found = m_requests.find(request);
   if (found == m_requests.end()) return;
-  // The end of a request is given up before its beginning, which others are more likely to share.
+  // The end of a request is freed before its beginning, because others more likely share the beginning.
   std::vector<BlockId> nameless;
   const std::vector<BlockId>& blocks = found->second.blocks;
   for (auto number = blocks.rbegin(); number != blocks.rend(); ++number) {
@@ -214,7 +214,7 @@ namespace {
 
 enum class CborKind : std::uint8_t { Unsigned = 0, Negative = 1, Bytes = 2, Text = 3, Array = 4 };
 
-/// The few kinds of canonical CBOR that names are made of.
+/// The subset of canonical CBOR that names are made of.
 class CborText {
  public:
   void addHead(CborKind kind, std::uint64_t number) {

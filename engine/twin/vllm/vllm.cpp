@@ -36,7 +36,7 @@ constexpr std::array<Member, 13> kOpMembers{{{"op", false},
                                              {"events", true}}};
 constexpr std::array<Member, 3> kStepMembers{{{"token", false}, {"blocks", true}, {"refused", true}}};
 
-/// As names are published: their last 64 bits.
+/// Names as the server publishes them: their last 64 bits.
 std::uint64_t publishedName(const BlockName& name) {
   std::uint64_t number = 0;
   for (std::size_t byte = name.size() - 8; byte < name.size(); ++byte) number = number << 8U | name[byte];
@@ -155,7 +155,7 @@ class VllmReplay {
     for (const ScenarioPlace& step : op.field("steps").elements()) {
       Json found;
       const auto token = static_cast<TokenId>(step.integer("token", 0, std::numeric_limits<TokenId>::max()));
-      // After a refusal the request is gone, and so is what would have followed.
+      // After a refusal, the request is removed, and its later events are left out.
       const bool runs = m_cache.runs(request);
       const auto blocks = runs ? m_cache.decode(request, token) : std::nullopt;
       if (m_story != nullptr && runs && !blocks) m_story->fail(request);
