@@ -14,7 +14,7 @@
 namespace spanscope {
 
 compute::Backends programBackends(const std::filesystem::path& cudaLibrary) {
-  // The processor first: a card has to be asked for.
+  // The CPU comes first. A GPU is used only on request.
   return compute::Backends({cpu::cpuBackendKind(), cudaKind(cudaLibrary)});
 }
 
@@ -24,7 +24,8 @@ void useInstructionSetOfEnvironment() {
 
 namespace {
 
-/// Beside the program, above it (as tests lie in a build), or where installed programs have their libraries.
+/// Searches beside the program, above it (tests of a build are there), and in the folder of installed
+/// libraries.
 std::filesystem::path findLibrary() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -38,7 +39,7 @@ std::filesystem::path findLibrary() {
 
 compute::BackendKind open(const std::filesystem::path& path) {
   if (path.empty()) return compute::absentKind(compute::kNvidiaCards.name, "not built into this program");
-  // It stays open: the kind's functions are its.
+  // The library stays open, because the kind's functions belong to it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();

@@ -57,15 +57,15 @@ struct Scratch {
 
   std::int64_t headSize;
   std::int64_t sumStride;
-  float* rotated;        ///< [queries][headSize], for the range in work
-  float* scores;         ///< [queries][kScoreStride], of the tile in work
-  float* sums;           ///< [queries][sumStride], of the stretch in work
+  float* rotated;        ///< [queries][headSize], for the current range
+  float* scores;         ///< [queries][kScoreStride], of the current tile
+  float* sums;           ///< [queries][sumStride], of the current stretch
   float* merged;         ///< [queries][sumStride], of the stretches before
-  float* maximum;        ///< of the stretch in work
-  float* total;          ///< Σ e^(score − maximum) of the stretch in work
-  float* mergedMaximum;  ///< of the stretches before
+  float* maximum;        ///< of the current stretch
+  float* total;          ///< Σ e^(score − maximum) of the current stretch
+  float* mergedMaximum;  ///< of the previous stretches
   float* mergedTotal;
-  float* decay;  ///< what the sums of a query shrink by when a tile raises its maximum
+  float* decay;  ///< factor of a query's sums when a tile raises its maximum
   float* end;
 };
 
@@ -100,7 +100,7 @@ class HeadWorker {
     }
   }
 
-  /// Leaves the results of some stretches at `results`, in order.
+  /// Writes the results of some stretches to `results`, in order.
   void attendStretches(const AttentionTask& task, float* results) {
     const std::int64_t queries = task.rows.rowCount * m_group;
     const PlannedRange* rotated = nullptr;
@@ -142,7 +142,8 @@ class HeadWorker {
     clearMerged(queries);
     const PlannedRange* rotated = nullptr;
     for (const KeyStretch& stretch : m_run.stretches) {
-      // Stretches that no row of the task sees need no work; there are many in front of the last rows.
+      // Stretches to which no row of the task attends need no work. The last rows have many keys before their
+      // windows.
       const PlannedRange& range = m_run.ranges[stretch.range];
       if (stretch.ranges == 1 && m_run.limit(range, firstRow + rowCount - 1) <= stretch.begin) continue;
       attendStretch(stretch, firstRow, rowCount, rotated);
@@ -262,7 +263,7 @@ class HeadWorker {
   void score(std::int64_t first, std::int64_t last, std::size_t firstPiece = 0) {
     constexpr auto kTable = scoreTable<Element>(std::make_integer_sequence<int, kRowTile>());
     const std::span<const KeyPiece<Element>> all = m_pieces.from(firstPiece);
-    // The keys of two vectors stay in the nearest cache until all queries have been there.
+    // Keys of two vectors stay in the nearest cache until all queries have been scored.
     const auto together =
         last - first <= kRowTile
             ? all.size()
@@ -328,7 +329,7 @@ class HeadWorker {
     }
   }
 
-  /// The keys of a tile that a row reads, as places in it.
+  /// Returns the keys of a tile that a row reads, as places in the tile.
   struct Seen {
     std::int64_t low = 0;
     std::int64_t high = 0;
@@ -367,7 +368,8 @@ class HeadWorker {
              });
   }
 
-  /// The ranges of a stretch share tiles: each is scored with queries turned for it, then they are one.
+  /// The ranges of a stretch share tiles. Each range is scored with queries rotated for it. Then the tile's
+  /// scores are used together.
   void attendShortRanges(const KeyStretch& stretch, std::int64_t firstRow, std::int64_t rowCount) {
     const std::size_t end = stretch.range + stretch.ranges;
     for (std::size_t index = stretch.range; index < end && !m_job.stop->stop_requested();) {
@@ -395,7 +397,7 @@ class HeadWorker {
     for (; index < end && at + m_run.ranges[index].keys() <= kMostTileKeys; ++index) {
       const PlannedRange& range = m_run.ranges[index];
       const std::size_t first = m_pieces.count();
-      // Later rows see less of it.
+      // Later rows attend to fewer keys of it.
       if (range.keys() > 0 && m_run.start(range, firstRow) < range.end) {
         m_pieces.add(m_tiles, range.blocks, range.begin, range.end, at, m_parts, chosenOf(range));
       }
@@ -605,7 +607,7 @@ class HeadWorker {
   std::vector<std::uint8_t> m_chosen;  ///< by range and virtual block
   std::vector<std::size_t> m_firstChosen;
   std::vector<float> m_partBounds;
-  std::vector<Seen> m_seen;  ///< of the tile in work, by row that sees any of it
+  std::vector<Seen> m_seen;  ///< of the current tile, by row that reads any key of it
 };
 
 std::int64_t scratchFloats(std::int64_t queries, std::int64_t headSize) {

@@ -12,13 +12,13 @@ namespace {
 // that queries and sums stay there too.
 constexpr std::int64_t kQueriesPerTask = 48;
 
-// Passes with fewer tasks have their few rows split along the keys, so that every core has some.
+// In passes with fewer tasks, the rows are also split along the keys, so that every core has some work.
 constexpr std::size_t kEnoughTasks = 64;
-// Queries of a task that is split: more keep a core busy with what they share.
+// Max queries of a run whose tasks are split. With more queries, the use of each key keeps a core busy.
 constexpr std::int64_t kMostSplitQueries = 16;
-// Multiply-adds that take a core as long as to read an element from memory, about.
+// Approximate number of multiply-adds in the time that a core takes to read an element from memory.
 constexpr std::int64_t kReading = 16;
-// Keys that a task has at least, if there are as many.
+// Min number of keys of a task, if there are as many.
 constexpr std::int64_t kLeastKeys = 256;
 
 /// The local indices of a run's rows.
@@ -34,7 +34,7 @@ std::vector<KeyStretch> stretchesOf(const std::vector<PlannedRange>& ranges, std
   std::vector<KeyStretch> stretches;
   for (std::size_t index = 0; index < ranges.size(); ++index) {
     const PlannedRange& range = ranges[index];
-    // Depends only on the ranges, so that every row that reads them has the same stretches.
+    // Depends only on the ranges, so that all rows that read them have the same stretches.
     std::int64_t joined = 0;
     std::size_t next = index;
     std::size_t some = 0;

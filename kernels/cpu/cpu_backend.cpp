@@ -32,7 +32,7 @@ namespace {
 using compute::DType;
 using compute::WeightFormat;
 
-// Changes whenever the same input would give other bits.
+// Changes whenever the same input gives other bits.
 constexpr const char* kNumericRevision = "cpu-3";
 constexpr const char* kFastRevision = "/fast-1: ";
 
@@ -290,7 +290,7 @@ class CpuBackend final : public compute::Backend {
   }
 
  private:
-  /// Everything but a product comes after those that wait.
+  /// All operations except products come after the waiting products.
   void settle() { m_matmul.settle(m_executor); }
 
   static void checkCount(const CpuTensor& tensor, std::size_t found) {
@@ -341,7 +341,7 @@ namespace {
 struct Named {
   const char* name;
   std::int64_t target;
-  /// The instructions of a set that Highway does not know, see fast/low_precision.cpp.
+  /// Instructions of a set that Highway does not know; see fast/low_precision.cpp.
   ByteDots dots = ByteDots::None;
 };
 constexpr std::array kSets = {Named{"AMX", HWY_AVX3 | HWY_AVX3_DL, ByteDots::Amx},
@@ -357,11 +357,11 @@ void use(std::int64_t targets) {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-/// Leaves the set in use if it is there, and else all.
+/// Restricts the instructions to the set if the processor has it. Otherwise allows all.
 bool tryToUse(const Named& set) {
   use(0);
   const std::int64_t there = (hwy::SupportedTargets() & HWY_TARGETS) | HWY_SCALAR;
-  // Kernels for the first of its sets are those that are used.
+  // The kernels of the set's first target are used.
   const std::int64_t first = set.target & HWY_TARGETS;
   if (first == 0 ? set.target != HWY_SCALAR : (there & first) != first) return false;
   use(set.target);

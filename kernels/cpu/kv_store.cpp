@@ -271,7 +271,7 @@ namespace {
 
 using compute::StoredPart;
 
-/// One row against its slot. Keys of a slot lie blockSize elements apart, values together.
+/// Compares one row with its slot. Keys of a slot are blockSize elements apart; values are consecutive.
 template <class T>
 float deviationOf(const float* row, const CpuKvStore& store, StoredPart part, std::int32_t layer,
                   std::int64_t slot, const RowKernels& kernels, const float* cosSin, float* rotated) {

@@ -31,7 +31,7 @@ MachineMeter::MachineMeter(int threads)
       m_kernels(limitKernels()),
       m_fastKernels(fastLimitKernels()),
       m_buffer(kBufferBytes, "memory measurement") {
-  // Pages exist only once they are written; reading them before would read one page of zeros.
+  // The system makes pages only when they are written. Unwritten pages would all read one page of zeros.
   std::byte* data = m_buffer.as<std::byte>();
   m_pool.run(kBufferBytes / kPartBytes, {}, [data](std::int64_t part, int) {
     std::memset(data + static_cast<std::size_t>(part) * kPartBytes, 1, kPartBytes);
@@ -53,7 +53,8 @@ double MachineMeter::sampleByteOperations() {
 double MachineMeter::sampleOperations(double (*loop)(std::int64_t rounds, float* sink)) {
   if (loop == nullptr) return 0;
   const std::int64_t parts = kPartsPerThread * m_pool.size();
-  std::vector<double> operations(static_cast<std::size_t>(m_pool.size()) * 8);  // a line for each thread
+  std::vector<double> operations(static_cast<std::size_t>(m_pool.size()) * 8);  // one line of cache for each
+                                                                                // thread
   std::vector<float> sinks(static_cast<std::size_t>(m_pool.size()) * 16);
   const auto begin = Clock::now();
   m_pool.run(parts, {}, [&](std::int64_t, int thread) {

@@ -11,13 +11,14 @@ namespace spanscope::cpu {
 
 namespace {
 
-// Rows that are packed at once: bounds the scratch memory, and one pass over the weights serves them all.
+// Max rows that are packed at once. This bounds the scratch memory. One pass over the weights serves all of
+// them.
 constexpr std::int64_t kMostRows = 768;
 // A block's packed rows (kRowBlock × columns) share the second-level cache with its sums. A panel's part
 // (columns × panelWidth) stays in the first level.
 constexpr std::int64_t kRowBlock = 96;
 constexpr std::int64_t kMostColumns = 288;
-constexpr std::int64_t kColumnStep = 32;  ///< whole lines of memory, and whole parts of most formats
+constexpr std::int64_t kColumnStep = 32;  ///< whole cache lines, and whole parts of most formats
 constexpr std::int64_t kBlockFeatures = 256;
 // Packed weights are widened once for all rows of a block. Twice as many rows halve the cost, and still leave
 // half of a second-level cache of a MiB. Rows of lower precision take less of it anyway.
@@ -30,7 +31,7 @@ constexpr std::int64_t kWidenedColumns = 64;
 // Columns of borrowed weights that are arranged at once for few rows. Each feature has a stretch that is long
 // enough for fast reads. Four panels stay in the second-level cache.
 constexpr std::int64_t kBorrowedColumns = 512;
-// With few rows the weights are streamed: at most about this much of them in a block.
+// With few rows, weights are streamed. A block has at most about this many bytes of weights.
 constexpr std::int64_t kStreamedBytes = 2048 * 1024;
 
 constexpr auto kLineBytes = static_cast<std::int64_t>(AlignedBuffer::kAlignment);
@@ -40,8 +41,8 @@ std::int64_t ceilDiv(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// Columns that are gone through at a time: nearly equal parts of whole blocks of the format. A short part
-/// would cost as much for fetching and storing its sums.
+/// Max columns per step: nearly equal parts of whole blocks of the format. A short part would take as long
+/// for loading and storing its sums.
 std::int64_t columnBlockOf(const CpuWeight& weight) {
   const std::int64_t step =
       std::max<std::int64_t>(kColumnStep, compute::infoOf(weight.format()).blockElements);
@@ -129,8 +130,8 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
     else
       job.columnBlock = weight.isBorrowed() ? kBorrowedColumns : job.columns;
     job.columnBlock = std::min(job.columnBlock, job.columns);
-    // Each thread streams one stretch of memory. Only of large weights it takes several: who is held up then
-    // leaves some to the others.
+    // Each thread streams one contiguous stretch. Large weights have several stretches per thread, so that
+    // others can take those of a delayed thread.
     job.panelBlock = std::min(std::max<std::int64_t>(1, kStreamedBytes / weight.panelBytes()),
                               ceilDiv(job.panels, threads));
     panelStep = kernels.mostPanels;
@@ -138,7 +139,7 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
     const std::int64_t most = ceilDiv(isPacked || isFast ? kLargeRowBlock : kRowBlock, kernels.rowTile);
     job.rowBlock = ceilDiv(job.rowTiles.tiles, ceilDiv(job.rowTiles.tiles, most));
     job.columnBlock = columnBlockOf(weight);
-    // A narrow product, too, has something for every thread.
+    // A narrow product also has work for every thread.
     job.panelBlock =
         std::min(kBlockFeatures / kernels.panelWidth,
                  ceilDiv(job.panels, ceilDiv(3 * threads, ceilDiv(job.rowTiles.tiles, job.rowBlock))));
@@ -218,7 +219,7 @@ void Matmul::runRows(Executor& executor, std::int64_t first, std::int64_t rows) 
     const Piece& piece = m_pieces[number];
     const std::int64_t block = index - piece.firstBlock;
     float* const own = scratch + thread * floats;
-    // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.
+    // Neighbouring blocks share panels. Panels come from memory once; the rows stay in a cache anyway.
     piece.kernels->block(piece.job, block % piece.rowBlocks, block / piece.rowBlocks,
                          {.sums = own,
                           .widened = piece.widened > 0 ? own + piece.sums : nullptr,

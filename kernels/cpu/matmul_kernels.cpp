@@ -24,10 +24,10 @@ namespace {
 
 constexpr std::int64_t kWidth = 2 * static_cast<std::int64_t>(kLanes);
 
-// How far ahead of the arithmetic a stream of weights is asked for.
+// How many bytes ahead of the arithmetic a stream of weights is prefetched.
 constexpr std::int64_t kAheadBytes = 1024;
 
-/// The two vectors that one k of a panel consists of.
+/// The two vectors of a panel for one k.
 struct PanelVectors {
   FloatVector first;
   FloatVector second;
@@ -82,7 +82,8 @@ void multiplyStreams(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT
   for (std::int64_t k = 0; k < count; ++k) {
     SPANSCOPE_UNROLL
     for (int p = 0; p < kPanels; ++p) {
-      // The compiler would keep the rows' elements from one panel to the next, and sums in memory for it.
+      // Without this, the compiler would keep the rows' elements from one panel to the next. The sums would
+      // then move to memory.
       if (p > 0 && kRows > 1) std::atomic_signal_fence(std::memory_order_seq_cst);
       const PanelVectors panel = loadPanel(panels + p * panelStride);
       if (kRows > 1) hwy::Prefetch(panels + p * panelStride + kAhead);  // a single row needs no prefetch
@@ -133,10 +134,10 @@ constexpr StreamsTable<Element> streamsTable(std::integer_sequence<int, kRow...>
   return {streamsRow<Element, kRow + 1>(std::make_integer_sequence<int, kMostPanels>())...};
 }
 
-/// Where memory is asked for what comes next, while the arithmetic has what it needs.
+/// The memory to prefetch during the arithmetic.
 struct Ahead {
-  const std::byte* at = nullptr;  ///< null: nowhere
-  std::int64_t bytes = 0;         ///< for each k
+  const std::byte* at = nullptr;  ///< null: no prefetch
+  std::int64_t bytes = 0;         ///< bytes for each k
 };
 
 /// sums[row] (+)= Σ over `count` k of rows[k][row] · panel[k], for a panel in the nearest cache. One turn of
@@ -197,7 +198,7 @@ constexpr std::array<MultiplyTile<Element>, kRowTile> tileTable(
   return {&multiplyTile<kRow + 1, kAsks, Element>...};
 }
 
-/// Adds up what the block's tiles left in `sums`, bias and the former result, in this order.
+/// Adds the sums of the block's tiles, the bias and the previous output, in this order.
 void finish(const MatmulJob& job, std::int64_t firstRow, std::int64_t rows, std::int64_t firstPanel,
             std::int64_t panels, const float* sums, std::int64_t sumStride) {
   const FloatTag d;
@@ -230,7 +231,8 @@ const float* rowsOf(const MatmulJob& job) {
   return reinterpret_cast<const float*>(job.packedRows);
 }
 
-/// Parts of panels in a product: the place of k of the first panel, and elements to the next panel.
+/// Parts of panels in a product, from one k on. `at` is in the first panel. The next panel is `stride`
+/// elements further.
 template <class Element>
 struct Panels {
   const Element* at = nullptr;
@@ -307,7 +309,7 @@ class PackedPanels {
   float* m_out;
 };
 
-/// One tile of rows: its panels are read once, several at a time.
+/// One tile of rows. Its panels are read once, several at a time.
 template <class Source>
 void streamedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulScratch& scratch) {
   using Element = typename Source::Element;
@@ -331,7 +333,8 @@ void streamedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulSc
   finish(job, 0, rows, firstPanel, panels, scratch.sums, sumStride);
 }
 
-/// Where the part of the panel after this one lies; of a borrowed weight it lies in many places.
+/// Returns where the part of the panel after this one is, for a prefetch. Null for a borrowed weight, whose
+/// parts are in many places.
 Ahead nextPanel(const CpuWeight& weight, std::int64_t panel, std::int64_t k) {
   if (weight.isBorrowed()) return {};
   const std::int64_t bytes = weight.panelBytes() / weight.columns();
@@ -340,7 +343,7 @@ Ahead nextPanel(const CpuWeight& weight, std::int64_t panel, std::int64_t k) {
           bytes};
 }
 
-/// Several tiles of rows: a part of a panel stays in the nearest cache for all of them.
+/// Several tiles of rows. A part of a panel stays in the nearest cache for all of them.
 template <class Source>
 void cachedBlock(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
                  const MatmulScratch& scratch) {
@@ -366,14 +369,14 @@ void cachedBlock(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panel
         float* const sums = scratch.sums + panel * sumStride + (row - firstRow) * kWidth;
         const auto& table = tile + 1 == lastTile && ahead.at != nullptr ? kAskingTiles : kTiles;
         table[static_cast<std::size_t>(tileRows - 1)](packed, taken, ahead, count, sums, k == 0);
-        // As long as the sums are near.
+        // The sums are still in a near cache.
         if (k + count == job.columns) finish(job, row, tileRows, firstPanel + panel, 1, sums, sumStride);
       }
     }
   }
 }
 
-/// One tile of few rows: a value is used as soon as it is there, and not stored.
+/// One tile of few rows. A weight is used right after it was widened, and not stored.
 void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulScratch& scratch) {
   const CpuWeight& weight = *job.weight;
   const PackedFunctions& functions = packedFunctions(weight.format());

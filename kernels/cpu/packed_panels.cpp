@@ -16,7 +16,7 @@ using compute::WeightFormatInfo;
 
 constexpr std::int64_t kMostPart = 32;
 
-/// Bits of a code in the lower plane; the rest lies in the upper one.
+/// Bits of a code in the lower plane. The remaining bits are in the upper plane.
 int lowBits(int bits) {
   return bits == 8 ? 8 : bits >= 4 ? 4 : 2;
 }

@@ -11,7 +11,7 @@
 namespace spanscope::cpu {
 namespace {
 
-/// The inputs, once they are known to fit.
+/// Returns the inputs after a check that they fit.
 const compute::PassInputs& checked(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
                                    const compute::KvShape& store, const compute::PassInputs& inputs) {
   compute::checkPass(shape, rotary, store, inputs);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kStep = static_cast<std::int64_t>(kLanes);
 
-/// Calls whole(i) for every full vector, then rest(i, count) for what is left of one.
+/// Calls whole(i) for every full vector, then rest(i, count) for the remaining elements.
 template <class Whole, class Rest>
 HWY_INLINE void forVectors(std::int64_t count, const Whole& whole, const Rest& rest) {
   std::int64_t i = 0;
@@ -28,7 +28,7 @@ HWY_INLINE void forVectors(std::int64_t count, const Whole& whole, const Rest& r
   if (i < count) rest(i, static_cast<std::size_t>(count - i));
 }
 
-/// The first `count` elements, and zeros.
+/// Loads the first `count` elements; the others are zeros.
 HWY_INLINE FloatVector loadPart(const float* source, std::size_t count) {
   const FloatTag d;
   HWY_ALIGN float part[kLanes] = {};

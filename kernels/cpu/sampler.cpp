@@ -38,7 +38,7 @@ class RowSampler {
   SampledToken sample() {
     const std::span<const float> logits = m_row.logits;
     const SamplingKernels::Largest largest = m_kernels.largest(logits.data(), logits.size());
-    // Which one is damaged is found where it does not matter how long it takes.
+    // A slow search finds the damaged logit. Its time does not matter.
     if (largest.damaged || largest.logit == -std::numeric_limits<float>::infinity())
       return compute::sampleRow(m_row);
 
@@ -78,7 +78,7 @@ class RowSampler {
     return place;
   }
 
-  /// Of all tokens. m_sums holds the sums of the weights.
+  /// Draws from all tokens. m_sums has the sums of the weights.
   TokenId drawAny(const WeightFunction& function, std::uint64_t total) {
     std::uint64_t rest = target(total);
     std::size_t block = 0;
@@ -208,7 +208,7 @@ class RowSampler {
                                                   [&](std::uint32_t place) { return digit(place) != last; }) -
                                    m_active);
     }
-    // They are all equal now.
+    // The remaining candidates are all equal.
     const std::uint32_t* place = m_active;
     for (std::uint64_t next = measure(*place); next < least; next = measure(*place)) {
       least -= next;
@@ -246,7 +246,7 @@ void SamplingWorkspace::reserve(std::size_t logitCount, bool candidates) {
 }
 
 void Sampler::run(Executor& executor, std::span<const SamplingRow> rows, std::span<SampledToken> tokens) {
-  // About as many multiply-adds as a logit takes.
+  // Approximate time for a logit, in multiply-adds.
   constexpr std::size_t kWorkPerLogit = 32;
   std::size_t most = 0;
   std::size_t work = 0;

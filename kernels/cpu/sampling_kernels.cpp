@@ -35,7 +35,7 @@ struct Weight {
   IntVector rest;
 };
 
-/// Calls each(i, vector) for every vector of logits from element i on; the last is filled up.
+/// Calls each(i, vector) for every vector of logits from element i on. The last vector is filled up.
 template <class Each>
 HWY_INLINE void forLogits(const float* logits, std::size_t count, float filler, const Each& each) {
   const FloatTag d;

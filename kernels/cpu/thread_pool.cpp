@@ -86,7 +86,7 @@ std::string ThreadPool::shortfall() const {
   return fewer + "more than " + std::to_string(kMostThreadsACore) + " a core only wait for each other";
 }
 
-/// Ends the workers beyond `left`. They sleep without a job, and are woken to end.
+/// Ends the workers beyond `left`. They sleep without a job, and are woken up for this.
 void ThreadPool::endWorkers(std::size_t left) {
   for (std::size_t i = left; i < m_workers.size(); ++i) m_workers[i].request_stop();
   { const std::lock_guard lock(m_mutex); }
@@ -136,7 +136,7 @@ void ThreadPool::awaitThreads(Clock::time_point begin) {
   const Clock::time_point worked = Clock::now();
   while (!isDone()) std::this_thread::yield();
   const Clock::time_point end = Clock::now();
-  // A thread on its last tile is waited for no longer than the caller's own tiles took.
+  // The wait for a thread on its last tile lasts at most as long as the caller's own tiles took.
   if (end - worked < kPatience || end - worked < worked - begin) return;
   m_aloneUntil = end + m_alone;
   m_alone = std::min<Clock::duration>(kMostAlone, 2 * m_alone);

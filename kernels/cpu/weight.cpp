@@ -45,11 +45,11 @@ struct PanelSource {
   const std::byte* row(std::int64_t index) const { return data + index * rowBytes; }
 };
 
-// Panels are matrices turned over, square by square.
+// Panels are transposed matrices. Square by square is transposed.
 using Halves = std::uint16_t __attribute__((vector_size(16)));
-// Rows are far apart, so what comes next of them is asked for.
+// Rows are far apart in memory, so the next elements of each row are prefetched.
 constexpr std::int64_t kAhead = 256;
-// Words of a row that are turned at a time: a line of the cache.
+// Words of a row that are transposed at a time: a cache line.
 constexpr std::int64_t kTurned = 16;
 
 std::uint32_t loadHalf(const std::byte* at) {

@@ -16,10 +16,10 @@ namespace spanscope::cuda {
 
 namespace {
 
-/// Throws Failure unless `status` is a success. A sticky error of the card stays with it.
+/// Throws Failure unless `status` is a success. A sticky error of the GPU remains.
 void check(cudaError_t status, const std::string& call) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // the next call shall not report it once more
+  cudaGetLastError();  // the next call must not report it again
   throw Failure(
       errorAt(call, std::string(cudaGetErrorName(status)) + ", " + cudaGetErrorString(status), "success"));
 }
@@ -37,7 +37,7 @@ std::string bytesText(std::size_t bytes) {
 /// Shared memory of a thread block without a request.
 constexpr std::size_t kPlainSharedBytes = 48U << 10U;
 
-/// As the driver's module says it; empty where it does not.
+/// The version in the driver's module; empty if the module has none.
 std::string driverReleaseHere() {
   std::ifstream file("/proc/driver/nvidia/version");
   std::string line;
@@ -46,7 +46,7 @@ std::string driverReleaseHere() {
 }
 
 bool isDriverToldToCompile() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets environment variables.
   const char* const value = std::getenv("CUDA_FORCE_PTX_JIT");
   return value != nullptr && std::string_view(value) == "1";
 }
@@ -65,7 +65,7 @@ struct Device::State {
 };
 
 int deviceCount() {
-  // Without a driver the call below speaks of one that is too old.
+  // Without a driver, the call below reports a driver that is too old.
   int driver = 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   if (driver == 0) throw Failure(errorAt("CUDA", "no driver for NVIDIA cards", "one"));
@@ -348,7 +348,7 @@ void Stream::replay(const Graph& graph) {
 struct MatrixProducts::State {
   Device owner;
   cublasHandle_t handle = nullptr;
-  DeviceMemory workspace = {};  ///< its own, so that graphs may hold its address
+  DeviceMemory workspace = {};  ///< a separate workspace, so that graphs may contain its address
 
   ~State() {
     owner.state().selectQuietly();
@@ -376,7 +376,7 @@ void MatrixProducts::run(Stream& stream, const MatrixProduct& product) {
         "cublasSetWorkspace");
   const float alpha = 1;
   const float beta = product.accumulate ? 1 : 0;
-  // cuBLAS counts by columns: what is row-major here is the transpose there.
+  // cuBLAS counts by columns. A row-major matrix here is its transpose there.
   check(cublasGemmEx(m_state->handle, CUBLAS_OP_T, CUBLAS_OP_N, product.columns, product.rows, product.depth,
                      &alpha, product.weight, CUDA_R_16BF, static_cast<int>(product.weightStride), product.x,
                      CUDA_R_16BF, static_cast<int>(product.xStride), &beta, product.out,

@@ -16,9 +16,9 @@ using compute::WeightFormatInfo;
 constexpr std::int64_t kWidth = BytePanelShape::kWidth;
 constexpr std::int64_t kHalf = kWidth / 2;
 constexpr std::int64_t kMostGroups = 8;
-constexpr std::int64_t kGroupsOfOnes = 4;  ///< of whose codes a vector has a bit each
+constexpr std::int64_t kGroupsOfOnes = 4;  ///< groups for which a vector has one bit of each code
 
-/// Bits of a code in the lower planes; the rest lies in the upper ones.
+/// Bits of a code in the lower planes. The remaining bits are in the upper planes.
 int lowBitsOf(int bits) {
   return bits == 8 ? 8 : bits >= 4 ? 4 : 2;
 }

@@ -22,11 +22,12 @@ using compute::PackedRule;
 using compute::WeightFormat;
 using namespace avx512;
 
-/// Most rows that are left to AVX512_VNNI.
+/// Max rows for which AVX512_VNNI is used instead.
 constexpr std::int64_t kFewRows = 4;
 constexpr int kMostRows = 2 * kTileRows;
 constexpr std::int64_t kDotStride = kFastWidth * static_cast<std::int64_t>(sizeof(std::int32_t));
-/// Parts whose sums of integers are scaled together, so that a sum is fetched and stored once for all.
+/// Max parts whose integer sums are scaled together. Each float sum is then loaded and stored once for all
+/// parts.
 constexpr int kTogether = 4;
 
 /// A packed tile of rows, from some part on.
@@ -113,7 +114,7 @@ void addParts(const TileRows& tile, const std::byte* taken, float* sums) {
 template <int kPart, bool kHasMinimum>
 void multiplyParts(TileRows tile, const std::byte* taken, std::int64_t parts, float* sums) {
   while (parts > 0) {
-    // Nearly equal numbers: a part alone costs as much for its sums as four.
+    // Nearly equal numbers, because a single part takes as long as four for its sums.
     const std::int64_t turns = (parts + kTogether - 1) / kTogether;
     const std::int64_t count = (parts + turns - 1) / turns;
     switch (count) {

@@ -34,12 +34,12 @@ constexpr std::int64_t kFeatures = 8;  ///< of a vector
 constexpr int kVectors = 4;            ///< of a group
 constexpr int kTogether = 2;           ///< vectors whose sums are in registers beside those of many rows
 constexpr int kMostActivation = 127;
-/// How far ahead of the arithmetic a stream of weights is asked for, in bytes.
+/// How many bytes ahead of the arithmetic a stream of weights is prefetched.
 constexpr std::int64_t kAhead = 1024;
 constexpr std::int64_t kLine = 64;
-/// Rows whose sums are all in registers beside the four vectors of a group.
+/// Max rows whose sums all fit in registers beside the four vectors of a group.
 constexpr int kMostUnrolledRows = 2;
-/// The same beside kTogether of them.
+/// The same beside kTogether of these vectors.
 constexpr int kMostRows = 6;
 
 /// How the products of a part are summed.
@@ -64,7 +64,7 @@ constexpr Sums sumsOf(const PackedRule& rule) {
   return rule.bits == 8 || rule.hasTable ? Sums::Words : Sums::Bytes;
 }
 
-/// Groups whose products, two and two added by the instruction itself, fit into 16 bits.
+/// Max groups whose products fit in 16 bits. The instruction itself adds pairs of products.
 template <WeightFormat kFormat>
 constexpr int kSummedGroups = std::min(std::numeric_limits<std::int16_t>::max() /
                                            (((1 << kRuleOf<kFormat>.bits) - 1) * kMostActivation * 2),
@@ -98,7 +98,7 @@ __m256i bitsOf(__m256i bytes, unsigned shift, int mask) {
                           _mm256_set1_epi8(static_cast<char>(mask)));
 }
 
-/// Bit `from` of each byte, where bit `to` is.
+/// Moves bit `from` of each byte to bit `to`.
 __m256i bitAt(__m256i bytes, unsigned from, unsigned to) {
   const __m256i moved = from >= to ? _mm256_srli_epi16(bytes, static_cast<int>(from - to))
                                    : _mm256_slli_epi16(bytes, static_cast<int>(to - from));
@@ -198,7 +198,7 @@ void takeParts(const BytePanelShape& shape, const std::byte* panel, std::int64_t
   }
 }
 
-/// A part of a tile of rows.
+/// One part of a tile of rows.
 template <int kRows>
 struct RowPart {
   const std::int32_t* initial;
@@ -213,7 +213,7 @@ struct RowPart {
         codes(initial + 3 * kRows) {}
 };
 
-/// Codes of a part that was taken apart: of the vectors from `codes` on.
+/// Codes of a part that was unpacked, from the vector `codes` on.
 struct TakenCodes {
   const std::byte* codes;
 
@@ -226,7 +226,7 @@ struct TakenCodes {
   HWY_INLINE void askAhead(int /*group*/) const {}
 };
 
-/// Codes of a part that are taken as they are multiplied with.
+/// Codes of a part that are unpacked during the multiplication.
 template <WeightFormat kFormat>
 struct PackedCodes {
   const BytePart& place;
@@ -237,7 +237,7 @@ struct PackedCodes {
   HWY_INLINE __m256i words(int group, int pair, int vector) const {
     return pair == 0 ? firstAndThird(bytes(group, vector)) : secondAndFourth(bytes(group, vector));
   }
-  /// Asks for weights that follow later, as many with each group as the group takes.
+  /// Prefetches later weights: with each group, as many bytes as the group uses.
   HWY_INLINE void askAhead(int group) const {
     constexpr std::int64_t kGroupBytes = kRuleOf<kFormat>.bits * kGroup * kFastWidth / 8;
     const std::byte* const from = place.part + kAhead + group * kGroupBytes;
@@ -247,7 +247,7 @@ struct PackedCodes {
   }
 };
 
-// GCC would compute many products before it adds them, and run out of registers.
+// Without this, GCC would compute many products before it adds them, and run out of registers.
 
 HWY_INLINE void addProductsOfBytes(__m256i& sums, __m256i weights, __m256i x) {
   __m256i products;
@@ -263,7 +263,7 @@ HWY_INLINE void addDots(__m256i& sums, __m256i weights, __m256i x) {
   asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(weights), "x"(x));
 }
 
-/// Adds the products of one group to sums in 16 bits, or puts them there.
+/// Adds the products of one group to sums in 16 bits, or begins the sums with them.
 template <int kRows, int kCount, class Codes>
 HWY_INLINE void addBytes(const std::int32_t* activations, const Codes& codes, int group, bool isFirst,
                          __m256i (&sums)[kRows][kCount]) {
@@ -419,8 +419,8 @@ void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t p
   }
 }
 
-/// sums[panel][row][32] = Σ over whole panels, whose parts are multiplied with as they are taken. Of several
-/// panels, whose bytes come from as many places of memory, a part is taken in turn.
+/// sums[panel][row][32] = Σ over whole panels, whose parts are unpacked during the multiplication. Panels are
+/// in different places of memory, so parts are taken from them in turn.
 template <class Way, int kRows, std::size_t kPanels>
 void multiplyWhole(const BytePanelShape& shape, const std::array<const std::byte*, kPanels>& panels,
                    std::int64_t columns, const std::byte* rows, const std::array<float*, kPanels>& sums) {

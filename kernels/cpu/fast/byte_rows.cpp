@@ -43,7 +43,7 @@ __m256i bytesOf(const __m256 (&values)[4], __m256 inverse) {
   for (int i = 0; i < 4; ++i) whole[i] = _mm256_cvtps_epi32(_mm256_mul_ps(values[i], inverse));
   const __m256i packed =
       _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]), _mm256_packs_epi32(whole[2], whole[3]));
-  // Packing works on halves of vectors: this puts its groups of four back in order.
+  // Packing works on halves of vectors. This restores the order of its groups of four.
   return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
@@ -55,7 +55,7 @@ HWY_INLINE RowBlock quantize(const float* x) {
                                         _mm256_cmp_ps(values[2], values[3], _CMP_UNORD_Q));
   const float most = largestOf(_mm256_max_ps(_mm256_max_ps(magnitudes(values[0]), magnitudes(values[1])),
                                              _mm256_max_ps(magnitudes(values[2]), magnitudes(values[3]))));
-  // A number that is none must not be lost: it would come out as a finite result.
+  // A non-finite activation must not be lost. Otherwise the result would be finite.
   if (_mm256_movemask_ps(unordered) != 0 || !(most <= std::numeric_limits<float>::max()))
     return {_mm256_setzero_si256(), {0, 0}, std::numeric_limits<float>::quiet_NaN()};
   const __m256i codes = bytesOf(values, _mm256_set1_ps(most > 0 ? kMostByte / most : 0.0F));
@@ -70,7 +70,7 @@ struct TilePlace {
   std::int64_t rows = 0;
 };
 
-/// A part of a tile as it begins: what a row has in it before its integers.
+/// The beginning of a part of a tile: what a row has there before its integers.
 void putHead(const PackedRule& rule, const RowBlock& block, std::int32_t sum, std::int64_t rows,
              std::int32_t* words) {
   // The product uses unsigned bytes. This offset is subtracted from a code.
@@ -81,7 +81,7 @@ void putHead(const PackedRule& rule, const RowBlock& block, std::int32_t sum, st
   std::memcpy(words + 2 * rows, &partSum, sizeof(float));
 }
 
-/// Half a block of a row that is alone, whose groups follow each other. Returns where the next half goes.
+/// Writes half a block of a single row, whose groups are consecutive. Returns where the next half begins.
 HWY_INLINE std::byte* putHalf(__m128i codes, ByteRowLayout layout, std::byte* out) {
   if (layout == ByteRowLayout::Bytes) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), codes);
@@ -95,7 +95,7 @@ HWY_INLINE std::byte* putHalf(__m128i codes, ByteRowLayout layout, std::byte* ou
   return out + 2 * kHalfBlock;
 }
 
-/// A row that is alone in its tile.
+/// Writes a row that is alone in its tile.
 void packSingleRow(const PackedRule& rule, ByteRowLayout layout, const float* x, std::int64_t columns,
                    std::byte* out) {
   const bool halves = rule.partElements == kHalfBlock;
@@ -128,7 +128,7 @@ void putCodes(const std::int8_t* codes, std::int64_t count, ByteRowLayout layout
   }
 }
 
-/// One row of a tile; `tile` is the tile's first byte.
+/// Writes one row of a tile. `tile` is the tile's first byte.
 void packRow(const PackedRule& rule, ByteRowLayout layout, const float* x, std::int64_t columns,
              const TilePlace& place, std::byte* tile) {
   const std::int64_t partElements = rule.partElements;
@@ -148,7 +148,7 @@ void packRow(const PackedRule& rule, ByteRowLayout layout, const float* x, std::
   }
 }
 
-/// One row of a tile for tile registers.
+/// Writes one row of a tile for tile registers.
 void packTileRow(const PackedRule& rule, const float* x, std::int64_t columns, const TilePlace& place,
                  std::byte* tile) {
   const std::int64_t partElements = rule.partElements;

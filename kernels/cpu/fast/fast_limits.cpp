@@ -13,7 +13,7 @@ HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")
 namespace spanscope::cpu {
 namespace {
 
-// As many chains as a tile of rows has.
+// As many independent sums as a tile of rows has.
 constexpr int kChains = 24;
 constexpr double kLanes = 16;
 constexpr int kAvx2Chains = 12;
@@ -40,7 +40,7 @@ double multiplyBytes(std::int64_t rounds, float* sink) {
   for (int i = 0; i < kChains; ++i) sums[i] = _mm512_set1_epi32(static_cast<int>(*sink) + i);
   const __m512i factor = _mm512_set1_epi32(0x01010101);
   for (std::int64_t round = 0; round < rounds; ++round) {
-    // By name: around the intrinsic function GCC would copy the sums.
+    // Inline assembly, because GCC would copy the sums around the intrinsic function.
 #pragma GCC unroll 24
     for (__m512i& sum : sums) asm("vpdpbusd %1, %1, %0" : "+v"(sum) : "v"(factor));
   }
@@ -59,7 +59,7 @@ HWY_PUSH_ATTRIBUTES("avx2,fma")
 namespace spanscope::cpu {
 namespace {
 
-/// Sums in 16 bits: the highest rate, which codes of few bits come near to.
+/// Sums in 16 bits. This is the highest rate; codes of few bits come near to it.
 double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
   __m256i sums[kAvx2Chains];
 #pragma GCC unroll 12
@@ -70,7 +70,7 @@ double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
 #pragma GCC unroll 12
     for (__m256i& sum : sums) {
       __m256i products;
-      // By name: GCC would see that the products are the same every time.
+      // Inline assembly, because GCC would notice that the products are the same every time.
       asm volatile("vpmaddubsw %2, %2, %1\n\tvpaddw %1, %0, %0" : "+x"(sum), "=&x"(products) : "x"(factor));
     }
   }

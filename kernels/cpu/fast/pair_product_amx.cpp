@@ -77,7 +77,7 @@ void storeSums(float* sums) {
   }
 }
 
-/// How far ahead of few rows' arithmetic the weights are asked for, in bytes: these come from memory.
+/// How many bytes ahead of the arithmetic the weights are prefetched for few rows. They come from memory.
 constexpr std::int64_t kAhead = 2 * kPanelStepBytes;
 
 void fetchStep(const std::byte* panel) {

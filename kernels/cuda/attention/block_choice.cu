@@ -22,7 +22,7 @@ SPANSCOPE_DEVICE float most(float query, float least, float greatest) {
   return low > high ? low : high;
 }
 
-/// NaN is the largest, and of equal ones the earlier.
+/// Orders scores: NaN is the largest, and of equal scores the earlier one.
 SPANSCOPE_DEVICE bool isBefore(float first, int firstPlace, float second, int secondPlace) {
   const bool isFirstNan = first != first;
   const bool isSecondNan = second != second;
@@ -60,13 +60,13 @@ SPANSCOPE_DEVICE BoundsOfKeys<T> boundsOfKeys(const BlockChoiceArguments& argume
           block.begin, block.end};
 }
 
-/// Only of whole blocks it is kept what is known of them.
+/// Bounds are stored only for whole blocks.
 SPANSCOPE_DEVICE bool isWhole(const ChoiceBlock& block, const KeyValuePool& pool) {
   return pool.bounds != nullptr && block.begin == 0 && block.end == pool.blockSize;
 }
 
-/// A warp for each block of a row and key head. Rows that share a block may both measure it, and find the
-/// same.
+/// A warp for each block of a row and key head. Rows that share a block may both compute its bounds, with the
+/// same result.
 template <class T>
 SPANSCOPE_KERNEL(kKeyBoundBudget)
 keyBoundKernel(BlockChoiceArguments arguments) {
@@ -143,7 +143,7 @@ blockBoundKernel(BlockChoiceArguments arguments) {
     arguments.bounds[static_cast<std::int64_t>(keyHead) * arguments.blockCount + blockIndex().x] = bound;
 }
 
-/// A block for each row and key head. A block is read if few enough are before it.
+/// A block for each row and key head. A block of keys is read if few enough blocks precede it in order.
 SPANSCOPE_KERNEL(kBlockChoiceBudget) blockChoiceKernel(BlockChoiceArguments arguments) {
   const ChoiceRow row = arguments.rows[blockIndex().x];
   const std::int64_t first = static_cast<std::int64_t>(blockIndex().y) * arguments.blockCount + row.first;

@@ -15,7 +15,7 @@ namespace spanscope::cuda {
 namespace {
 
 constexpr int kWarps = kDecodeThreads / kWarpSize;
-/// Query heads that a warp looks after at most: w, w + kWarps, …
+/// Max query heads of a warp: w, w + kWarps, …
 constexpr int kWarpHeads = kMostGroup / kWarps;
 
 /// The work of one block: an item and a key head.
@@ -26,17 +26,17 @@ struct Decoding {
   int keyHead;
   int group;  ///< query heads
   int headSize;
-  int base;  ///< local token that keys are counted from: the first of a tile
+  int base;  ///< the first local token of a tile; keys are counted from it
   int firstKey;
-  int count;  ///< of keys, those before the first included
+  int count;  ///< number of keys, including those before firstKey
   int tileKeys;
   const std::uint8_t* chosen;  ///< by block of the segment; null: all are read
 
   // Shared memory.
   float* queries;     ///< [group][headSize], rotated and scaled
   float* scores;      ///< [parts · group][32], then the weights of a tile [group][32]
-  float* factors;     ///< [group]: what sums so far are multiplied by
-  float* all;         ///< [group][chunkKeys]: scores of all keys, if the mass is asked for
+  float* factors;     ///< [group]: factor of the previous sums
+  float* all;         ///< [group][chunkKeys]: scores of all keys, if the mass is requested
   std::byte* keys;    ///< [2][tileKeys] of decodeKeyStride
   std::byte* values;  ///< the same
 
@@ -46,7 +46,7 @@ struct Decoding {
   SPANSCOPE_DEVICE const T* keyAt(const std::byte* tiles, int stage, int key) const {
     return reinterpret_cast<const T*>(tiles + (stage * tileKeys + key) * keyStride());
   }
-  /// Parts of a head that warps sum side by side, where there are fewer heads than warps.
+  /// Parts of a head that warps sum in parallel, if there are fewer heads than warps.
   SPANSCOPE_DEVICE int parts() const { return group == 1 ? 4 : group == 2 ? 2 : 1; }
 
   SPANSCOPE_DEVICE void rotateQueries() const {
@@ -77,7 +77,7 @@ struct Decoding {
            (chosen == nullptr || chosen[(base + key) / arguments.pool.blockSize] != 0);
   }
 
-  /// Starts to copy a tile; what is no key becomes 0.
+  /// Starts to copy a tile. Places without a key become 0.
   SPANSCOPE_DEVICE void startTile(int tile, int stage) const {
     constexpr int kElements = kElementsPer16<T>;
     const int vectors = headSize / kElements;
@@ -132,7 +132,7 @@ struct Decoding {
     }
   }
 
-  /// Scores of a tile become weights; a warp for each head.
+  /// Turns the scores of a tile into weights. A warp for each head.
   SPANSCOPE_DEVICE void weighTile(int tile, PartialSum (&sums)[kWarpHeads]) const {
     const int key = tile * tileKeys + laneIndex();
     const bool isOwn = laneIndex() < tileKeys && isKey(key);
@@ -229,7 +229,7 @@ decodeKernel(DecodeAttentionArguments arguments) {
   std::byte* const values = shared.take<std::byte>(tileBytes);
   if (item.row < 0) return;
   const int end = endOf(item, arguments.locals);
-  // Tiles begin at local token 0 of the segment, so that what is summed together depends on the keys alone.
+  // Tiles begin at local token 0 of the segment. The grouping of sums then depends only on the keys.
   const int inChunk = item.begin % arguments.chunkKeys;
   const int base = item.begin - inChunk % tileKeys;
   const Decoding<T> work{arguments,
@@ -319,7 +319,7 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
     float sum = 0;
     for (int item = begin; item < end; ++item) {
       const PartialSum each = partial(item);
-      if (each.sum == 0) continue;  // nothing was read, and nothing written for it
+      if (each.sum == 0) continue;  // nothing was read for it, so nothing was written
       const std::int64_t from = static_cast<std::int64_t>(item) * arguments.queryHeads + head;
       sum = multiplyAdd(arguments.partialValues[from * headSize + i], exp2Fast(each.largest - total.largest),
                         sum);
@@ -329,7 +329,8 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
   if (arguments.totals != nullptr && threadIndex() == 0) arguments.totals[place] = total;
 }
 
-/// A block for each entry and query head. Items go by one after the other: neighbours may share a stretch.
+/// A block for each entry and query head. It goes through the items in order, because neighbours may share a
+/// stretch.
 SPANSCOPE_KERNEL(kMassBudget) massKernel(MassArguments arguments) {
   const MassEntry entry = arguments.entries[blockIndex().x];
   const int head = blockIndex().y;

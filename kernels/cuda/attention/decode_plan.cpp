@@ -7,7 +7,7 @@ namespace spanscope::cuda {
 
 namespace {
 
-/// Stretches of a segment up to the last key that is read.
+/// Stretches of a segment up to the last read key.
 std::int32_t stretchCount(const SegmentKeys& keys, std::int32_t span) {
   return (keys.end + span - 1) / span;
 }

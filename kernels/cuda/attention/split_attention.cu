@@ -15,7 +15,7 @@ constexpr int kMergeBlocks = kPrefillTilePairs / kMergeWarps;  ///< of a tile an
 constexpr int kMergeElements = kTensorHeadSizes[std::size(kTensorHeadSizes) - 1] / kWarpSize;  ///< of a lane
 static_assert(kMergeWarps * kMergeBlocks == kPrefillTilePairs);
 
-/// Where the first pair of an item has its results.
+/// Returns where the results of an item's first pair are.
 SPANSCOPE_DEVICE std::int64_t placeOf(const SplitItem& item, const SplitTile& tile, int heads, int head) {
   return item.firstPartial * heads + std::int64_t{head} * tile.pairs;
 }

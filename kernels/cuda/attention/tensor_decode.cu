@@ -27,7 +27,7 @@ struct TensorDecoding {
   DecodeItem item;
   int keyHead;
   int group;                   ///< query heads
-  int end;                     ///< one past the last key that the row sees
+  int end;                     ///< one past the last key that the row attends to
   const std::uint8_t* chosen;  ///< by block of the segment; null: all are read
 
   // Shared memory.
@@ -38,7 +38,7 @@ struct TensorDecoding {
   SPANSCOPE_DEVICE Bf16* keysOf(int stage) const { return slices + 2 * stage * kSliceKeys * kStride; }
   SPANSCOPE_DEVICE Bf16* valuesOf(int stage) const { return keysOf(stage) + kSliceKeys * kStride; }
 
-  /// By the whole block.
+  /// Used by all threads of the block.
   SPANSCOPE_DEVICE void turnQueries() const {
     constexpr int kPairs = HeadSize / 2;
     const int padding = arguments.pool.padding;
@@ -78,7 +78,7 @@ struct TensorDecoding {
     return pool.placeOf(arguments.layer, block, keyHead) + local % pool.blockSize * HeadSize;
   }
 
-  /// Goes on from `slice` to the warp's next one that has keys; false if there is none.
+  /// Moves from `slice` to the warp's next slice with keys. False if there is none.
   SPANSCOPE_DEVICE bool seek(int& slice, std::int64_t& places) const {
     const int sliceEnd = (end + kSliceKeys - 1) / kSliceKeys;
     for (; slice < sliceEnd; slice += kWarps) {
@@ -88,7 +88,7 @@ struct TensorDecoding {
     return false;
   }
 
-  /// Starts to copy the keys and values of a slice; what is not read becomes 0.
+  /// Starts to copy the keys and values of a slice. Unread places become 0.
   SPANSCOPE_DEVICE void start(std::int64_t places, int stage) const {
     constexpr int kVectors = HeadSize / kVector;
     static_assert(kSliceKeys * kVectors % kWarpSize == 0, "every lane has as many");
@@ -197,7 +197,7 @@ tensorDecodeKernel(DecodeAttentionArguments arguments) {
   bool hasSlice = work.seek(slice, places);
   if (hasSlice) work.start(places, 0);
   commitCopies();
-  syncBlock();  // queries are turned
+  syncBlock();  // queries are rotated
 
   const float scale = powerScaleOf(arguments, item.row);
   PartialSum rows[2] = {{kMinusInfinity, 0}, {kMinusInfinity, 0}};
@@ -235,7 +235,7 @@ tensorDecodeKernel(DecodeAttentionArguments arguments) {
   }
   waitCopies<0>();
 
-  // Each warp leaves its sums where its slices were.
+  // Each warp writes its sums to the place of its slices.
   auto* const left = reinterpret_cast<float*>(own);
   SPANSCOPE_UNROLL
   for (int half = 0; half < 2; ++half) {

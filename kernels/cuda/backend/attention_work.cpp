@@ -16,17 +16,17 @@
 namespace spanscope::cuda {
 namespace {
 
-/// Keys that are summed together: fixed, so that a row's result depends on its keys alone.
+/// Keys that are summed together. The number is fixed, so that a row's result depends only on its keys.
 constexpr std::int32_t kChunkKeys = 256;
-/// Pairs of a row and a head of a group with which tensor cores are worth their set-up.
+/// Min pairs of a row and a head of a group for which tensor cores pay off.
 constexpr std::int32_t kFewPairs = 16;
-/// Keys with which a part of a row's work is worth merging.
+/// Min keys for which a merged part of a row's work pays off.
 constexpr std::int32_t kLeastSplitKeys = 256;
 
 /// A run as the kernels take it.
 struct Piece {
   RowRun run;
-  std::optional<std::size_t> mass;  ///< entry of the mass that was asked for
+  std::optional<std::size_t> mass;  ///< entry of the requested mass
 };
 
 RowRun rowRunOf(const compute::PassInputs& inputs, const compute::QueryRun& run, std::int32_t window) {
@@ -59,7 +59,7 @@ RowRun rowsOf(const RowRun& run, std::int32_t first, std::int32_t count) {
   return part;
 }
 
-/// In how many blocks the keys lie that a row at a local token sees.
+/// Returns the number of blocks with keys to which a row at a local token attends.
 std::int32_t blocksOf(const RowRun& run, std::int32_t local, std::int32_t blockSize) {
   std::int32_t blocks = 0;
   for (const SegmentKeys& keys : run.keys) {
@@ -70,7 +70,7 @@ std::int32_t blocksOf(const RowRun& run, std::int32_t local, std::int32_t blockS
   return blocks;
 }
 
-/// How many of the keys the run's rows read together.
+/// Returns how many of the keys the run's rows read in total.
 std::int32_t keyCountOf(const RowRun& run, const SegmentKeys& keys) {
   return std::max(keys.end - run.beginOf(keys, run.firstLocal), 0);
 }
@@ -85,7 +85,7 @@ std::vector<Piece> piecesOf(const compute::AttentionShape& shape, const compute:
   for (std::size_t r = 0; r < inputs.runs.size(); ++r) {
     RowRun run = rowRunOf(inputs, inputs.runs[r], shape.window);
     if (entries[r]) run.massSpan = inputs.mass.keySpan(*entries[r], store.blockSize);
-    // Rows that have no more blocks than they may read are like others.
+    // Rows that have at most as many blocks as they may read are treated like other rows.
     std::int32_t whole = 0;
     while (run.mostBlocks > 0 && whole < run.rowCount &&
            blocksOf(run, run.localOf(whole), store.blockSize) <= run.mostBlocks)
@@ -100,7 +100,7 @@ std::vector<Piece> piecesOf(const compute::AttentionShape& shape, const compute:
   return pieces;
 }
 
-/// Of one row, at most.
+/// Upper bound of the bytes of one row's partial results.
 std::size_t partialBytes(const compute::AttentionShape& shape, const RowRun& run) {
   std::size_t items = 0;
   for (const SegmentKeys& keys : run.keys)
@@ -190,7 +190,7 @@ TensorAttention tensorAttention(const compute::AttentionShape& shape, const comp
   const int headSize = paddedHeadSize(store.headSize);
   const int group = std::clamp(shape.queryHeads / std::max(1, shape.keyHeads), 1, kMostGroup);
   const bool isCompiled = isForTensorCores(isFloat, headSize);
-  // As much as rows take whose mass is asked for: whether it is changes no result.
+  // The shared memory always includes room for the mass. A request for the mass therefore changes no result.
   const TensorAttention found{
       .ofMany = isCompiled && prefillSharedBytes(headSize) <= sharedBytes,
       .ofSingle = isCompiled && tensorDecodeSharedBytes(headSize, group, kChunkKeys) <= sharedBytes};

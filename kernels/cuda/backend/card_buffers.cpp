@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t kLeast = std::size_t{1} << 16U;
 constexpr std::size_t kMostFree = 32;
 
-/// The smallest one that is large enough, if any.
+/// Returns the smallest buffer that is large enough, if there is one.
 template <class Memory>
 std::optional<Memory> takeFrom(std::vector<Memory>& free, std::size_t bytes) {
   auto best = free.end();
   for (auto memory = free.begin(); memory != free.end(); ++memory) {
     if (memory->bytes() >= bytes && (best == free.end() || memory->bytes() < best->bytes())) best = memory;
   }
-  // One that is far too large is left for those that need it.
+  // A buffer that is far too large is left for larger requests.
   if (best == free.end() || best->bytes() / 8 > std::max(bytes, kLeast)) return std::nullopt;
   Memory found = std::move(*best);
   free.erase(best);

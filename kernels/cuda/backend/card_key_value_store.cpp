@@ -122,7 +122,7 @@ struct StagedBlock {
     }
   }
 
-  /// Calls copy(place in `bytes`, address on the card, bytes) for stretches that lie together in both.
+  /// Calls copy(place in `bytes`, address on the GPU, bytes) for stretches that are contiguous in both.
   template <class Copy>
   void eachStretch(BlockId block, const Copy& copy) const {
     const bool isWhole = slots == pool.blockSize;
@@ -166,7 +166,7 @@ void CardKeyValueStore::writeBlocks(std::span<const compute::BlockFromHost> bloc
   for (const compute::BlockFromHost& block : blocks) {
     compute::checkHostBlock(m_shape, block.block, block.slots, block.bytes.size());
     const StagedBlock staged{m_pool, m_shape, block.slots};
-    std::vector<std::byte> bytes(staged.bytes());  // what pads heads is 0
+    std::vector<std::byte> bytes(staged.bytes());  // the padding of heads is 0
     staged.eachRow([&](std::size_t at, std::size_t host) {
       std::memcpy(bytes.data() + at, block.bytes.data() + host, row);
     });

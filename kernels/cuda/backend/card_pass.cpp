@@ -158,18 +158,18 @@ void CardPass::describe(const compute::KvShape& store, const compute::PassInputs
 CardPass::~CardPass() {
   if (m_isDone) return;
   try {
-    // Nobody asked for results.
+    // No caller has requested the results.
     if (m_lease) m_work->drop();
     m_work->synchronize();
   } catch (const Failure&) {
-    // The card is lost: nothing writes to the memory any more.
+    // The GPU is lost: it no longer writes to the memory.
     m_arrivals.clear();
   }
 }
 
 CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const AttentionWork& work) {
   const auto table = [&](const Rotations& rotations) {
-    // An observed step has another list.
+    // An observed step has a second list.
     const bool isLast = m_massRequest.runs.empty();
     const std::int64_t floats = rotations.rows() * m_shape.headSize;
     return m_rotations.add(rotations, lists, m_lease && !isLast ? paddedElements(floats) : 0);
@@ -212,7 +212,8 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
 
 void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed,
                       Bf16* out) {
-  // Memory between kernels is given back before a note of another pass would use it.
+  // Memory that is used between kernels is released here. A recorded operation of another pass could
+  // otherwise still use it.
   if (!m_lease) m_work->flush();
   compute::LayerMass* mass = nullptr;
   if (observed) {
@@ -336,7 +337,7 @@ void CardPass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, const
   const auto firstCount = static_cast<std::size_t>(lists.firstElements);
   const CardBuffer result = take((count + firstCount) * sizeof(float));
   auto* const target = reinterpret_cast<float*>(result.data());
-  // Decode steps have room for more than there is, which goes to the host with the rest.
+  // The step has room for more mass than there is. The unused room also goes to the host, so it is set to 0.
   if (m_lease) m_work->give(writeZeros, {target, (count + firstCount) * sizeof(float)});
   MassArguments arguments;
   arguments.entries = at<MassEntry>(lists.entries);
@@ -362,7 +363,7 @@ void CardPass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, const
   m_arrivals.emplace_back([this, &lists, arrived, count, heads, layer] {
     for (const MassPlace& place : lists.masses) {
       compute::RunMass& run = m_results.mass[layer].runs[place.entry];
-      // Rows of a run may have come in several parts.
+      // Rows of a run may have been computed in several parts.
       const auto add = [](std::vector<float>& whole, const float* from, std::size_t size) {
         for (std::size_t i = 0; i < size; ++i) whole[i] += from[i];
       };
@@ -378,12 +379,12 @@ void CardPass::sample(const float* logits, RowCount rows, std::int64_t count) {
   m_results.tokens.resize(draws);
   if (draws == 0) return;
   if (!m_lease) m_work->flush();
-  // Draws of a decode step are from the first rows, and from those beside them for nothing.
+  // A decode step draws from its first rows. Draws from padding rows are ignored.
   std::size_t drawn = draws;
   if (m_lease) drawn = std::max(draws, static_cast<std::size_t>(std::min(rows.padded, m_rows.padded)));
   const CardBuffer tokens = take(drawn * sizeof(CardToken));
   auto* const target = reinterpret_cast<CardToken*>(tokens.data());
-  // Draws from rows that follow each other are one launch.
+  // Draws from consecutive rows are one launch.
   for (std::size_t begin = 0; begin < draws;) {
     std::size_t end = begin + 1;
     while (end < draws && m_drawn[end] == m_drawn[end - 1] + 1) ++end;
@@ -413,7 +414,7 @@ void CardPass::fetch(const void* values, std::int64_t count, bool isFloat) {
   m_results.fetched.emplace_back(static_cast<std::size_t>(count));
   if (count == 0) return;
   const std::size_t bytes = static_cast<std::size_t>(count) * (isFloat ? sizeof(float) : sizeof(Bf16));
-  // How much there is differs from step to step: what came before is the graph.
+  // The size differs from step to step. Therefore the graph ends before this copy.
   m_work->replay();
   HostBuffer& arriving = m_arriving.emplace_back(m_supplies.buffers->takeOfHost(bytes));
   m_work->give(copyToHost, {arriving.data(), values, bytes});
@@ -431,7 +432,7 @@ void CardPass::fetch(const void* values, std::int64_t count, bool isFloat) {
 void CardPass::settle() {
   m_work->replay();
   m_work->synchronize();
-  // After a stop nothing may have come.
+  // After a stop, the data may not have arrived.
   if (!m_work->wasStopped()) {
     for (const std::function<void()>& arrival : m_arrivals) arrival();
   }

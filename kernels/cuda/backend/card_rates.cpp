@@ -8,7 +8,7 @@
 namespace spanscope::cuda {
 namespace {
 
-/// Seconds that the work takes, the least of some tries after one that warms up.
+/// Returns the min time of some runs of the work, in seconds, after one run that warms up.
 double bestTime(const Device& device, Stream& stream, int repeats, const std::function<void()>& work) {
   double best = std::numeric_limits<double>::infinity();
   work();

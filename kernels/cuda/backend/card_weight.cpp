@@ -11,7 +11,7 @@
 namespace spanscope::cuda {
 namespace {
 
-/// Elements that are copied in one go: a whole number of blocks of every format.
+/// Max elements of one copy: a whole number of blocks of every format.
 constexpr std::int64_t kPiece = std::int64_t{4} << 20U;
 
 }  // namespace
@@ -42,7 +42,7 @@ CardWeight::CardWeight(const Device& device, std::shared_ptr<CardWork> work, Car
     }
     stream.copyToDevice(m_memory.as<std::byte>() + static_cast<std::size_t>(first) * size, staging.data(),
                         static_cast<std::size_t>(here) * size);
-    // The piece is written over next.
+    // The next copy overwrites the piece.
     stream.synchronize();
   }
 }

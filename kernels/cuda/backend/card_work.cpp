@@ -59,7 +59,7 @@ void CardWork::drop() {
   m_keptMemory.clear();
 }
 
-/// Leaves out the rest after a stop.
+/// Leaves out the remaining work after a stop.
 void CardWork::giveNotes() {
   ++m_options.counts->given;
   auto mark = m_marks.begin();
@@ -155,7 +155,7 @@ void CardWork::capture() {
     ++m_options.counts->captures;
     m_options.counts->notes = static_cast<std::int64_t>(m_notes.size());
   } catch (const Failure&) {
-    // The work itself is on its way; without a graph it always goes one by one.
+    // The work itself has been launched. Without a graph, it is always launched one by one.
   }
   kept->notes = std::move(m_notes);
   m_kept.push_back(std::move(kept));
@@ -168,13 +168,13 @@ void CardWork::synchronize() {
   m_inFlight.clear();
   if (replayed == nullptr || m_replayEnd.millisecondsSince(m_replayBegin) <= m_options.mostMilliseconds)
     return;
-  // A stop would wait for all of it.
+  // A stop would have to wait for the whole graph.
   replayed->graph.reset();
 }
 
 namespace {
 
-/// Before anything is known of how long a piece takes.
+/// Used before the time of a piece is known.
 constexpr std::size_t kFirstPieces = 2;
 constexpr std::size_t kMostPieces = 64;
 
@@ -211,13 +211,13 @@ void WorkInFlight::limit(double milliseconds) {
 
 namespace {
 
-/// A stretch of memory; nothing at null.
+/// A stretch of memory; empty if `data` is null.
 struct Bytes {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
 };
 
-/// Of rows, from the first element to the last, with what lies between them.
+/// Returns the memory of rows, from the first element to the last, with the gaps between rows.
 Bytes bytesOf(const void* data, std::int64_t rows, std::int64_t columns, std::int64_t stride,
               std::size_t elementBytes) {
   if (data == nullptr || rows == 0 || columns == 0) return {};
@@ -234,7 +234,7 @@ Bytes outOf(const FewRowProduct& product, const FewRowWeight& weight) {
                  weight.outIsFloat ? sizeof(float) : sizeof(Bf16));
 }
 
-/// Whether `written` is no part of the weight, nor of its bias.
+/// Whether `written` overlaps neither the weight nor its bias.
 bool isUnread(const Bytes& written, const FewRowProduct& product, const FewRowWeight& weight) {
   return !overlap(written,
                   bytesOf(weight.elements, weight.columns, product.depth, weight.stride, sizeof(Bf16))) &&

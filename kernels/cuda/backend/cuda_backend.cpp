@@ -38,7 +38,7 @@ namespace {
 
 using compute::WeightUse;
 
-// Changes whenever the same input would give other bits.
+// Changes whenever the same input gives other bits.
 constexpr const char* kNumericRevision = "cuda-2";
 constexpr int kLeastMajor = 8;
 /// For 512 rows, the product of a layer's 4096 columns has 64 tiles of 128 × 256. A large GPU has twice as
@@ -63,7 +63,7 @@ bool isCompiledAtLoad(const DeviceProperties& device) {
   return device.isToldToCompile || std::none_of(std::begin(kOwnCode), std::end(kOwnCode), runs);
 }
 
-/// Who made the code that the card runs.
+/// Returns where the code that the GPU runs comes from.
 std::string compilersOf(const DeviceProperties& device) {
   std::string text = "CUDA " + versionText(device.runtimeVersion);
   if (!isCompiledAtLoad(device)) return text;
@@ -72,7 +72,7 @@ std::string compilersOf(const DeviceProperties& device) {
   return text + " for CUDA " + versionText(device.driverVersion);
 }
 
-/// A product, and who computes it.
+/// A product, and the library or kernel that computes it.
 struct ProductWork {
   MatrixProducts* products = nullptr;
   MatrixProduct product;
@@ -82,7 +82,7 @@ void multiply(Stream& stream, const ProductWork& work) {
   work.products->run(stream, work.product);
 }
 
-/// As kernels take them.
+/// Returns the padded row count, as kernels take it.
 int allRows(RowCount rows) {
   return static_cast<int>(rows.padded);
 }
@@ -300,7 +300,8 @@ class CudaBackend final : public compute::Backend {
   }
 
   void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override {
-    // One launch copies in any order: an entry that touches what an earlier one wrote or read begins another.
+    // The copies of one launch have no order. An entry that overlaps an earlier source or target begins
+    // another launch.
     std::vector<BlockCopy> together;
     std::set<BlockId> touched;
     for (const compute::BlockCopy& copy : copies) {
@@ -353,7 +354,7 @@ class CudaBackend final : public compute::Backend {
   }
 
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
-    // Scores that were not computed choose nothing.
+    // After a stop, the scores were not computed, so nothing is chosen.
     if (m_work->wasStopped()) return;
     const CardTensor& source = cardTensor(scores);
     cardPass(pass).narrow(source.data(), source.rows() * source.columns(), source.isFloat());
@@ -445,7 +446,7 @@ std::string describe(const DeviceProperties& properties) {
   return properties.name + ", compute capability " + capabilityOf(properties);
 }
 
-/// Why there is nothing to compute with, where that is what the driver says.
+/// Returns why no GPU can be used, if the driver gives the reason.
 std::string obstacleOf(const Failure& failure) {
   const Error& error = failure.error();
   return error.place.empty() || error.place == "CUDA" ? error.found : error.place + ": " + error.found;
@@ -503,7 +504,7 @@ compute::BackendKind cudaBackendKind() {
           .memory = cardMemoryRules,
           .rowsPerPass = kRowsPerPass,
           .freeBytes = [](int device) -> std::uint64_t { return Device::open(device).freeBytes(); },
-          // Tensor cores read nothing else.
+          // Tensor cores read only this type.
           .keysAndValues = compute::DType::BF16};
 }
 

@@ -8,7 +8,7 @@
 namespace spanscope::cuda {
 namespace {
 
-/// A step of more rows is work enough without a graph.
+/// A step with more rows has enough work without a graph.
 constexpr std::size_t kMostRows = 256;
 /// Rows that matrix products take together.
 constexpr std::int32_t kRowTile = 8;

@@ -9,9 +9,9 @@
 namespace spanscope::cuda {
 namespace {
 
-/// Rows that are added at once: steps of one token each would wait for the card at every one.
+/// Rows that are added at once. Otherwise each step of one token would wait for the GPU.
 constexpr std::int64_t kStep = 512;
-/// One for each model that computes on the card, which are few.
+/// Max number of tables: one for each model on the GPU, and models are few.
 constexpr std::size_t kMostTables = 8;
 
 }  // namespace

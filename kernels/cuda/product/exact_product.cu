@@ -8,7 +8,7 @@ namespace spanscope::cuda {
 
 namespace {
 
-constexpr int kMatrixRows = 16;    ///< of a product of tensor cores
+constexpr int kMatrixRows = 16;    ///< of one product of tensor cores
 constexpr int kMatrixColumns = 8;  ///< of one
 constexpr int kMatrixDepth = 16;   ///< of one
 constexpr int kWarpRows = 32;
@@ -19,7 +19,7 @@ constexpr int kColumnSteps = kWarpColumns / kMatrixColumns;
 constexpr int kVector = 8;  ///< elements that are copied at once
 constexpr int kVectors = kExactTileDepth / kVector;
 
-/// A factor as its rows lie.
+/// A factor with the layout of its rows.
 struct Factor {
   const Bf16* elements;
   std::int64_t stride;
@@ -46,7 +46,7 @@ SPANSCOPE_DEVICE void startFactor(const Factor& factor, int firstRow, int count,
   }
 }
 
-/// Stores two neighbouring elements, or the one that lies in the row.
+/// Stores two neighbouring elements. At the end of a row, stores only the one inside it.
 SPANSCOPE_DEVICE void storePair(const MatrixProduct& product, int row, int column, float first,
                                 float second) {
   if (row >= product.rows) return;
@@ -108,7 +108,7 @@ exactProductKernel(MatrixProduct product) {
   for (int step = 0; step + 1 < kExactStages; ++step) start(step);
   for (int step = 0; step < steps; ++step) {
     waitCopies<kExactStages - 2>();
-    syncBlock();  // the factors are here, and those of the step before were read
+    syncBlock();  // the factors have arrived, and those of the previous step have been read
     start(step + kExactStages - 1);
     if (rowsLeft <= 0) continue;
     const Bf16* const stage = stages + step % kExactStages * kExactStageElements;

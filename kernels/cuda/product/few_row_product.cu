@@ -30,7 +30,7 @@ constexpr int kBlockDepth = kFewRowWarps * kStepDepth;  ///< from a warp's step 
 constexpr int kHalfColumns = 8;  ///< a lane has a row of the weight in each half of the left factor
 static_assert(kFewRowColumns == 2 * kHalfColumns && kFewRowThreads % kFewRowColumns == 0);
 
-/// Steps that a warp has begun, the one that it multiplies included.
+/// Steps that a warp has begun, including the one that it multiplies.
 template <int Tiles>
 inline constexpr int kBegun = Tiles <= 2 ? 4 : 3;
 
@@ -63,7 +63,7 @@ SPANSCOPE_DEVICE void multiplyVectors(SumFragment& sum, const Words4 (&weights)[
   }
 }
 
-/// The weight that a block has columns of, and the first of them.
+/// The weight whose columns a block computes, and the first of these columns.
 struct BlockWork {
   FewRowWeight weight;
   int firstColumn;
@@ -84,7 +84,7 @@ SPANSCOPE_DEVICE BlockWork workOf(const FewRowProduct& product, int block) {
   return work;
 }
 
-/// The bits of an element of out, and what they say.
+/// Loads the bits of an element of out.
 SPANSCOPE_DEVICE std::uint32_t bitsAt(const FewRowWeight& weight, std::int64_t place) {
   if (weight.outIsFloat) return bitsOf(static_cast<const float*>(weight.out)[place]);
   return static_cast<const Bf16*>(weight.out)[place].bits;
@@ -115,15 +115,15 @@ fewRowKernel(FewRowProduct product) {
   const int group = laneIndex() / 4;
   const int firstInStep = laneIndex() % 4 * kVector;
   const int laneDepth = product.depth - firstInStep;
-  // Of all tiles but the last one every row is there.
+  // All tiles except the last one have all rows.
   const bool hasLast = (Tiles - 1) * kFewRowTile + group < product.rows;
-  // Where this warp's steps begin, and what the lane reads first: further steps lie a fixed way ahead.
+  // The beginning of this warp's steps, and the lane's first data. Further steps have a fixed distance.
   int begin = warpIndex() * kStepDepth;
   const Bf16* x = product.x + group * product.xStride + begin + firstInStep;
   const Bf16* weightRows[2];
   SPANSCOPE_UNROLL
   for (int half = 0; half < 2; ++half) {
-    // Where there is no such column, another one is computed for nothing.
+    // If the column does not exist, the lane computes the last one again. The result is ignored.
     const int column = work.firstColumn + half * kHalfColumns + group;
     weightRows[half] = weight.elements +
                        (column < weight.columns ? column : weight.columns - 1) * weight.stride + begin +

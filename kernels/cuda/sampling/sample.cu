@@ -20,7 +20,7 @@ constexpr std::uint32_t kAll = 0xFFFFFFFFU;
 constexpr int kDigitBits = 8;
 constexpr int kDigits = 1 << kDigitBits;
 static_assert(kDigits <= kSampleBins);
-/// Weights are 0 from here down.
+/// Exponents from here down give a weight of 0.
 constexpr float kLeastWeightExponent = -static_cast<float>(compute::kWeightBits) - 1;
 
 struct Shared {
@@ -28,8 +28,8 @@ struct Shared {
   std::uint64_t* sums;     ///< [warps]
   std::uint64_t* others;   ///< [warps]
   std::uint64_t* largest;  ///< [warps]
-  std::uint64_t* chosen;   ///< [2]: a bin, and what is left to reach in it
-  std::uint32_t* damaged;  ///< [1]: the lowest id of a logit that is none
+  std::uint64_t* chosen;   ///< [2]: a bin, and the sum that remains to be reached in it
+  std::uint32_t* damaged;  ///< [1]: the lowest id of a non-finite logit
 };
 
 /// A beginning in order. It has all logits with a larger key than the last one's. It also has the first
@@ -50,8 +50,8 @@ struct Row {
     eachOf(threadIndex(), count, threadCount(), visit);
   }
 
-  /// Visits the ids begin, begin + step, … below `end`. One load after the other would leave a single block
-  /// waiting for memory: several are on their way at once.
+  /// Visits the ids begin, begin + step, … below `end`. Several loads are in progress at once, because a
+  /// single block would otherwise wait for memory.
   template <class Visit>
   SPANSCOPE_DEVICE void eachOf(int begin, int end, int step, const Visit& visit) const {
     constexpr int kLoads = 4;
@@ -79,8 +79,8 @@ SPANSCOPE_DEVICE std::uint64_t blockLargest(std::uint64_t value, std::uint64_t* 
   return value;
 }
 
-/// The key of the best token above, its id from the highest down below; 0 if no logit is finite. The lowest
-/// damaged id goes to shared memory.
+/// Returns the best token. The upper bits are its key. The lower bits are its id, counted down from the
+/// highest. Returns 0 if no logit is finite. Writes the lowest damaged id to shared memory.
 SPANSCOPE_DEVICE std::uint64_t findBest(const Row& row) {
   if (threadIndex() == 0) *row.shared.damaged = kAll;
   syncBlock();
@@ -98,8 +98,8 @@ SPANSCOPE_DEVICE std::uint64_t findBest(const Row& row) {
   return blockLargest(best, row.shared.largest);
 }
 
-/// Sum of the weights of all tokens, or of those in `kept` but for its ties. Starts and ends between
-/// barriers.
+/// Returns the sum of the weights of all tokens, or of those in `kept` without its ties. Barriers surround
+/// the call.
 SPANSCOPE_DEVICE std::uint64_t sumWeights(const Row& row, const WeightScale& scale, std::uint32_t lastKey) {
   std::uint64_t sum = 0;
   row.each([&](int, float logit) {
@@ -109,7 +109,7 @@ SPANSCOPE_DEVICE std::uint64_t sumWeights(const Row& row, const WeightScale& sca
   return blockSum(sum, row.shared.sums);
 }
 
-/// How many tokens have a weight.
+/// Returns how many tokens have a weight.
 SPANSCOPE_DEVICE std::uint64_t countWeights(const Row& row, const WeightScale& scale) {
   std::uint64_t count = 0;
   row.each([&](int, float logit) { count += scale.weight(logit) > 0 ? 1 : 0; });
@@ -145,13 +145,13 @@ SPANSCOPE_DEVICE int chooseBin(const Shared& shared, int count, std::uint64_t& l
   return static_cast<int>(shared.chosen[0]);
 }
 
-/// Nobody reads bins any more once one of them is chosen.
+/// Called when all threads have read the chosen bin.
 SPANSCOPE_DEVICE void clearBins(const Shared& shared, int count) {
   for (int bin = threadIndex(); bin < count; bin += threadCount()) shared.bins[bin] = 0;
   syncBlock();
 }
 
-/// The bin of a logit that has a weight, from the best one down: rounding keeps the order.
+/// Returns the bin of a logit with a weight, counted from the best bin down. Rounding keeps the order.
 SPANSCOPE_DEVICE int coarseBin(const WeightScale& scale, float logit) {
   constexpr float kBinsPerExponent = static_cast<float>(kSampleBins - 1) / -kLeastWeightExponent;
   const int bin = static_cast<int>(multiplyExact(-scale.exponent(logit), kBinsPerExponent));
@@ -175,7 +175,8 @@ SPANSCOPE_DEVICE std::uint32_t findLast(const Row& row, const WeightScale& scale
       if (scale.weight(last) > 0) visit(last, measure(last) * kept.ties);
     }
   };
-  // Logits of a row have few exponents but spread over many such bins, so that threads seldom meet.
+  // The logits of a row have few exponents, but are in many of these bins. So threads seldom use the same
+  // bin.
   clearBins(row.shared, kSampleBins);
   eachKept(
       [&](float logit, std::uint64_t sum) { atomicAdd(&row.shared.bins[coarseBin(scale, logit)], sum); });
@@ -200,7 +201,7 @@ SPANSCOPE_DEVICE std::uint32_t findLast(const Row& row, const WeightScale& scale
 SPANSCOPE_DEVICE Beginning filter(const Row& row, const SamplingParameters& parameters,
                                   const WeightScale& scale, std::uint64_t& total) {
   Beginning kept;
-  // Tokens without a weight are never drawn: nothing changes where they are kept.
+  // Tokens without a weight are never drawn, so it does not matter whether they are kept.
   const auto most = static_cast<std::uint64_t>(parameters.topK);
   if (parameters.topK > 0 && parameters.topK < row.count && most < countWeights(row, scale)) {
     std::uint64_t left = most;
@@ -220,8 +221,8 @@ SPANSCOPE_DEVICE Beginning filter(const Row& row, const SamplingParameters& para
   return kept;
 }
 
-/// The first of those kept, by id, at which the running sum of weights is greater than `target`. The ids are
-/// cut into as many parts as there are warps, again and again.
+/// Returns the first kept token, by id, at which the running sum of weights exceeds `target`. Each round
+/// splits the ids into as many parts as there are warps.
 SPANSCOPE_DEVICE int draw(const Row& row, const WeightScale& scale, const Beginning& kept,
                           std::uint64_t target) {
   const std::uint64_t tieWeight = kept.lastKey == 0 ? 0 : scale.weight(logitOfKey(kept.lastKey));
@@ -242,7 +243,7 @@ SPANSCOPE_DEVICE int draw(const Row& row, const WeightScale& scale, const Beginn
     });
     sum = warpSum(sum);
     ties = warpSum(ties);
-    syncBlock();  // those of the round before were read
+    syncBlock();  // the sums of the previous round have been read
     if (laneIndex() == 0) {
       row.shared.sums[warpIndex()] = sum;
       row.shared.others[warpIndex()] = ties;
