@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a layout adds to prompts and truncates: the same values in every place that shows them.
+// Counts the tokens that a layout adds to prompts and truncates. Open this file to change a metric of
+// layouts.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -12,7 +13,7 @@ namespace spanscope::metrics {
 
 /// The values of one prompt, or the sums of several. Only visible tokens count.
 struct LayoutMetrics {
-  std::int64_t tokens = 0;  ///< of the prompt as it was laid out
+  std::int64_t tokens = 0;  ///< tokens of the prompt in this layout
   std::int64_t pads = 0;
   std::int64_t padBlocks = 0;  ///< virtual blocks that have padding
   std::int64_t markers = 0;
@@ -26,13 +27,13 @@ struct LayoutMetrics {
   bool operator==(const LayoutMetrics&) const = default;
 };
 
-/// `segments` is the span table of the prompt. `blockSize` is in tokens and at least 1.
+/// Counts for one prompt. `segments` is its span table. `blockSize` is in tokens and at least 1.
 LayoutMetrics layoutMetrics(const trace::LayoutApplied& applied, std::span<const trace::SegmentInfo> segments,
                             std::int32_t blockSize);
 
-/// "17 pads in 9 blocks, 12 markers, 23 tokens cropped: 4.1 % more tokens than exact"
+/// Returns e.g. "17 pads in 9 blocks, 12 markers, 23 tokens cropped: 4.1 % more tokens than exact".
 std::string layoutText(const LayoutMetrics& counts);
-/// "+4.1 %", "−12.0 %", "±0 %"
+/// Returns the change by the layout: "+4.1 %", "−12.0 %", "±0 %".
 std::string addedText(const LayoutMetrics& counts);
 
 }  // namespace spanscope::metrics

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Meters follow all events of a session and measure one number for each request.
+// Defines meters. A meter follows all events of a session, and measures one number for each request. Open
+// this file to add a meter.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -26,10 +27,10 @@ class Meter {
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
   virtual ~Meter() = default;
-  /// Events come in order. They may contradict each other, as those of a damaged file do.
+  /// Takes the next event. Events of a damaged file may contradict each other.
   virtual void take(const trace::Event& event) = 0;
 
-  /// Nothing: the events do not say it.
+  /// Returns the number of a request. Nothing: the events do not contain it.
   std::optional<double> of(RequestId request) const;
 
  protected:
@@ -42,16 +43,16 @@ using MakeMeter = std::unique_ptr<Meter> (*)();
 
 /// The values of meters for a request or a run, by the id of the metric.
 using Metered = std::map<std::string_view, double>;
-/// Adds what another request of the same run has, later than the others.
+/// Adds the values of a later request of the same run.
 void addTo(Metered& metered, const Metered& later);
 
-/// One meter for each metric of the table that has one. They can be moved, not copied.
+/// All meters of the table of metrics. The object can be moved, but not copied.
 class Meters {
  public:
   Meters();
   void take(const trace::Event& event);
   Metered of(RequestId request) const;
-  /// Of all these requests: their sum, or what the last of them has (Over).
+  /// Returns the values of all these requests: the sum, or the value of the last request (Over).
   Metered of(std::span<const RequestId> requests) const;
 
  private:
@@ -61,10 +62,10 @@ class Meters {
 /// Sums over requests, in tokens of their prompts.
 struct LookupSums {
   std::int64_t requests = 0;
-  std::int64_t asked = 0;  ///< tokens that were looked for
-  std::int64_t found = 0;  ///< tokens that were cached, relocated ones included
+  std::int64_t asked = 0;  ///< tokens that were looked up
+  std::int64_t found = 0;  ///< tokens that were hits, including relocated ones
 
-  /// found / asked, 0 … 1; 0 where nothing was asked for.
+  /// Returns found / asked, 0 … 1. It is 0 if no token was looked up.
   double rate() const { return asked > 0 ? static_cast<double>(found) / static_cast<double>(asked) : 0; }
   bool operator==(const LookupSums&) const = default;
 };
@@ -98,7 +99,7 @@ class HitRates {
 
   void take(const trace::Event& event);
 
-  const HitRateWindow& recent() const { return m_recent; }  ///< since the cache was emptied last
+  const HitRateWindow& recent() const { return m_recent; }  ///< since the cache was last emptied
   const LookupSums& admitted() const { return m_admitted; }
   const LookupSums& resumed() const { return m_resumed; }
 
@@ -106,18 +107,23 @@ class HitRates {
   HitRateWindow m_recent;
   LookupSums m_admitted;
   LookupSums m_resumed;
-  std::map<RequestId, bool>
-      m_lookedUp;  ///< of requests about to be admitted: whether anything could be found
+  std::map<RequestId, bool> m_lookedUp;  ///< requests before their admission: whether lookups can find a
+                                         ///< content
 };
 
-/// The hit rate of the newest requests (HitRates) after the request was admitted, 0 … 1.
+/// Makes a meter for the hit rate of the newest requests (HitRates) after the request's admission, 0 … 1.
 std::unique_ptr<Meter> recentHitRate();
-/// Counts the tokens of a prompt that a stock prefix cache would reuse. The meter keeps a cache of its own.
-/// This cache has the session's block size and as many blocks as the pool. It keeps full blocks alone. A
-/// prompt is one sequence: its visible tokens in prompt order. A block is a hit if all blocks before it are
-/// hits. The last token of a prompt is always computed. Prompts are stored at the first token of the answer,
-/// answers at the end of their step. The least recently used block is evicted first. The meter has no value
-/// if events are missing. The session must also begin with an empty pool.
+/// Makes a meter for the tokens of a prompt that a stock prefix cache would reuse. The meter has its own
+/// cache with these rules:
+/// - The cache has the session's block size and as many blocks as the pool. It keeps only full blocks.
+/// - A prompt is one sequence: its visible tokens in prompt order. A block is a hit if all blocks before it
+///   are hits.
+/// - The last token of a prompt is always computed.
+/// - Prompts are stored at the first token of the answer, answers at the end of their step.
+/// - The least recently used block is evicted first.
+///
+/// The meter has no value if events are missing. It also has none if the session began with a pool that was
+/// not empty.
 std::unique_ptr<Meter> prefixEquivalent();
 
 }  // namespace spanscope::metrics

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures how long blocks stay in the pool until they are evicted, and when they were used.
-// These times show whether a pool is too small.
+// Measures how long blocks stay in the pool until they are evicted, and when they were used. These times show
+// whether a pool is too small. Open this file to change a metric of the pool.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -21,7 +21,7 @@ struct Residency {
   std::int64_t evictedAt = 0;      ///< as in Event::time
   std::int64_t lifetime = 0;       ///< from its allocation to its eviction
   std::int64_t idle = 0;           ///< from its last use to its eviction; never used: its lifetime
-  std::vector<std::int64_t> gaps;  ///< between its newest uses, oldest first; at most kMostUses − 1
+  std::vector<std::int64_t> gaps;  ///< between its newest uses, the oldest first; at most kMostUses − 1
   bool operator==(const Residency&) const = default;
 };
 
@@ -29,9 +29,9 @@ struct Residency {
 /// content again. Blocks that are not evicted do not count, e.g. after the cache was cleared.
 class ResidencySampler {
  public:
-  static constexpr std::size_t kMostUses = 4;  ///< remembered of a block
+  static constexpr std::size_t kMostUses = 4;  ///< number of remembered uses of a block
 
-  /// `rate` of the allocated blocks are followed, evenly spread; 0 < rate ≤ 1, else Failure.
+  /// Follows the share `rate` of the allocated blocks, evenly spread. Throws Failure unless 0 < rate ≤ 1.
   explicit ResidencySampler(double rate = 1);
 
   void take(const trace::Event& event);
@@ -43,19 +43,19 @@ class ResidencySampler {
   struct Followed {
     std::int64_t allocatedAt = 0;
     bool stored = false;
-    std::vector<std::int64_t> uses;  ///< the newest ones, oldest first
+    std::vector<std::int64_t> uses;  ///< the newest uses, the oldest first
   };
 
   double m_rate;
-  double m_due = 0;  ///< allocations to be followed; one is at 1
+  double m_due = 0;  ///< number of blocks to follow next; at 1, one block is followed
   std::map<BlockId, Followed> m_followed;
   std::vector<Residency> m_evicted;
 };
 
 /// The medians over all residencies, in seconds.
 struct ResidencyMetrics {
-  std::uint64_t evicted = 0;       ///< contents
-  std::uint64_t gaps = 0;          ///< between uses
+  std::uint64_t evicted = 0;       ///< evicted contents
+  std::uint64_t gaps = 0;          ///< times between uses
   std::optional<double> lifetime;  ///< absent: nothing was evicted
   std::optional<double> idle;      ///< absent: nothing was evicted
   std::optional<double> gap;       ///< absent: no evicted block was used twice
@@ -78,11 +78,11 @@ struct PoolCounts {
 /// The null block does not count.
 PoolCounts countsOf(const trace::PoolReplay& pool);
 
-/// All that metrics of a pool are computed from. Absent: it is not reported.
+/// The values that metrics of a pool are computed from. Absent: not reported.
 struct PoolFacts {
   std::optional<PoolCounts> blocks{};   ///< at one moment
   std::optional<std::int64_t> peak{};   ///< the largest number of blocks in use
-  std::optional<std::int64_t> bytes{};  ///< of the blocks that hold keys and values
+  std::optional<std::int64_t> bytes{};  ///< bytes of the blocks that have keys and values
   ResidencyMetrics residency{};         ///< of all evicted blocks
 };
 

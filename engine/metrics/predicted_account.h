@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The account of a prompt before it runs: each count is known exactly, or has bounds.
+// Defines the account of a prompt before it runs. Each count is exact or has bounds. Open this file to add a
+// predicted count.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace spanscope::metrics {
 
-/// A count that is known exactly, or its bounds.
+/// A count: exact, or with bounds.
 struct CountRange {
   static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
@@ -25,7 +26,7 @@ struct CountRange {
   bool operator==(const CountRange&) const = default;
 };
 
-/// The predicted account of one prompt, or of several (TokenAccount has the same after the run).
+/// The predicted account of one prompt, or of several. TokenAccount has the same counts after the run.
 struct PredictedAccount {
   CountRange prompt;  ///< visible tokens
   CountRange cached;  ///< cache hits that are not recomputed

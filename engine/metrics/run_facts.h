@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gathers what the events of a session say of each of its runs. Every metric (metric_table.h) is a function
-// of it.
+// Collects the data of each run from the events of a session. Every metric (metric_table.h) is a function of
+// these data. Open this file when a metric needs more data.
 #pragma once
 
 #include "engine/base/error.h"
@@ -22,19 +22,20 @@
 
 namespace spanscope::metrics {
 
-/// What one request, or all requests of a run, came to. What is not known is nothing, never 0.
+/// The values of one request, or of all requests of a run. Absent: not known. Unknown is never 0.
 struct Totals {
-  /// How the tokens of the prompts got their keys and values. Nothing: a server does not say what it found.
+  /// How the tokens of the prompts got their keys and values. Absent: a server does not report its hits.
   std::optional<PromptAccount> account{};
-  std::optional<std::int64_t> promptTokens{};  ///< where `account` is not known
+  std::optional<std::int64_t> promptTokens{};  ///< used if `account` is not known
   std::optional<std::int64_t> generatedTokens{};
   std::optional<std::int64_t> allocatedBlocks{};
-  std::optional<double> timeToFirstToken{};  ///< seconds, of a run the median over its steps, as the next two
+  std::optional<double> timeToFirstToken{};   ///< seconds; for a run, the median over its steps, also in the
+                                              ///< next two
   std::optional<double> interTokenLatency{};  ///< seconds
   std::optional<double> queueTime{};          ///< seconds
   std::optional<double> whole{};              ///< seconds from the start of the run to its end
-  std::optional<double> prefillRate{};        ///< tokens a second, of a run
-  std::optional<double> decodeRate{};         ///< tokens a second, of a run
+  std::optional<double> prefillRate{};        ///< tokens per second, only for a run
+  std::optional<double> decodeRate{};         ///< tokens per second, only for a run
   Metered metered{};
   bool operator==(const Totals&) const = default;
 };
@@ -42,15 +43,15 @@ struct Totals {
 /// One prompt of a run.
 struct RequestFacts {
   RequestId request = 0;
-  NodePath node;                            ///< of its step
+  NodePath node;                            ///< the node of its step
   SharedList<trace::SegmentInfo> segments;  ///< its span table
   RequestTokens tokens;
-  std::optional<trace::RequestAdmitted> admitted;  ///< the first time
-  std::vector<trace::BlockLookedUp> lookups;       ///< of each virtual block the first, in order
-  std::optional<double> timeToFirstToken;          ///< seconds, once its step has ended with a token
+  std::optional<trace::RequestAdmitted> admitted;  ///< the first admission
+  std::vector<trace::BlockLookedUp> lookups;       ///< the first lookup of each virtual block, in order
+  std::optional<double> timeToFirstToken;          ///< seconds, known when its step has ended with a token
 };
 
-/// A token of a prompt, as its place in the view.
+/// The place of a prompt token in the view.
 struct ViewToken {
   std::uint32_t segment = 0;
   std::int32_t local = 0;  ///< index within the segment
@@ -70,63 +71,64 @@ struct BlockCounts {
   std::int64_t copied = 0;
 };
 
-/// What the events of a run say of all its requests together.
+/// The sums of a run over all its requests, from its events.
 struct RunValues {
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t cachedTokens = 0;  ///< including relocated ones
   std::int64_t relocatedTokens = 0;
   std::int64_t computedTokens = 0;
   std::int64_t generatedTokens = 0;
-  std::optional<double> timeToFirstToken;   ///< seconds, median over its steps that made a token
-  std::optional<double> interTokenLatency;  ///< seconds, median over its steps that made two or more
+  std::optional<double> timeToFirstToken;   ///< seconds; median over the steps that generated a token
+  std::optional<double> interTokenLatency;  ///< seconds; median over the steps that generated two tokens or
+                                            ///< more
   std::optional<double> whole;              ///< seconds from its start to its end
   bool operator==(const RunValues&) const = default;
 };
 
-/// `run`: one of `progress`.
+/// Returns the values of `run`, which must belong to `progress`.
 RunValues valuesOf(const trace::Progress& progress, const trace::RunState& run);
 
 struct RunFacts {
   RunId run = 0;
-  std::string model;  ///< its name, without the folder in which it lies
+  std::string model;  ///< the model's name without its folder
   std::string policy;
   std::string answer;
-  std::optional<trace::RunOutcome> outcome;  ///< once it has ended
+  std::optional<trace::RunOutcome> outcome;  ///< known after the end
   std::int32_t layers = 0;
   std::int32_t blockSize = 16;  ///< tokens, at least 1
   std::int64_t poolBlocks = 0;  ///< without the null block
   RunValues measured;
-  PromptAccount account;  ///< of all prompts
-  bool isRemote = false;  ///< servers answered some of its steps: blocks and passes of those are not told
-  /// Whether `account` is known of every prompt: a server need not say what it found.
+  PromptAccount account;  ///< sum of all prompts
+  bool isRemote = false;  ///< whether servers answered some of its steps; their blocks and passes are not
+                          ///< reported
+  /// Whether `account` includes every prompt. A server may not report its hits.
   bool isAccounted = true;
   BlockCounts blocks;
-  std::int64_t passes = 0;              ///< that computed at least one row of the run
-  std::int64_t decodePasses = 0;        ///< of these, those that computed no row of a prompt
-  std::int64_t mostRows = 0;            ///< of the run, in one pass
-  std::optional<double> prefillRate;    ///< tokens a second, over its passes that compute a prompt
-  std::optional<double> decodeRate;     ///< tokens a second, over its passes that only decode
-  Metered metered{};                    ///< of all its requests
+  std::int64_t passes = 0;              ///< passes that computed at least one row of the run
+  std::int64_t decodePasses = 0;        ///< passes among these that computed no row of a prompt
+  std::int64_t mostRows = 0;            ///< max rows of the run in one pass
+  std::optional<double> prefillRate;    ///< tokens per second, over its passes that compute a prompt
+  std::optional<double> decodeRate;     ///< tokens per second, over its passes that only decode
+  Metered metered{};                    ///< values of all its requests
   std::vector<RequestFacts> requests;   ///< in the order in which they started
-  std::optional<LayoutMetrics> layout;  ///< of its prompts; absent: every prompt has the exact layout
-  std::optional<trace::FidelityMetrics> fidelity;  ///< once it was measured
+  std::optional<LayoutMetrics> layout;  ///< sum of its prompts; absent: every prompt has the exact layout
+  std::optional<trace::FidelityMetrics> fidelity;  ///< known after its measurement
 };
 
-/// The totals of a run.
+/// Returns the totals of a run.
 Totals totalsOf(const RunFacts& run);
-/// How the tokens of one prompt got their keys and values; nothing before it was admitted.
+/// Returns how the tokens of one prompt got their keys and values. Nothing before its admission.
 std::optional<PromptAccount> accountOf(const RequestFacts& request);
-/// The tokens that stand in a prompt, in view order.
+/// Returns the visible tokens of a prompt, in view order.
 std::vector<ViewToken> tokensInView(const RequestFacts& request);
-/// The virtual blocks that stand in a prompt, in view order. Block n of a prompt, as lessons count from 0, is
-/// the entry n.
+/// Returns the visible virtual blocks of a prompt, in view order. Lessons count blocks from 0 in this order.
 std::vector<trace::BlockPlace> blocksInView(const RequestFacts& request, std::int32_t blockSize);
-/// The block of a token.
+/// Returns the block of a token.
 trace::BlockPlace blockOf(const ViewToken& token, std::int32_t blockSize);
-/// The local token from which on a segment fills no block: its tail, which is empty where the tokens are a
-/// whole number of blocks.
+/// Returns the first local token after the full blocks of a segment. The tail is empty if the segment has
+/// only full blocks.
 std::int32_t tailBegin(const trace::SegmentInfo& segment, std::int32_t blockSize);
-/// Ranges of local tokens that belong to the node or to one below it, in view order.
+/// A range of local tokens that belongs to a node or to a node below it.
 struct NodeRange {
   std::uint32_t segment = 0;
   std::int32_t begin = 0;
@@ -137,11 +139,12 @@ std::vector<NodeRange> rangesOf(const RequestFacts& request, const NodePath& nod
 /// Takes the events of one session, in order.
 class RunFactsCollector {
  public:
-  /// Returns what contradicts the events before it; such an event changes no sum of the run.
+  /// Takes the next event. Returns the error if it contradicts earlier events. Such an event changes no sum
+  /// of the run.
   std::optional<Error> take(const trace::Event& event);
-  /// Nothing: the session has had no such run.
+  /// Returns the data of a run. Nothing: the session has no such run.
   std::optional<RunFacts> of(RunId run) const;
-  /// The numbers of the runs so far, ascending.
+  /// Returns the numbers of the runs so far, ascending.
   std::vector<RunId> runs() const;
 
  private:
@@ -149,7 +152,7 @@ class RunFactsCollector {
     RunId run = 0;
     RequestFacts facts;
     std::map<trace::BlockPlace, std::size_t> lookedUp;
-    std::optional<trace::FidelityMeasured> fidelity;  ///< the newest
+    std::optional<trace::FidelityMeasured> fidelity;  ///< the newest measurement
     std::optional<trace::LayoutApplied> layout;
   };
   struct Run {
@@ -157,7 +160,7 @@ class RunFactsCollector {
     std::int64_t passes = 0;
     std::int64_t decodePasses = 0;
     std::int64_t mostRows = 0;
-    std::int64_t prefillRows = 0;  ///< of prompts
+    std::int64_t prefillRows = 0;  ///< rows of prompts
     std::int64_t prefillTime = 0;  ///< nanoseconds of the passes with such rows
     std::int64_t decodeRows = 0;
     std::int64_t decodeTime = 0;  ///< nanoseconds of the other passes

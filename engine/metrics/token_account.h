@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counts how the tokens of a prompt get their keys and values.
+// Counts how the tokens of a prompt get their keys and values. Open this file when a count of hits or
+// computed tokens is wrong.
 #pragma once
 
 #include "engine/base/shared.h"
@@ -47,10 +48,10 @@ struct PromptAccount {
   bool operator==(const PromptAccount&) const = default;
 };
 
-/// The tokens that were found in one block of a segment.
+/// The hits in one block of a segment.
 struct FoundTokens {
-  std::int64_t begin = 0;  ///< index of the first found token within the segment
-  std::int64_t count = 0;  ///< number of found tokens from `begin` on
+  std::int64_t begin = 0;  ///< index of the first hit within the segment
+  std::int64_t count = 0;  ///< number of hits from `begin` on
   bool relocated = false;
 };
 /// Reads a lookup event. `blockSize` is in tokens and at least 1.
@@ -74,11 +75,11 @@ class RequestTokens {
   /// Only the first lookup of a block counts. A resumed request mostly finds its own blocks. `blockSize` is
   /// in tokens and at least 1.
   void take(const trace::BlockLookedUp& block, std::int64_t blockSize);
-  /// The last of these events counts.
+  /// Takes the recomputed tokens. The last event counts.
   void take(const trace::TokensRecomputed& told);
   /// Takes the rows of a forward pass.
   void take(const trace::BatchEntry& entry);
-  /// Call it at the first generated token, or when the step finishes: the whole prompt was computed.
+  /// Call this at the first generated token, or when the step finishes. The whole prompt is then computed.
   void setRead() { m_isRead = true; }
   bool isRead() const { return m_isRead; }
 
@@ -131,15 +132,15 @@ PromptAccount accountOf(const trace::RequestAdmitted& admitted);
 /// The admission of a request for which the trace has only step metrics.
 trace::RequestAdmitted admittedBy(const trace::StepMetrics& metrics);
 
-/// The accounts of requests, event by event.
+/// Collects the accounts of requests from events.
 class TokenAccounts {
  public:
   /// `blockSize` is in tokens and at least 1. An event with the pool replaces it.
   explicit TokenAccounts(std::int32_t blockSize = 16) : m_blockSize(blockSize) {}
 
-  /// `request`: Event::request of the payload.
+  /// `request`: the number in Event::request of the payload.
   void take(RequestId request, const trace::Payload& payload);
-  /// All are 0 until the request was admitted.
+  /// Returns the account of a request. All counts are 0 before its admission.
   PromptAccount of(RequestId request) const;
   void forget(RequestId request) { m_requests.erase(request); }
 
@@ -147,7 +148,7 @@ class TokenAccounts {
   struct Request {
     SharedList<trace::SegmentInfo> segments;
     RequestTokens tokens;
-    std::optional<trace::RequestAdmitted> admitted;  ///< the first time
+    std::optional<trace::RequestAdmitted> admitted;  ///< the first admission
   };
   std::int32_t m_blockSize;
   std::map<RequestId, Request> m_requests;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums over all events of a trace: `spanq trace stats` shows them.
+// Sums over all events of a trace, for `spanq trace stats`. Open this file to add a sum.
 #pragma once
 
 #include "engine/metrics/meters.h"
@@ -26,13 +26,13 @@ struct TraceStats {
   std::uint64_t unaccountedRequests = 0;  ///< requests whose server reported no hits
   std::int64_t unaccountedTokens = 0;     ///< their prompt tokens; no other count has them
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t cachedTokens = 0;  ///< including relocated ones
   std::int64_t relocatedTokens = 0;
   std::int64_t computedTokens = 0;  ///< of prompts
   std::int64_t generatedTokens = 0;
-  PromptAccount account;  ///< of all prompts, as the window counts them
+  PromptAccount account;  ///< sum over all prompts, as in the window
   double hitRate = 0;     ///< cached / prompt tokens; 0 without prompts
-  /// Of the newest requests (HitRateWindow) since the cache was emptied last.
+  /// Sums over the newest requests (HitRateWindow) since the cache was last emptied.
   LookupSums recent;
   std::uint64_t blocksLookedUp = 0;
   std::uint64_t blocksHit = 0;  ///< at the position where they were stored
@@ -43,9 +43,9 @@ struct TraceStats {
   std::uint64_t blocksStored = 0;
   std::uint64_t blocksEvicted = 0;
   std::uint64_t blocksCopied = 0;
-  ResidencyMetrics residency;  ///< of the contents that were evicted
+  ResidencyMetrics residency;  ///< medians over the evicted contents
   std::uint64_t preemptions = 0;
-  /// Of requests that were preempted and resumed, which the counts above leave out.
+  /// These sums are over preempted and resumed requests. The counts above leave them out.
   std::int64_t resumedTokens = 0;        ///< of prompts and answers
   std::int64_t resumedCachedTokens = 0;  ///< the cache hits among them
   std::int64_t recomputedTokens = 0;     ///< computed before, evicted, and computed again
@@ -53,8 +53,9 @@ struct TraceStats {
   std::uint64_t passes = 0;
   double meanRowsPerPass = 0;
   double passTime = 0;           ///< all passes
-  double timeToFirstToken = 0;   ///< median over the steps that made a token; 0 without
-  double interTokenLatency = 0;  ///< median over the steps that made two or more; 0 without
+  double timeToFirstToken = 0;   ///< median over the steps that generated a token; 0 without such steps
+  double interTokenLatency = 0;  ///< median over the steps that generated two tokens or more; 0 without such
+                                 ///< steps
   std::uint64_t warnings = 0;
   std::uint64_t errors = 0;
   bool operator==(const TraceStats&) const = default;
@@ -62,7 +63,7 @@ struct TraceStats {
 
 TraceStats stats(std::span<const trace::Event> events);
 
-/// The sums as a table of two columns, one line for each, ending with a line end.
+/// Returns the sums as a table of two columns. Each sum has one line, and the table ends with a line end.
 std::string statsTable(const TraceStats& stats);
 
 }  // namespace spanscope::metrics

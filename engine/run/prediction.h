@@ -85,17 +85,17 @@ struct StepPrediction {
   std::map<BlockId, StoredBy> servedBy;
 };
 
-/// What a run's events would say of the tokens of this prompt if every reply gets as long as it may, but for
-/// the rows that the policy chooses. `blockSize` is in tokens and at least 1.
+/// Returns the predicted token counts of a prompt, if every answer has its max length. Rows that the policy
+/// chooses are not among them. `blockSize` is in tokens and at least 1.
 metrics::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize);
 
-/// The account of a step's prompt before it runs. The counts of StepPrediction are those of the engine: they
-/// include the tokens beside the prompt.
+/// Returns the account of a step's prompt before it runs. The counts of StepPrediction are those of the
+/// engine. They include the tokens beside the prompt.
 using AccountForecast = metrics::PredictedAccount;
 AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize);
-/// The account of some visible tokens of the prompt if every reply gets as long as it may; `served` is
-/// tokensOf(step). Where the policy chooses rows among these and others, it holds bounds. What lies beside
-/// the prompt or was cropped is not counted.
+/// Returns the account of some visible tokens of the prompt, if every answer has its max length. `served` is
+/// tokensOf(step). If the policy chooses rows among these and other tokens, the account has bounds. Tokens
+/// beside the prompt and truncated tokens do not count.
 AccountForecast accountOf(const StepPrediction& step, const metrics::RequestTokens& served,
                           std::span<const trace::PartRange> ranges);
 
