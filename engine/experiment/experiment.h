@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Experiments that draw themselves. Each is described once: what is swept, with its usual values, what is
-// measured, and how this is drawn. `spanq bench NAME` and the window's page enumerate the same list and run
-// the same code. A new experiment is a file in studies/ and a line in experiments.cpp.
+// Defines experiments that draw their results. An experiment describes what is varied, with usual values,
+// what is measured, and how this is drawn. `spanq bench NAME` and the window's page have the same list and
+// run the same code. Open this file to add an experiment: a file in studies/ and a line in experiments.cpp.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -34,32 +34,32 @@ namespace spanscope::experiment {
 
 enum class FieldKind : std::uint8_t {
   Numbers,   ///< the values along the axis: "1,2,4"
-  Number,    ///< one number, the same at every place
-  Policies,  ///< one line each: "spans,prefix", with parameters where they have any; empty: all policies
-  Words,     ///< one line each, from `words`, separated by commas
+  Number,    ///< one number, the same for all points
+  Policies,  ///< policies, separated by commas: "spans,prefix". They may have parameters. Empty: all policies
+  Words,     ///< words of `words`, separated by commas
   Folder,    ///< a folder, or a file in it; empty: the usual place
   Models,    ///< directories of further models, besides the chosen one, separated by commas; may be empty
 };
 
-/// One choice that a person can make.
+/// A value that the user can choose.
 struct ExperimentField {
   const char* key;       ///< in options and files: "documents"
   const char* name;      ///< "Documents"
   const char* help;      ///< one sentence
   const char* standard;  ///< the usual value, as text
   FieldKind kind = FieldKind::Numbers;
-  std::int32_t least = 1;  ///< smallest value of each number
+  std::int32_t least = 1;  ///< min value of each number
   std::int32_t most = 1;
   const char* words = "";  ///< the possible words, separated by commas
 };
 
 /// How the samples of a point are summarized.
 enum class FigureKind : std::uint8_t {
-  Median,  ///< with quartiles; for fewer than five samples, with least and most
+  Median,  ///< with quartiles; with min and max if there are fewer than five samples
   Share,   ///< for samples that are 0 or 100: their mean, with its 95 % interval
 };
 
-/// A figure that every point has.
+/// A value that every point has.
 struct Measure {
   const char* key;   ///< "ttft_ms"
   const char* name;  ///< "time to first token"
@@ -69,55 +69,55 @@ struct Measure {
   FigureKind figure = FigureKind::Median;
 };
 
-/// Where the documents and the question of an experiment come from.
+/// The source of the documents and the question of an experiment.
 enum class DocumentSource : std::uint8_t {
   Made,  ///< the program makes them up
-  Own,   ///< they are those of a person's query
+  Own,   ///< the documents of the user's query
 };
 
-/// What a person asks to be measured.
+/// A request to measure.
 struct ExperimentWish {
   std::string experiment;
   std::map<std::string, std::string> values;  ///< by field; missing fields have their usual values
   std::int32_t repeats = 0;                   ///< 0: the usual number
   std::uint64_t seed = 0;
   DocumentSource source = DocumentSource::Made;
-  std::shared_ptr<const OwnDocuments> own{};  ///< of DocumentSource::Own; null: not taken from the query yet
-  std::string expected{};  ///< the right answer to a person's question; empty: none was given
+  std::shared_ptr<const OwnDocuments> own{};  ///< for DocumentSource::Own; null: not taken from the query yet
+  std::string expected{};                     ///< the right answer to the user's question; empty: not given
   bool operator==(const ExperimentWish&) const = default;
 };
 
-/// One place on one line.
+/// One point of a line.
 struct ExperimentPoint {
   std::string series;
   double x = 0;
   double y = 0;                              ///< if the experiment has a second axis
-  std::vector<std::vector<double>> samples;  ///< by measure, one per repeat; fewer if a repeat has no figure
+  std::vector<std::vector<double>> samples;  ///< by measure, one per repeat; fewer if a repeat has no value
   bool operator==(const ExperimentPoint&) const = default;
 };
 
 /// The results so far.
 struct ExperimentResult {
-  ExperimentWish wish;  ///< with every value filled in
+  ExperimentWish wish;  ///< the request with all values filled in
   std::string model;
   std::string machine;                  ///< device and threads
-  std::vector<ExperimentPoint> points;  ///< by line, in the order in which they were measured
-  std::vector<std::string> remarks;     ///< sentences: what was left out, and why
+  std::vector<ExperimentPoint> points;  ///< by line, in the order of measurement
+  std::vector<std::string> remarks;     ///< sentences about left-out measurements, with the reason
   std::size_t done = 0;                 ///< number of finished runs, of `total`
   std::size_t total = 0;
-  std::string doing;                    ///< "8 documents, policy spans"
-  PaceSample pace{};                    ///< of its runs
-  std::optional<double> secondsLeft{};  ///< of the whole; nothing: not known yet
+  std::string doing;                    ///< the current work, e.g. "8 documents, policy spans"
+  PaceSample pace{};                    ///< the pace of its runs
+  std::optional<double> secondsLeft{};  ///< for the whole experiment; nothing: not known yet
   bool operator==(const ExperimentResult&) const = default;
 
-  /// Names of the lines, in the order in which they began.
+  /// Returns the names of the lines, in the order in which they began.
   std::vector<std::string> series() const;
   double progress() const { return total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total); }
 };
 
 class ExperimentTally;
 
-/// A loaded model, and how to open a session on it: each experiment has its own cache.
+/// A loaded model, and a function that opens a session with it. Each experiment has its own cache.
 struct ExperimentModel {
   std::string name;
   std::string machine;
@@ -129,74 +129,78 @@ struct ExperimentModel {
   std::filesystem::path scratch{};                 ///< folder for temporary files; empty: none
   std::vector<std::filesystem::path> published{};  ///< places of data that others published
   std::function<std::unique_ptr<run::Session>(const run::SessionConfig& config, trace::Sink& sink)> open;
-  Seam seam{};                       ///< called between two measured pieces
-  ExperimentTally* tally = nullptr;  ///< not null: nothing is computed, and what would be is counted there
+  Seam seam{};                       ///< called between two measured steps
+  ExperimentTally* tally = nullptr;  ///< not null: nothing is computed, and the amount of work is counted
+                                     ///< there
 };
 
 /// Called on the measuring thread after every new result.
 using ExperimentTell = std::function<void(const ExperimentResult& now)>;
 
-/// How an experiment runs on documents and the question of a person's query.
+/// How an experiment uses the documents and the question of the user's query.
 struct OwnUse {
-  const char* count = "";  ///< the field that says how many of the documents; empty: it makes up its own
-  const char* made = "";   ///< the field that says how documents are made up, which means nothing then
-  bool judges = false;     ///< it compares answers with the right one
+  const char* count = "";  ///< the field with the number of documents; empty: the experiment makes up its own
+                           ///< documents
+  const char* made = "";   ///< the field that describes made-up documents; it has no effect with the user's
+                           ///< documents
+  bool judges = false;     ///< whether it compares answers with the right answer
 };
 
 struct Experiment {
-  const char* name;   ///< of the command: "rag"
+  const char* name;   ///< the name in commands: "rag"
   const char* title;  ///< "Time to first token of RAG"
-  const char* brief;  ///< the question that it answers, one sentence
-  const char* xName;  ///< of the axis: "documents"
+  const char* brief;  ///< the question that it answers, as one sentence
+  const char* xName;  ///< the name of the axis: "documents"
   bool isXLogarithmic = false;
-  const char* yName = "";  ///< of a second axis: places are then cells of a map; empty: there is no second
-                           ///< axis
+  const char* yName = "";  ///< the name of a second axis, so that points are cells of a map; empty: there is
+                           ///< no second axis
   std::span<const ExperimentField> fields;
   std::span<const Measure> measures;  ///< the first one is drawn unless another is chosen
   std::int32_t repeats = 1;           ///< usual number
   OwnUse own{};
-  /// Measures into `result`, whose wish is complete. Throws Failure if it was stopped or cannot continue; the
-  /// results so far stay.
+  /// Measures into `result`, whose request is complete. Throws Failure on a stop, or if it cannot continue.
+  /// Earlier results remain.
   void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
                   const std::stop_token& stop);
 };
 
-/// The fields of an experiment, including those that every experiment has.
+/// Returns the fields of an experiment, including those that every experiment has.
 std::vector<ExperimentField> fieldsOf(const Experiment& experiment);
 
-/// All experiments, in the order in which they are offered.
+/// Returns all experiments, in the order of the list.
 std::span<const Experiment* const> experiments();
-/// The experiment of this name; nullptr if there is none.
+/// Returns the experiment of this name; null if there is none.
 const Experiment* findExperiment(std::string_view name);
 
-/// Whether it can run on documents and the question of a person's query.
+/// Whether the experiment can use the documents and the question of the user's query.
 constexpr bool takesOwnDocuments(const Experiment& experiment) {
   return *experiment.own.count != '\0';
 }
 
-/// The wish, completed with the usual values; of a person's documents, with numbers of them that there are.
-/// `ownDocuments`: how many there are, where ExperimentWish::own is null. Throws Failure that names the field
-/// if a value is invalid, or if there is no such experiment or field.
+/// Completes a request with the usual values. With the user's documents, numbers of documents have at most
+/// the existing number. `ownDocuments` is this number if ExperimentWish::own is null. Throws Failure that
+/// names the field of an invalid value. Throws Failure if there is no such experiment or field.
 ExperimentWish completed(ExperimentWish wish, std::optional<std::size_t> ownDocuments = {});
 
-/// The usual value of a field for so many documents of a person: "1,2,4,8" for eight.
+/// Returns the usual value of a field for this number of the user's documents, e.g. "1,2,4,8" for eight.
 std::string usualValue(const Experiment& experiment, const ExperimentField& field, std::size_t ownDocuments);
 
-/// Carries out a wish, which may be incomplete. Throws as completed() and Experiment::measure.
+/// Runs an experiment for a request, which may be incomplete. Throws like completed() and
+/// Experiment::measure.
 void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
                    const std::stop_token& stop);
 
-/// The directories of further models that a wish names.
+/// Returns the directories of further models in a request.
 std::vector<std::string> furtherModels(const ExperimentWish& wish);
 
-/// Carries out a wish on `count` models, one after the other. Each line begins with the name of its model.
-/// `load` loads the model of an index; the model before is no longer used then. Throws as runExperiment();
-/// the results so far stay.
+/// Runs an experiment on `count` models, one after the other. Each line begins with the name of its model.
+/// `load` loads the model with an index. The previous model is then no longer used. Throws like
+/// runExperiment(); earlier results remain.
 void runOnModels(ExperimentResult& result, std::size_t count,
                  const std::function<ExperimentModel(std::size_t index)>& load, const ExperimentTell& tell,
                  const std::stop_token& stop);
 
-/// Values of a field of a complete wish.
+/// These functions return the values of a field of a complete request.
 std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field);
 std::int32_t numberOf(const ExperimentWish& wish, const char* field);
 std::vector<std::string> policiesOf(const ExperimentWish& wish, const char* field);

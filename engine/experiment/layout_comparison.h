@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compares the layouts for a plan: what each does to the prompts and what it costs, at several block sizes.
-// It lays out prompts and looks them up, but computes nothing.
+// Compares the layouts for a plan at several block sizes: the changes of prompts, and their cost. It lays out
+// prompts and looks them up, but computes nothing. Open this file to compare another property of layouts.
 #pragma once
 
 #include "engine/layout/layouts.h"
@@ -22,32 +22,32 @@
 
 namespace spanscope::experiment {
 
-/// Small sizes show what happens; 16 is the usual size of servers.
+/// Small sizes show the effects clearly; 16 is the usual size of servers.
 inline constexpr std::array<std::int32_t, 3> kComparedBlockSizes{2, 4, 16};
 
-/// One layout at one block size, for all prompts of the plan together. If a prompt contains replies,
-/// `counts` and `blocks` assume the longest possible replies.
+/// One layout at one block size, with the sums of all prompts of the plan. If a prompt contains answers,
+/// `counts` and `blocks` assume their max lengths.
 struct LayoutRow {
   layout::Layout layout = layout::Layout::Exact;
   std::int32_t blockSize = 0;  ///< tokens
   metrics::LayoutMetrics counts{};
   std::int64_t blocks = 0;     ///< number of virtual blocks
-  run::CountRange computed{};  ///< tokens, with a cache that is empty at first
-  /// The same afterwards, with the children of every plus in reversed order: if only full blocks are kept, as
-  /// servers do, and if partial blocks are kept too.
+  run::CountRange computed{};  ///< Tokens, if the cache is empty at first.
+  /// The tokens of a second run, with the children of every plus in reversed order. `swappedFull` assumes
+  /// that only full blocks are cached, as on servers. `swapped` assumes that partial blocks are cached too.
   run::CountRange swappedFull{};
   run::CountRange swapped{};
-  std::optional<std::string> problem{};  ///< why it cannot run; the counts are then unset
+  std::optional<std::string> problem{};  ///< why it cannot run; the counts are then not set
 };
 
 struct LayoutComparison {
   std::vector<LayoutRow> rows;  ///< by layout, then block size
-  bool hasReplies = false;      ///< a prompt contains replies: the counts depend on their lengths
-  bool hasOrder = false;        ///< a plus has at least two children, so that their order can be reversed
+  bool hasReplies = false;  ///< whether a prompt contains answers; the counts then depend on their lengths
+  bool hasOrder = false;    ///< whether a plus has at least two children, so that their order can be reversed
 };
 
 /// `session` gives the number of tokens in the pool, which is the same for every block size. Of `options`,
-/// the policy and the limits count. Nothing if it was stopped.
+/// only the policy and the limits matter. Returns nothing after a stop.
 std::optional<LayoutComparison> compareLayouts(
     const plan::Plan& plan, const run::RunOptions& options, const run::SessionConfig& session,
     const model::ModelConfig& model, const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,

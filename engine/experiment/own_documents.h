@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Documents and a question of a person's query, on which an experiment runs in place of made-up ones.
+// Takes the documents and the question of the user's query, for experiments that otherwise make them up. Open
+// this file to accept other queries.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -16,16 +17,16 @@ namespace spanscope::experiment {
 
 struct ExperimentWish;
 
-/// How many documents a query has: the children of its plus. Nothing if an augment stands for the plus: it
-/// becomes one when it runs. Throws Failure if there is no plus, if there are several, or if what stands
-/// there is generated.
+/// Returns the number of documents of a query, which are the children of its plus. Returns nothing for an
+/// augment, which becomes a plus when it runs. Throws Failure if there is no plus, or more than one. Throws
+/// Failure if a child is generated.
 std::optional<std::size_t> countDocuments(const query::Node& query);
 
 class OwnDocuments {
  public:
-  /// `query`: one generate over one plus, whose children are the documents, and a user message outside of it,
-  /// the last of which is the question. It has passed every stage before planning, and no augment is left.
-  /// `name`: of the query, for people. Throws Failure, as countDocuments() does, if the query is none such.
+  /// `query` is one generate over one plus, whose children are the documents. The last user message outside
+  /// of the plus is the question. The query has passed all stages before planning and contains no augment.
+  /// `name`: the query's name for the user. Throws Failure like countDocuments() for other queries.
   OwnDocuments(query::Node query, std::string name);
 
   const std::string& name() const { return m_name; }
@@ -34,12 +35,12 @@ class OwnDocuments {
   double meanWords(std::size_t count) const;
 
   struct Asked {
-    std::vector<std::size_t> documents;  ///< indices, in the order in which they stand under the plus
-    std::uint64_t question =
-        0;  ///< 0: the question itself; otherwise another one, with this number behind it
-    std::optional<std::int32_t> maxTokens{};  ///< nothing: as the query says
+    std::vector<std::size_t> documents;  ///< indices, in the order of the new plus
+    /// 0: the question itself; otherwise the question with this number after it.
+    std::uint64_t question = 0;
+    std::optional<std::int32_t> maxTokens{};  ///< nothing: the limit of the query
   };
-  /// The query over these documents, with greedy sampling and without the name of a model.
+  /// Returns the query over these documents. It has greedy sampling and no name of a model.
   query::Node query(const Asked& asked) const;
 
  private:
@@ -49,11 +50,12 @@ class OwnDocuments {
   std::string m_name;
 };
 
-/// The wish on documents that were not known before. The usual numbers of documents become those that there
-/// are documents for. Throws Failure if the wish has another number that is too large.
+/// Sets the documents of a request that were not known before. Usual numbers of documents are reduced to the
+/// existing number. Throws Failure if the request has another number that is too large.
 ExperimentWish withDocuments(ExperimentWish wish, std::shared_ptr<const OwnDocuments> documents);
 
-/// The first `count` documents, the `turn`-th of them first: 1, 2, 0 for three documents in turn 1.
+/// Returns the first `count` documents, rotated so that number `turn` comes first: 1, 2, 0 for three
+/// documents in turn 1.
 std::vector<std::size_t> documentsInTurn(std::size_t count, std::size_t turn);
 
 }  // namespace spanscope::experiment

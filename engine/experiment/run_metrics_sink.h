@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Records the results of measured runs. Open this file to measure something else in a run.
 #pragma once
 
 #include "engine/metrics/run_facts.h"
@@ -15,21 +16,20 @@ namespace spanscope::experiment {
 /// The results of one measured run.
 struct RunSample {
   metrics::RunValues measured;
-  /// Seconds, of the step that is last in the plan.
+  /// Seconds, for the last step of the plan.
   std::optional<double> lastTimeToFirstToken;
   std::int32_t peakBlocks = 0;  ///< max number of pool blocks in use at the same time
   std::string answer;
 };
 
-/// Records the events of the running run; the measured session sends them. Slow work waits until the run is
-/// over.
+/// Records the events of the current run, which the measured session sends. Slow work is done after the run.
 class RunMetricsSink final : public trace::Sink {
  public:
   RunMetricsSink();
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
 
-  /// The results of the run that ended since the previous call. They can be taken once.
+  /// Returns the results of the run that ended since the previous call. Call this once per run.
   RunSample take();
 
  private:
@@ -39,7 +39,7 @@ class RunMetricsSink final : public trace::Sink {
 
   Clock::time_point m_start;
   std::uint64_t m_sequence = 0;
-  std::vector<trace::Event> m_events;  ///< without events about blocks
+  std::vector<trace::Event> m_events;  ///< all events except those about blocks
   std::int32_t m_held = 0;             ///< number of blocks that have references
   std::int32_t m_peak = 0;
 };

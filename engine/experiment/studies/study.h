@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The common parts of studies: a session of their own, runs in it, and points that are filled one by one.
+// The common parts of experiments: the session, its runs, and the points with their samples. Open this file
+// to write an experiment.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -23,7 +24,7 @@ namespace spanscope::experiment {
 /// Factor from seconds to the milliseconds of measures.
 inline constexpr double kMilliseconds = 1000;
 
-/// Records the metrics of runs, and the replies.
+/// Records the metrics of runs, and the answers.
 class StudySink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
@@ -37,15 +38,15 @@ class StudySink final : public trace::Sink {
 
 class Study {
  public:
-  /// `leastBlocks`: smallest pool, in case the user asked for fewer blocks.
+  /// `leastBlocks`: min size of the pool, even if the user requested fewer blocks.
   Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
         const std::stop_token& stop, std::int32_t leastBlocks = 0);
 
-  /// Reports what comes next. Throws Failure if it was stopped.
+  /// Reports what comes next. Throws Failure after a stop.
   void begin(const std::string& doing);
   /// Adds one sample for each measure of the experiment to a point, and reports it.
   void add(const std::string& series, double x, const std::vector<double>& values);
-  /// The same with any number of samples for each measure, at a place of two axes.
+  /// Adds any number of samples for each measure to a point with two axes.
   void addSamples(const std::string& series, double x, double y,
                   const std::vector<std::vector<double>>& samples);
   /// Counts one of the planned runs as done.
@@ -58,22 +59,22 @@ class Study {
     run::RunResult result;
     std::vector<run::FinishedReply> replies;
   };
-  /// Whether nothing is computed: runs are predicted, and what they would compute is counted.
+  /// Whether the experiment only counts its work. Runs are then predicted, not computed.
   bool counts() const { return m_model.tally != nullptr; }
   void count(const TokenAmount& amount);
   void clearCache();
 
-  /// Runs the plan as a piece of its own. Where it counts, metrics are none, but replies have their prompts.
-  /// Throws Failure if the run fails or was stopped.
+  /// Runs the plan between two calls of the seam. If the work is only counted, there are no metrics, but
+  /// answers have their prompts. Throws Failure if the run fails or was stopped.
   Ran run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed = 0);
 
-  /// Measures how close a reply is to a full prefill, as a piece of its own. Throws as
+  /// Measures how close an answer is to a full prefill, between two calls of the seam. Throws like
   /// experiment::measureFidelity().
   trace::FidelityMeasured fidelityOf(const run::FinishedReply& reply);
-  /// measureNeedle() in the session.
+  /// Calls measureNeedle() with the session.
   NeedleRow needle(const NeedleOptions& options, std::int32_t hayWords, std::int32_t portion);
 
-  /// The session; it is opened at the first call. Throws Failure if its pool cannot be allocated.
+  /// Returns the session, which is opened at the first call. Throws Failure if its pool cannot be allocated.
   run::Session& session();
   const ExperimentModel& model() const { return m_model; }
   const std::stop_token& stop() const { return m_stop; }
@@ -87,8 +88,8 @@ class Study {
   Ran predict(const plan::Plan& plan, const run::RunOptions& options);
 
   run::SessionConfig m_config;
-  std::unique_ptr<run::Predictor> m_predictor;  ///< in place of the session, where it counts
-  std::int64_t m_longestReply = 1;              ///< tokens, of the run that was predicted last
+  std::unique_ptr<run::Predictor> m_predictor;  ///< replaces the session if the work is only counted
+  std::int64_t m_longestReply = 1;              ///< tokens of the run that was predicted last
   std::unique_ptr<run::Session> m_session;
 };
 
@@ -96,26 +97,26 @@ class Study {
 void countNeedle(const ExperimentModel& model, const run::SessionConfig& config, const NeedleOptions& options,
                  std::int32_t hayWords, std::int32_t portion, const std::stop_token& stop);
 
-/// The plan of a query, with every rule at its default. Throws Failure.
+/// Returns the plan of a query, with every rule at its default. Throws Failure.
 plan::Plan studyPlan(const query::Node& query);
 
-/// Said of an experiment on a person's question that asks further ones.
+/// A remark for experiments that change the user's question.
 inline constexpr const char* kOtherQuestion =
     "The first question is that of the query; the others, over documents seen, are the same words with a "
     "number behind them.";
 
-/// Greedy answers to one question over the same documents are equal, so that a repeat is an order of the
-/// documents: each begins with another one. How many repeats there are, for so many documents.
+/// Returns the max number of repeats for this number of documents. Greedy answers to one question over the
+/// same documents are equal. Each repeat therefore begins with another document.
 std::int32_t repeatsOver(const ExperimentWish& wish, std::int32_t documents);
-/// Says so.
+/// A remark about these repeats.
 inline constexpr const char* kRepeatsAreOrders =
     "Repeats are orders of the documents, each of which begins with another one: there are no more of them "
     "than "
     "documents.";
-/// The plan of a person's question over the first documents in the order of this repeat.
+/// Returns the plan of the user's question over the first documents, in the order of this repeat.
 plan::Plan ownPlan(const ExperimentWish& wish, std::int32_t documents, std::int32_t repeat);
 
-/// About `words` meaningless words, in whole sentences. Equal numbers give equal texts.
+/// Returns about `words` meaningless words in whole sentences. Equal numbers give equal texts.
 std::string fillerText(std::int32_t words, std::uint64_t number);
 
 query::Node studyMessage(query::Role role, std::string text);
@@ -127,26 +128,25 @@ query::Node studyGenerate(query::Node input, std::int32_t maxTokens, float tempe
 extern const Experiment kRagStudy;           ///< time to first token over the number of documents
 extern const Experiment kJudgeStudy;         ///< the same for a judge, over the number of generates that it
                                              ///< judges
-extern const Experiment kRelocationStudy;    ///< the same order compared with the swapped one
-extern const Experiment kReuseStudy;         ///< share of the prompt that is found, by length, order and
-                                             ///< block size
+extern const Experiment kRelocationStudy;    ///< the same order compared with the swapped order
+extern const Experiment kReuseStudy;         ///< hit rate by length, order and block size
 extern const Experiment kConversationStudy;  ///< hit rate and time by turn, with retrieval
-extern const Experiment kFidelityStudy;      ///< how close each policy is to a full prefill
-extern const Experiment kRepairStudy;        ///< how much link and blend repair, over their parameter
-extern const Experiment kLocalityStudy;      ///< names found at once and in portions
-extern const Experiment kCroppingStudy;      ///< names found with and without cropped replies
-extern const Experiment kAccuracyStudy;      ///< how often each policy is right
+extern const Experiment kFidelityStudy;      ///< distance of each policy from a full prefill
+extern const Experiment kRepairStudy;        ///< improvement by link and blend, over their parameter
+extern const Experiment kLocalityStudy;      ///< names found in one step and in portions
+extern const Experiment kCroppingStudy;      ///< names found with and without truncated answers
+extern const Experiment kAccuracyStudy;      ///< share of right answers of each policy
 
 extern const Experiment kDepthStudy;  ///< names found by depth and length
-extern const Experiment kLoadStudy;   ///< loading kept blocks compared with computing them
+extern const Experiment kLoadStudy;   ///< loading stored blocks compared with computing them
 
-// Policies in experiments are texts, with parameters where they have any. Only this file of the folder knows
-// the meaning of such a text.
+// Policies in experiments are texts, which may have parameters. Only this file of the folder knows their
+// meaning.
 
-/// All policies with their usual parameters: "spans,prefix".
+/// Returns all policies with their usual parameters: "spans,prefix".
 std::string everyPolicy();
-/// Splits such a list into policies; commas within parentheses do not separate. Throws Failure that lists the
-/// known policies if one is unknown.
+/// Splits such a list into policies. Commas in parentheses do not separate. Throws Failure that lists the
+/// known policies if a policy is unknown.
 std::vector<std::string> splitPolicies(std::string_view list);
 /// Makes runs use a policy that splitPolicies() returned.
 void usePolicy(run::RunOptions& options, std::string_view policy);
