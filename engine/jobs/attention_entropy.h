@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How spread out the attention of an answer is, layer by layer: the answer is put through the model once
-// more, its tokens given.
+// Measures how spread out the attention of an answer is, in each layer. The model computes the given tokens
+// of the answer once more. Open this file to change the entropy of attention.
 #pragma once
 
 #include "engine/jobs/job.h"
@@ -18,12 +18,12 @@ void fields(V&& v, X& x) {
   v("request", x.request);
 }
 
-/// The entropy of attention weights over single keys. A row that attends to one key alone has 0.
+/// The entropy of attention weights over single keys. It is 0 for a row that attends to one key alone.
 struct AttentionEntropy {
-  std::int32_t rows = 0;        ///< rows that were measured, from the one of the answer's first token
-  std::int32_t answerRows = 0;  ///< rows that the answer has
+  std::int32_t rows = 0;        ///< measured rows, from the row of the answer's first token on
+  std::int32_t answerRows = 0;  ///< all rows of the answer
   std::vector<double> layers;   ///< by layer: nats, the mean over rows and heads; at least 0
-  std::vector<double> uniform;  ///< by layer: nats, the same if every key had the same weight
+  std::vector<double> uniform;  ///< by layer: nats, if every key had the same weight
 };
 template <class V, trace::Is<AttentionEntropy> X>
 void fields(V&& v, X& x) {
@@ -43,7 +43,7 @@ struct AttentionEntropyJob {
   static const char* unavailableReason(const EntropyChoice&, std::span<const AnswerFacts>) { return nullptr; }
   static bool isSound(const Result& result);
   static std::shared_ptr<Job> make(const EntropyChoice& choice, std::vector<run::FinishedReply> replies);
-  /// Measures as many rows as the attention of run::kReplayBytes holds, at least one.
+  /// Measures as many rows as the attention of run::kReplayBytes allows, at least one.
   static Result compute(workbench::Workplace& place, const EntropyChoice& choice,
                         const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
 };

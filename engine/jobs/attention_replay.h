@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes the attention of an answer again, in the session that gave it (Session::beginReplay), beside the
-// runs there. A session has one replay at a time, so that another one waits for it. What it finds is in the
-// events of that session.
+// Recomputes the attention of an answer in its session (Session::beginReplay), beside the runs there. A
+// session has one replay at a time, so further ones wait. The results are events of that session. Open this
+// file to change how a replay is requested.
 #pragma once
 
 #include "engine/jobs/job.h"
 
 namespace spanscope::jobs {
 
-/// What to compute again: every row of an answer, in one layer. It gives one value per key token,
-/// unless that would be more than one replay may return (run::kReplayBytes).
+/// The attention to recompute: every row of an answer, in one layer. The result has one value per key token,
+/// unless this exceeds run::kReplayBytes.
 struct ReplayChoice {
   RequestId request = 0;
   std::int32_t layer = 0;

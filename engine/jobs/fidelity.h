@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the job that measures the fidelity of answers. Open this file to change what is measured.
 #pragma once
 
 #include "engine/base/error.h"
@@ -20,11 +21,10 @@ void fields(V&& v, X& x) {
   v("requests", x.requests);
 }
 
-/// Measures how close replies are to a full prefill, one after the other, in the session that gave them
-/// (experiment::measureFidelity); where that computes in another arithmetic than f32, the weights are loaded
-/// a second time and the full prefill is compared with one in f32. What it finds is in the events of that
-/// session. Where a reply cannot be measured, or the weights not loaded, the rest is, and the job then fails
-/// with the first of its problems.
+/// Measures how close answers are to a full prefill, one after the other, in their session
+/// (experiment::measureFidelity). If the session's arithmetic is not f32, the weights are loaded a second
+/// time. The full prefill is then compared with one in f32. The results are events of that session. If an
+/// answer cannot be measured, the others are still measured. The job then fails with its first problem.
 class FidelityJob final : public Job {
  public:
   static constexpr const char* kId = "fidelity";
@@ -35,14 +35,14 @@ class FidelityJob final : public Job {
   }
   static std::shared_ptr<Job> make(const FidelityChoice& choice, std::vector<run::FinishedReply> replies);
 
-  /// `replies`: of one session.
+  /// All answers must belong to one session.
   explicit FidelityJob(std::vector<run::FinishedReply> replies);
 
   trace::EventWords activity() const override;
   std::size_t replies() const { return m_replies.size(); }
-  /// How many of them have been measured, or could not be.
+  /// Returns how many answers have been measured or could not be measured.
   std::size_t measured() const { return m_measured; }
-  /// What share of all replies is measured, from 0 to 1.
+  /// Returns the measured share of all answers, 0 … 1.
   double share() const override { return m_share; }
 
   struct Found {
@@ -50,13 +50,13 @@ class FidelityJob final : public Job {
     experiment::MeasuredReply reply;
   };
   struct Problem {
-    RequestId request = 0;  ///< 0: of no reply
+    RequestId request = 0;  ///< 0: the problem concerns no single answer
     NodePath node;
     Error error;
   };
-  /// What was found, reply by reply, once the job has ended.
+  /// Returns the results of the answers. They exist once the job has ended.
   const std::vector<Found>& found() const { return m_found; }
-  /// What could not be had, once the job has ended.
+  /// Returns the problems of the answers. They exist once the job has ended.
   const std::vector<Problem>& problems() const { return m_problems; }
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines a request for a job: its kind and arguments. Open this file to see how a job is requested.
 #pragma once
 
 #include "engine/trace/event.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Defines the job that computes the alternatives of an answer's tokens. Open this file to change what is
+// reported.
 #pragma once
 
 #include "engine/jobs/job.h"
@@ -9,7 +11,7 @@ namespace spanscope::jobs {
 
 struct NextTokenChoice {
   RequestId request = 0;
-  RequestId other = 0;  ///< a request with the same prompt, whose policy is compared with; 0: a full prefill
+  RequestId other = 0;  ///< a request with the same prompt and the policy to compare; 0: a full prefill
   bool operator==(const NextTokenChoice&) const = default;
 };
 template <class V, trace::Is<NextTokenChoice> X>
@@ -18,13 +20,13 @@ void fields(V&& v, X& x) {
   v("other", x.other);
 }
 
-/// A token that might have stood at a place of a reply, with its probability under both policies, before
-/// temperature and filters.
+/// A possible token at a place of an answer. It has the probability under both policies, before temperature
+/// and filters.
 struct Alternative {
   TokenId token = 0;
-  std::string text;  ///< how the token is shown
-  double own = 0;    ///< 0 … 1, under the policy of the reply
-  double other = 0;  ///< under what it is compared with
+  std::string text;  ///< the displayed text
+  double own = 0;    ///< 0 … 1, under the policy of the answer
+  double other = 0;  ///< 0 … 1, under the compared policy
 };
 template <class V, trace::Is<Alternative> X>
 void fields(V&& v, X& x) {
@@ -34,15 +36,16 @@ void fields(V&& v, X& x) {
   v("other", x.other);
 }
 
-/// One place of a reply.
+/// One place of an answer.
 struct NextToken {
-  TokenId drawn = 0;                      ///< the token that stands there
-  std::vector<Alternative> alternatives;  ///< the likeliest of either side and the drawn one, likeliest first
+  TokenId drawn = 0;                      ///< the token at this place
+  std::vector<Alternative> alternatives;  ///< the most likely tokens of both sides, and the sampled one; the
+                                          ///< most likely comes first
   double divergence = 0;                  ///< KL(other ‖ own) in nats
   TokenId ownBest = 0;
   TokenId otherBest = 0;
 
-  const Alternative* find(TokenId token) const;  ///< nullptr: it is not among them
+  const Alternative* find(TokenId token) const;  ///< null: it is not among them
 };
 
 template <class V, trace::Is<NextToken> X>
@@ -54,16 +57,16 @@ void fields(V&& v, X& x) {
   v("otherBest", x.otherBest);
 }
 
-/// Puts a finished reply through the model twice, its tokens given: as its policy has it, and as another one
-/// has it or as a full prefill does. The cache of the session is used as Session::replayReply says.
+/// Computes the given tokens of an answer twice: with its policy, and with another policy or a full prefill.
+/// The cache of the session is used as Session::replayReply says.
 struct NextTokenJob {
   static constexpr const char* kId = "next-token";
   static constexpr const char* kActivity =
       forTranslation("Events", "Computing the alternatives of an answer");
   using Arguments = NextTokenChoice;
-  using Result = std::vector<NextToken>;  ///< by place of the reply
+  using Result = std::vector<NextToken>;  ///< by place of the answer
 
-  /// The most likely tokens of each side that are reported.
+  /// Max number of reported tokens of each side.
   static constexpr std::size_t kMostAlternatives = 6;
 
   static std::vector<RequestId> answers(const NextTokenChoice& choice);
@@ -72,7 +75,7 @@ struct NextTokenJob {
   }
   static bool isSound(const Result& result);
   static std::shared_ptr<Job> make(const NextTokenChoice& choice, std::vector<run::FinishedReply> replies);
-  /// `replies`: the reply, and for another request than 0 the one whose prompt is compared with.
+  /// The list has the answer and, if `other` is not 0, the answer with the policy to compare.
   static Result compute(workbench::Workplace& place, const NextTokenChoice& choice,
                         const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The query vector and the key vector of two tokens, in every layer and head, with the model of the session
-// that gave the answer. The cache stays as it is.
+// Computes the query vector and the key vector of two tokens, in every layer and head. The session of the
+// answer computes them, and its cache does not change. Open this file to show more of a pair.
 #pragma once
 
 #include "engine/jobs/job.h"
@@ -57,8 +57,8 @@ namespace spanscope::jobs {
 /// Two tokens of one request.
 struct PairChoice {
   RequestId request = 0;
-  trace::TokenPlace query;  ///< the token whose query vector attends
-  trace::TokenPlace key;    ///< the token that it attends to
+  trace::TokenPlace query;  ///< the token with the query vector
+  trace::TokenPlace key;    ///< the token with the key vector
   bool operator==(const PairChoice&) const = default;
 };
 template <class V, trace::Is<PairChoice> X>
