@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums up the measured fidelity of one step or of a whole run.
+// Sums up the measured fidelity of one step or of a whole run. Open this file to add a metric of fidelity.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -14,9 +14,9 @@ namespace spanscope::trace {
 
 /// The distance between two ways to compute the tokens of answers.
 struct DivergenceMetrics {
-  std::int64_t tokens = 0;    ///< of the answers
+  std::int64_t tokens = 0;    ///< tokens of the answers
   std::int64_t agreeing = 0;  ///< token positions where both have the same most likely token
-  double meanDivergence = 0;  ///< nats, over the tokens, as are those that follow
+  double meanDivergence = 0;  ///< nats, over the tokens; the next two also
   double medianDivergence = 0;
   double mostDivergence = 0;
   bool operator==(const DivergenceMetrics&) const = default;
@@ -24,19 +24,19 @@ struct DivergenceMetrics {
 
 struct FidelityMetrics : DivergenceMetrics {
   std::int64_t steps = 0;
-  /// Steps whose answer was sampled, not greedy. A greedy answer of a full prefill is no measure for these.
-  /// The counts below leave these out.
+  /// Steps with sampled answers. The answer of a full prefill is greedy, so it cannot be compared with them.
+  /// The counts below leave these steps out.
   std::int64_t sampledSteps = 0;
   std::int64_t sameAnswers = 0;   ///< steps for which a full prefill gives the same tokens
   std::int64_t sameTexts = 0;     ///< steps for which a full prefill gives the same text
-  std::int64_t agreedTokens = 0;  ///< tokens before the first difference, over those steps
+  std::int64_t agreedTokens = 0;  ///< tokens before the first difference, over these steps
   std::int64_t answerTokens = 0;  ///< tokens of their answers
-  /// By layer, the mean over the rows that were compared; empty where none were.
+  /// By layer: the mean over the compared rows. Empty without such rows.
   std::vector<double> attentionDeviation;
   std::int64_t attentionRows = 0;
 
-  double agreement() const;  ///< 0 … 1; 1 where there are no tokens
-  /// Over all layers.
+  double agreement() const;  ///< 0 … 1; 1 without tokens
+  /// Returns the mean over all layers.
   std::optional<double> meanAttentionDeviation() const;
   bool operator==(const FidelityMetrics&) const = default;
 };
@@ -45,17 +45,17 @@ FidelityMetrics fidelityOf(std::span<const FidelityMeasured* const> measured);
 /// Compares the arithmetic with f32.
 DivergenceMetrics arithmeticOf(std::span<const ArithmeticMeasured* const> measured);
 
-/// Whether every token of the answer is the most likely one under its policy.
+/// Whether each token of the answer is the most likely one under its policy.
 bool isGreedy(const FidelityMeasured& measured);
-/// Number of tokens of the answer before the first difference from a full prefill.
+/// Returns the number of tokens of the answer before the first difference from a full prefill.
 std::int64_t agreedTokens(const FidelityMeasured& measured);
 
-/// "KL 0.012 (median 0.003, most 0.14), 23 of 24 tokens agree"
+/// Returns e.g. "KL 0.012 (median 0.003, most 0.14), 23 of 24 tokens agree".
 std::string divergenceText(const DivergenceMetrics& divergence);
-/// "KL 0.012 (median 0.003, most 0.14), 23 of 24 tokens agree, same answer"
+/// Returns e.g. "KL 0.012 (median 0.003, most 0.14), 23 of 24 tokens agree, same answer".
 std::string fidelityText(const FidelityMetrics& fidelity);
 
-/// A divergence in nats to two places that count; "0" only where it is nothing at all.
+/// Returns a divergence in nats with two significant digits; "0" only if it is exactly 0.
 std::string divergenceText(double nats);
 
 }  // namespace spanscope::trace

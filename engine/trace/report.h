@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a trace says, as text for people.
+// Writes events as text for the user. Open this file to change the text of an event.
 #pragma once
 
 #include "engine/base/error.h"
@@ -13,18 +13,18 @@
 
 namespace spanscope::trace {
 
-/// One line without its end: number, time in seconds, name, run, request, node and what happened. Control
-/// characters and line ends of texts are escaped, so that a trace cannot drive the terminal that shows it;
-/// long texts are cut.
+/// Returns one line without its end: number, time in seconds, name, run, request, node and content. Control
+/// characters and line ends of texts are escaped, so that a trace cannot control a terminal. Long texts are
+/// cut.
 std::string describe(const Event& event);
 
-/// Whether an event has a line of its own in the log, and how severe it is.
+/// Returns the severity of the event's line in the log. Nothing: the event has no line.
 std::optional<Severity> severityOf(const Event& event);
-/// That line; empty where it has none.
+/// Returns this line; empty if there is none.
 EventWords wordsOf(const Event& event);
-/// What a person calls the event: "Token generated". Marked by forTranslation("Events", …).
+/// Returns the name for the user: "Token generated". It is marked by forTranslation("Events", …).
 const char* plainNameOf(const Event& event);
-/// What more is worth a few words behind the plain name; empty where the name says it all.
+/// Returns a few words to show after this name; empty if the name suffices.
 EventWords detailOf(const Event& event);
 
 }  // namespace spanscope::trace

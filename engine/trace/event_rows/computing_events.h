@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of events about what is computed: passes, tokens, teams, and how close replies are
-// (engine/trace/event_fields.h).
+// The rows of events about computation: passes, tokens, teams, fidelity and jobs
+// (engine/trace/event_fields.h). Open this file to change such an event.
 #pragma once
 
 #include "engine/base/counted.h"
