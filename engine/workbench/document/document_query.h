@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Converts between documents and queries.
+// Converts between documents and queries. Open this file when a document gives a wrong query.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -12,43 +12,47 @@
 
 namespace spanscope::document {
 
-/// Makes a document with one tree; the tidy layout places its nodes.
+/// Makes a document with one tree. The tidy layout places its nodes.
 Document fromQuery(const query::Node& query);
 
 /// Connects places of a query with nodes of a document.
 struct NodePaths {
   std::map<NodeId, NodePath> byNode;
   std::map<NodePath, NodeId> byPath;
-  /// The node at a path or, if it has none, at the nearest place above that has one; kNoNode if none has.
+  /// Returns the node at a path. Without one, returns the node at the nearest path above. Returns kNoNode if
+  /// there is none.
   NodeId nodeOf(const NodePath& path) const;
   bool operator==(const NodePaths&) const = default;
 };
 
 enum class TakeOut {
-  Nothing,  ///< the tree as it is drawn: this is saved
-  /// Without muted branches, and with frozen replies in place of their nodes, in the engine's layout: the
-  /// replies of a repeat or a map as a plus, each with the prompt before it if plus distribution would put
-  /// the prompt there, unless something in that prompt would have to run. This is run and exported.
+  Nothing,  ///< The tree as it is drawn. This is saved.
+  /// Without muted branches, and with frozen answers instead of their nodes, in the engine's layout. The
+  /// answers of a repeat or a map become a plus. Each answer has the prompt before it if plus distribution
+  /// would put the prompt there. This prompt is left out if something in it would have to run. This query is
+  /// run and exported.
   MutedAndFrozen,
 };
 
 struct QueryOf {
-  std::optional<query::Node> query;  ///< nothing if something is missing
-  NodePaths paths;                   ///< into `query`
+  std::optional<query::Node> query;  ///< nothing if an input is missing
+  NodePaths paths;                   ///< paths in `query`
   std::vector<NodeId> incomplete;    ///< nodes of the tree with a missing input
 };
-/// The query below `top` (kNoNode: below the root).
+/// Returns the query below `top` (kNoNode: below the root).
 QueryOf toQuery(const Document& document, TakeOut takeOut, NodeId top = kNoNode);
 
-/// The subtree as a query, with an empty seq for each missing input: for the clipboard and drafts.
+/// Returns the subtree as a query, for the clipboard and drafts. Each missing input becomes an empty seq.
 query::Node toTree(const Document& document, NodeId top);
 
-/// Replaces the document's query. A node that does not change (its subtree is elsewhere under the same
-/// parent, or something was put around it or taken away around it; else it has the same operator, and a part
-/// below it or its place in common) keeps its id, name, position, looks and server.
+/// Replaces the document's query. An unchanged node keeps its id, name, position, looks and server. A node
+/// counts as unchanged in three cases:
+/// - Its subtree is elsewhere under the same parent.
+/// - A node was put around it, or removed from around it.
+/// - It has the same operator, and the same place or a part below it.
 void replaceQuery(Document& document, const query::Node& query);
 
-/// The values for a run: the given values, and defaults for the others.
+/// Returns the values for a run: the given values, and defaults for the others.
 std::map<std::string, std::string> effectiveValues(const Document& document);
 
 }  // namespace spanscope::document

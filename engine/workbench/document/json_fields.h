@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads and checks the fields of a JSON text from front to back, and collects all errors.
+// Reads and checks the fields of a JSON text in order, and collects all errors. Open this file to read
+// another type of field.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -17,17 +18,17 @@
 
 namespace spanscope::document {
 
-/// Every reading function reads exactly one value. If the value is not the expected one, the function reports
-/// it and skips it.
+/// Reads a JSON text. Every reading function reads exactly one value. It reports and skips a value that is
+/// not the expected one.
 class JsonFields : private query::JsonCursor::Listener {
  public:
   /// `text` must be well-formed UTF-8 and outlive the object.
   explicit JsonFields(std::string_view text);
 
-  /// Calls `member` for each member. It reads the value, or returns false for an unknown key; the member is
-  /// then skipped with a warning. A key that occurs twice is an error.
+  /// Calls `member` for each member. `member` reads the value, or returns false for an unknown key. The
+  /// member is then skipped with a warning. A key that occurs twice is an error.
   bool object(const std::function<bool(const std::string& key)>& member);
-  /// The same for an object with arbitrary keys: `member` always reads the value.
+  /// Does the same for an object with arbitrary keys. `member` always reads the value.
   bool map(std::size_t most, const std::function<void(const std::string& key)>& member);
   bool array(std::size_t most, const std::function<void(std::size_t index)>& element);
 
@@ -36,7 +37,7 @@ class JsonFields : private query::JsonCursor::Listener {
   std::optional<std::int64_t> whole(std::int64_t least, std::int64_t most);
   std::optional<std::uint64_t> natural();  ///< a whole number of 64 bits without a sign
   std::optional<bool> flag();
-  /// `count` numbers, each from `least` to `most`.
+  /// Reads `count` numbers, each from `least` to `most`.
   std::optional<std::vector<double>> numbers(std::size_t count, double least, double most);
   /// Skips any value and returns its place.
   query::SourceRange raw();
@@ -45,7 +46,7 @@ class JsonFields : private query::JsonCursor::Listener {
   /// Whether the next value is an object.
   bool objectFollows();
   bool listFollows();
-  /// Where the next value begins.
+  /// Returns where the next value begins.
   std::size_t offset();
   bool stopped() const { return m_cursor.stopped(); }
   std::string pointer() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one list of what is wrong with a document, or probably not intended. The window shows it before a run,
-// a run is refused for its errors, and the command line prints it.
+// Finds the problems of a document: its errors, and its probable mistakes. The window shows the list before a
+// run, and the command line prints it. A run is refused for its errors. Open this file to add a problem.
 #pragma once
 
 #include "engine/base/error.h"
@@ -21,13 +21,13 @@ struct Device;
 
 namespace spanscope::document {
 
-/// A sentence that can be translated: its arguments come in later.
+/// A translatable sentence. Its arguments are inserted after translation.
 struct Sentence {
   struct Argument {
     std::string text;
-    bool isOperator = false;  ///< `text` is the name of an operator, for which people have a word
+    bool isOperator = false;  ///< whether `text` is the name of an operator, which has a word for the user
   };
-  /// Marked by forTranslation() with the context "Problems"; %1, %2… stand for the arguments.
+  /// Marked by forTranslation() with the context "Problems". %1, %2… are the places of the arguments.
   const char* form = "";
   std::vector<Argument> arguments{};
 
@@ -35,70 +35,69 @@ struct Sentence {
 };
 
 struct QueryProblem {
-  /// Error: the query cannot be run. Warning: it can be run, but probably does not do what was intended.
+  /// Error: the query cannot run. Warning: the query can run, but probably does not do what the user intends.
   Severity severity = Severity::Error;
-  /// The node that has the problem; kNoNode: the document as a whole.
+  /// The node with the problem; kNoNode: the whole document.
   NodeId node = kNoNode;
   std::string field{};  ///< JSON pointer from the node to its field: "/user"; "": the node itself
   Sentence text{};
-  Sentence hint{};  ///< how to fix it; may have no words
-  /// The model that the query names, if the query would run on another one. RunSettings::standsFor holds the
-  /// names for which a person accepts that.
+  Sentence hint{};  ///< How to fix it. It may be empty.
+  /// The model that the query names, if the query would run on another one. RunSettings::standsFor has the
+  /// names for which the user accepts this.
   std::string otherModel{};
-  /// The document's device cannot be used here: the person must choose another one.
+  /// The document's device cannot be used here. The user must choose another one.
   bool isOfDevice = false;
-  /// The chat template of the document's model is not known: the person must choose one, or, in a warning,
-  /// may.
+  /// The chat template of the document's model is unknown. The user must choose one, or may choose one if
+  /// this is a warning.
   bool isOfTemplate = false;
-  /// It comes from the run settings, not from the query: with other settings the same query would not have
+  /// The run settings cause the problem, not the query. With other settings, the same query would not have
   /// it.
   bool isOfSettings = false;
-  /// Blocks of a pool that would hold the run, if the present one is too small. 0: another problem.
+  /// If the pool is too small: the blocks of a pool that is large enough. 0: another problem.
   std::int32_t poolNeeded = 0;
 };
 
 /// How a query uses a path.
 enum class FileUse {
   Text,       ///< the text of one file
-  Documents,  ///< all files that the path stands for; see Surroundings::listFiles()
+  Documents,  ///< all files of the path; see Surroundings::listFiles()
 };
 
-/// What is known of the machine, and of the model on which the query would run.
+/// The known facts about the machine, and about the model that would run the query.
 struct ProblemContext {
-  /// Returns the number of tokens of a text. Empty: there is no tokenizer. It is called for every message of
-  /// every prompt.
+  /// Returns the number of tokens of a text. Empty: there is no tokenizer. The function is called for every
+  /// message of every prompt.
   std::function<std::int64_t(const std::string&)> countTokens{};
   std::int64_t contextLength = 0;  ///< tokens; 0: unknown
-  /// Whether a run of the whole query fits, as the run itself counts. Null: not known. Prompts are then
-  /// measured by `countTokens`, without the chat template.
+  /// Whether a run of the whole query fits, as the run itself counts. Null: not known. `countTokens` then
+  /// measures the prompts without the chat template.
   const run::PlanFit* fit = nullptr;
-  /// All devices, including devices that cannot be used; null: not known.
+  /// All devices, including unusable ones; null: not known.
   const std::vector<compute::Device>* devices = nullptr;
-  /// What workbench::modelObstacle() says of the document's settings; nothing: the model can be opened, or it
-  /// is not looked at.
+  /// The result of workbench::modelObstacle() for the document's settings. Nothing: the model can be opened,
+  /// or was not checked.
   std::optional<workbench::ModelObstacle> modelObstacle{};
-  /// What workbench::guessedTemplate() says of them.
+  /// The result of workbench::guessedTemplate() for these settings.
   std::string guessedTemplate{};
-  /// Says why a run of the document could not use a path; nothing: it can. Empty: files are not looked at.
+  /// Returns why a run of the document cannot use a path; nothing: it can. Empty: files are not checked.
   std::function<std::optional<query::NotGiven>(const std::string& path, FileUse use)> fileObstacle{};
 };
 
-/// Whether the embedded engine answers nothing of the document's query.
+/// Whether the embedded engine answers no part of the document's query.
 bool goesOnlyToServers(const Document& document);
 
-/// What is wrong with a query whose plan has no step, and how to fix it.
+/// The problem of a query whose plan has no step, and how to fix it.
 Sentence nothingToGenerate();
 Sentence nothingToGenerateHint();
 
-/// Returns errors and warnings of what is run below `top` (kNoNode: of the query): first of the device and
-/// the model, then of the nodes from the top down, then of the plan. For the query, trees outside of it come
-/// last. If nothing prevents it, the query is planned, so that what the planner refuses is reported at its
-/// node.
+/// Returns errors and warnings for a run of the nodes below `top` (kNoNode: of the query). The order is:
+/// device and model, nodes from the top down, plan. For the query, other trees come last. If nothing prevents
+/// it, the query is planned. Errors of the planner are then reported at their nodes.
 std::vector<QueryProblem> problemsOf(const Document& document, const ProblemContext& context = {},
                                      NodeId top = kNoNode);
 
-/// JSON pointers to the places of problems in the document's query as it is drawn (toTree()), one for each.
-/// "" for what stands outside of it.
+/// Returns the JSON pointer of each problem in the document's query as it is drawn (toTree()). A problem
+/// outside of the query has "".
 std::vector<std::string> placesOf(const Document& document, const std::vector<QueryProblem>& problems);
 
 }  // namespace spanscope::document
