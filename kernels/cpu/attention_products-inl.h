@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two products of attention on the keys of a tile. They are scores of queries with keys, and sums of
 // values by weights. A query's result has the same bits for any other queries. The file is compiled once per
-// instruction set. Open it to speed up attention.
+// instruction set. Open this file to speed up attention.
 
 #if defined(SPANSCOPE_KERNELS_CPU_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPANSCOPE_KERNELS_CPU_ATTENTION_PRODUCTS_INL_H_
