@@ -25,8 +25,8 @@ std::vector<OfferedFigure> offeredFigures(std::uint32_t run, const std::optional
 
 /// Returns comparisons of such a metric with a value, and with the same metric of the run before. A block
 /// `holds` and the right side of a choice have this form. If the values are known, only true comparisons are
-/// returned. A count equals itself. Another number has two digits of tolerance. A text contains its first
-/// line. A time has no comparison.
+/// returned. A count is compared with "=". Another number is compared with a bound of two digits. A text is
+/// compared with "contains" and its first line. A time has no comparison.
 std::vector<std::string> offeredComparisons(const OfferedFigure& figure, const FactsOf& factsOf);
 
 }  // namespace spanscope::lesson

@@ -56,9 +56,9 @@ class PlanDriver final : private RequestSource {
   PlanDriver& operator=(const PlanDriver&) = delete;
 
   /// Begins to drive a plan. `steps` must live until the plan has ended. Its requests have the number `run`
-  /// in the scheduler. Plans with a larger priority are asked for steps first; of equal ones, the earlier
-  /// plan. If all plans are stopped, the stop takes effect in the current pass. Otherwise it takes effect
-  /// after the pass, because the other plans need the pass.
+  /// in the scheduler. Plans with a larger priority are asked for steps first. Among plans of equal priority,
+  /// the earlier plan is first. If all plans are stopped, the stop takes effect in the current pass.
+  /// Otherwise it takes effect after the pass, because the other plans need the pass.
   void begin(PlanSteps& steps, RunId run, std::int32_t priority, std::stop_token stop, DriveHooks hooks);
 
   bool isIdle() const { return m_plans.empty(); }

@@ -64,11 +64,11 @@ class Study {
   void count(const TokenAmount& amount);
   void clearCache();
 
-  /// Runs the plan between two calls of the seam. If the work is only counted, there are no metrics, but
+  /// Calls ExperimentModel::seam, then runs the plan. If the work is only counted, there are no metrics, but
   /// answers have their prompts. Throws Failure if the run fails or was stopped.
   Ran run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed = 0);
 
-  /// Measures how close an answer is to a full prefill, between two calls of the seam. Throws like
+  /// Calls ExperimentModel::seam, then measures how close an answer is to a full prefill. Throws like
   /// experiment::measureFidelity().
   trace::FidelityMeasured fidelityOf(const run::FinishedReply& reply);
   /// Calls measureNeedle() with the session.

@@ -124,15 +124,15 @@ class TwinForecaster {
                                         const RunSettings& settings, const std::vector<SentQuery>& sent,
                                         const std::vector<NamedTwin>& named, const std::stop_token& stop);
 
-  /// Traces the place with this TwinForecast::id, from an empty cache on. With `afterSent`, it serves the
-  /// earlier queries first, and then the query. `queryJson` is its canonical text. Reports faults like
-  /// forecast(). Returns nothing after a stop.
+  /// Traces the simulator of the prediction with this TwinForecast::id, from an empty cache on. With
+  /// `afterSent`, it serves the earlier queries first, and then the query. `queryJson` is its canonical text.
+  /// Reports faults like forecast(). Returns nothing after a stop.
   std::optional<ToldForecast> tell(const PromptModel& model, const query::Node& query,
                                    const std::string& queryJson, const RunSettings& settings,
                                    const std::vector<SentQuery>& sent, const std::vector<NamedTwin>& named,
                                    const std::string& place, bool afterSent, const std::stop_token& stop);
 
-  /// Returns the places without predictions, for this reason.
+  /// Returns the forecasts without predictions, for this reason.
   static TwinForecasts without(const std::string& problem, const std::vector<NamedTwin>& named);
 
  private:
@@ -165,7 +165,7 @@ class TwinForecaster {
   std::vector<RunId> m_taken;
 };
 
-/// The simulator of a story.
+/// The title of a TwinStory: its simulator and settings.
 struct TwinStoryTitle {
   const twin::Server* server = nullptr;  ///< never null
   std::string name;                      ///< "vLLM", "gpu-3, vLLM"
@@ -181,8 +181,8 @@ class TwinStory {
   /// The simulator must outlive this object.
   TwinStory(TwinStoryTitle title, twin::Twin& twin, std::shared_ptr<const text::Tokenizer> tokenizer);
 
-  /// Serves the prompts of a query in sending order: a run. Returns the prediction for each, in the order of
-  /// the query.
+  /// Serves the prompts of a query as one run, in sending order. Returns the prediction for each, in the
+  /// order of the query.
   std::vector<twin::Answer> serve(const std::string& queryJson, const std::vector<ServerPrompt>& prompts);
   std::vector<trace::Event> events() const { return m_teller.events(); }
 
