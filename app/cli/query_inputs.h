@@ -9,7 +9,6 @@
 #include "engine/query/diagnostic.h"
 #include "engine/query/files/file_access.h"
 #include "engine/query/parameters.h"
-#include "engine/query/parse_result.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
 #include "engine/retrieve/resolve_augments.h"

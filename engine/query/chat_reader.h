@@ -4,7 +4,7 @@
 // a pasted chat is read wrongly.
 #pragma once
 
-#include "engine/query/parse_result.h"
+#include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
 #include "engine/query/query_walk.h"
 

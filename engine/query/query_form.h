@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads and writes a query in any of its forms: JSON, YAML, Lisp. Open this file to add a form or to change
 // how the form of a file is recognized.
+// Finds the parts of a written query that its tree does not contain. Open this file when saving a query loses
+// something without a warning.
 #pragma once
 
-#include "engine/query/parse_result.h"
+#include "engine/query/diagnostic.h"
 #include "engine/query/surroundings.h"
 
 #include <string>
@@ -34,5 +36,10 @@ std::string writeQuery(const Node& node, QueryForm form);
 
 /// Warns about parts that IBM/spnl would read differently in this form.
 std::vector<Diagnostic> formRemarks(const Node& node, QueryForm form);
+
+/// Warns about text that the readers skip and writeQuery() cannot write. Such text changes no query: comments
+/// and anchors in YAML, comments and evaluated forms in Lisp. Each kind has one warning, at its first place.
+/// `text` must be a valid query in this form. For other texts the result is incomplete.
+std::vector<Diagnostic> unkeptParts(std::string_view text, QueryForm form);
 
 }  // namespace spanscope::query

@@ -3,7 +3,7 @@
 // read wrongly.
 #pragma once
 
-#include "engine/query/parse_result.h"
+#include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
 #include "engine/query/query_walk.h"
 #include "engine/query/visit_fields.h"

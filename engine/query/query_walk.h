@@ -3,7 +3,7 @@
 // field, or to add a written form.
 #pragma once
 
-#include "engine/query/parse_result.h"
+#include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
 
 #include <cstddef>

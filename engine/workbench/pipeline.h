@@ -9,7 +9,6 @@
 #include "engine/plan/planner.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/parameters.h"
-#include "engine/query/parse_result.h"
 #include "engine/query/query.h"
 #include "engine/query/query_form.h"
 #include "engine/query/surroundings.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/file_watch.h"
 
-#include "engine/query/parse_result.h"
+#include "engine/query/diagnostic.h"
 
 #include <QCryptographicHash>
 #include <QDateTime>

@@ -4,7 +4,6 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/query_form.h"
-#include "engine/query/unkept_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/document/document_file.h"

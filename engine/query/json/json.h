@@ -10,7 +10,7 @@
 // - with a warning, a document of chat messages or a chat-completions request in OpenAI's notation.
 #pragma once
 
-#include "engine/query/parse_result.h"
+#include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
 
 #include <optional>

@@ -3,7 +3,7 @@
 // too. Open this file when a YAML query differs from its JSON.
 #pragma once
 
-#include "engine/query/parse_result.h"
+#include "engine/query/diagnostic.h"
 
 #include <cstddef>
 #include <string>

@@ -14,7 +14,6 @@
 #pragma once
 
 #include "engine/query/diagnostic.h"
-#include "engine/query/parse_result.h"
 #include "engine/workbench/document/document.h"
 
 #include <cstddef>

@@ -5,7 +5,6 @@
 
 #include "engine/query/diagnostic.h"
 #include "engine/query/json/json_cursor.h"
-#include "engine/query/parse_result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/unkept_parts.h"
+#include "engine/query/query_form.h"
 #include "tests/support/test_program.h"
 
 #include <QString>

@@ -2,7 +2,7 @@
 // A text editor for JSON with line numbers, coloured words, a highlighted range and underlined errors.
 #pragma once
 
-#include "engine/query/parse_result.h"
+#include "engine/query/diagnostic.h"
 #include "ui/theme/theme.h"
 
 #include <QPlainTextEdit>

@@ -3,7 +3,7 @@
 // nothing is lost on the way.
 #include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
-#include "engine/query/lisp/rust_format.h"
+#include "engine/query/lisp/lisp_evaluator.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/processor_timer.h"
 #include "tests/support/test_program.h"

@@ -3,7 +3,7 @@
 // nothing is lost on the way.
 #include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
-#include "engine/query/unkept_parts.h"
+#include "engine/query/query_form.h"
 #include "engine/query/yaml/yaml.h"
 #include "engine/query/yaml/yaml_cursor.h"
 #include "tests/engine/query/random_query.h"
