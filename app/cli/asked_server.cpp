@@ -5,7 +5,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/text_table.h"
 #include "engine/base/error.h"
-#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 
 #include <CLI/CLI.hpp>

@@ -3,7 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/text_table.h"
 #include "engine/base/error.h"
-#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 #include "engine/workbench/servers/server_list.h"

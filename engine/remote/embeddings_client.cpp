@@ -6,8 +6,6 @@
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 #include "engine/remote/http/http_client.h"
-#include "engine/remote/http/shown_reply.h"
-#include "engine/remote/server_address.h"
 
 #include <nlohmann/json.hpp>
 

@@ -9,7 +9,6 @@
 #include "engine/query/query.h"
 #include "engine/remote/chat/chat_answer.h"
 #include "engine/remote/chat/server_facts.h"
-#include "engine/remote/chat/server_kind.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "ui/session/twin_asker.h"
 
 #include "engine/query/json/json.h"
-#include "engine/remote/chat/server_kind.h"
+#include "engine/remote/chat/server_facts.h"
 #include "engine/remote/protocol.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_choices.h"

@@ -2,7 +2,7 @@
 #include "ui/window/run_starter.h"
 
 #include "engine/plan/planner.h"
-#include "engine/remote/server_address.h"
+#include "engine/remote/http/http_client.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/pipeline.h"

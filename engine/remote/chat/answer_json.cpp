@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/http/http_client.h"
 
 #include <algorithm>
 #include <array>

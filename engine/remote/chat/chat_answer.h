@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/remote/chat/server_kind.h"
+#include "engine/remote/chat/server_facts.h"
 #include "engine/trace/event.h"
 
 #include <nlohmann/json_fwd.hpp>

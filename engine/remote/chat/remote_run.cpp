@@ -3,7 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/remote/chat/answer_reader.h"
-#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/http/http_client.h"
 
 #include <algorithm>
 #include <array>

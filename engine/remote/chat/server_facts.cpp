@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/remote/chat/answer_json.h"
 #include "engine/remote/chat/chat_answer.h"
-#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 
 #include <nlohmann/json.hpp>

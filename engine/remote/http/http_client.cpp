@@ -2,16 +2,22 @@
 #include "engine/remote/http/http_client.h"
 
 #include "engine/base/error.h"
-#include "engine/remote/http/shown_reply.h"
-#include "engine/remote/server_address.h"
+#include "engine/base/utf8.h"
+#include "engine/query/shown_text.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <variant>
 
 namespace spanscope::remote {
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -222,6 +228,109 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait);
   if (wait > 0) reply.retryAfter = static_cast<std::int64_t>(wait);
   return reply;
+}
+
+namespace {
+
+constexpr std::size_t kShownCharacters = 200;
+
+struct FreeUrl {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+struct FreeText {
+  void operator()(char* text) const { curl_free(text); }
+};
+
+/// A part of an address; nothing if the address lacks it.
+std::optional<std::string> part(CURLU* url, CURLUPart what) {
+  char* text = nullptr;
+  if (curl_url_get(url, what, &text, 0) != CURLUE_OK) return std::nullopt;
+  const std::unique_ptr<char, FreeText> owner(text);
+  return std::string(text);
+}
+
+bool isLoopback(const std::string& host) {
+  std::string lower = host;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (lower == "localhost") return true;
+  in_addr four{};
+  if (inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24U == 127;
+  in6_addr six{};
+  return inet_pton(AF_INET6, host.c_str(), &six) == 1 &&
+         std::memcmp(&six, &in6addr_loopback, sizeof six) == 0;
+}
+
+}  // namespace
+
+std::variant<ServerAddress, Error> readServerAddress(const std::string& url) {
+  const std::string shown = "\"" + query::cutText(url, kShownCharacters) + "\"";
+  const auto refuse = [](std::string found, std::string expected) {
+    return Error{{}, {}, std::move(found), std::move(expected)};
+  };
+  const std::string example = "an address such as \"http://localhost:8000/v1\"";
+  const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
+  if (parsed == nullptr) return refuse("no memory for an address", "some");
+  if (url.empty()) return refuse("no address of a server", example);
+  const bool isBlank = std::any_of(
+      url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
+  if (isBlank || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK)
+    return refuse(shown, example);
+  const std::string scheme = part(parsed.get(), CURLUPART_SCHEME).value_or("");
+  if (scheme != "http" && scheme != "https") return refuse(shown, example);
+  // A secret must not be shown in messages.
+  if (part(parsed.get(), CURLUPART_USER) || part(parsed.get(), CURLUPART_PASSWORD))
+    return refuse("an address with a user name or a password", "one without");
+  if (part(parsed.get(), CURLUPART_QUERY) || part(parsed.get(), CURLUPART_FRAGMENT))
+    return refuse("an address with ? or #", "one without");
+  std::string host = part(parsed.get(), CURLUPART_HOST).value_or("");
+  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+  if (host.empty()) return refuse(shown, example);
+  const bool isHere = isLoopback(host);
+  return ServerAddress{.host = std::move(host), .isLoopback = isHere};
+}
+
+std::string shownReply(std::string_view text) {
+  constexpr std::size_t kMostBytes = 4 * kReplyCharacters;
+  return query::cutText(toValidUtf8(text.substr(0, kMostBytes)), kReplyCharacters);
+}
+
+std::optional<Error> problemOfKey(std::string_view key) {
+  const auto refuse = [](std::string found) {
+    return errorAt("key", std::move(found), "one line of text, as the server gave it");
+  };
+  if (key.size() > kMostKeyBytes) {
+    return refuse("a key of " + std::to_string(key.size()) + " bytes, more than " +
+                  std::to_string(kMostKeyBytes));
+  }
+  if (key.find_first_of("\r\n") != std::string_view::npos) return refuse("a key with a line break");
+  const auto isControl = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  if (std::any_of(key.begin(), key.end(), isControl)) return refuse("a key with a control character");
+  if (!isValidUtf8(key)) return refuse("a key that is no UTF-8");
+  return std::nullopt;
+}
+
+std::string withoutKey(std::string_view text, std::string_view key) {
+  constexpr std::size_t kShortest = 4;
+  if (key.size() < kShortest) return std::string(text);
+  std::string clean;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t at = i;
+    std::size_t matched = 0;
+    while (matched < key.size() && at < text.size()) {
+      if (text[at] == '\\' && key[matched] == '/') ++at;
+      if (at >= text.size() || text[at] != key[matched]) break;
+      ++at;
+      ++matched;
+    }
+    if (matched == key.size()) {
+      clean += "[the key]";
+      i = at;
+    } else {
+      clean += text[i++];
+    }
+  }
+  return clean;
 }
 
 }  // namespace spanscope::remote

@@ -2,7 +2,11 @@
 // Sends requests to servers. A server may be silent, stall, break off or never end. Each request still ends
 // with an answer or an error. The error names the address and the expected data. Open this file to change
 // time limits.
+// Checks the address of a server before anything is sent there. Open this file when an address is refused.
+// Prepares texts of servers for messages, without their keys. Open this file before you show a server's text.
 #pragma once
+
+#include "engine/base/error.h"
 
 #include <chrono>
 #include <cstddef>
@@ -14,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace spanscope::remote {
@@ -91,5 +96,36 @@ class HttpClient {
   struct Connection;
   std::unique_ptr<Connection> m_connection;
 };
+
+/// The facts that a program needs about an address before it sends something there.
+struct ServerAddress {
+  std::string host;         ///< a name or a number; an IPv6 address without its brackets
+  bool isLoopback = false;  ///< whether it is this machine: localhost, 127.0.0.0/8 or ::1
+};
+
+/// Reads the address of an API, e.g. "http://127.0.0.1:8000/v1". The error has no file. These addresses are
+/// refused:
+/// - an address that is neither http nor https, or has no host;
+/// - an address with a user name or a password, because messages show addresses;
+/// - an address with a query or a fragment, because paths are appended to it.
+std::variant<ServerAddress, Error> readServerAddress(const std::string& url);
+
+/// Max number of characters of a server's answer in a message.
+inline constexpr std::size_t kReplyCharacters = 200;
+
+/// Returns a section of an answer for a message: on one line, short, and valid UTF-8.
+std::string shownReply(std::string_view text);
+
+/// Max number of bytes of a server's key.
+inline constexpr std::size_t kMostKeyBytes = 4096;
+
+/// Returns the reason why a key cannot be sent. Examples are a control character such as a line break,
+/// invalid UTF-8, or a key that is too long. The error has no file and does not contain the key. Nothing: the
+/// key can be sent.
+std::optional<Error> problemOfKey(std::string_view key);
+
+/// Returns a text of a server without its key. It also finds keys in which JSON writes a slash as "\\/". A
+/// key of fewer than 4 bytes is no secret and stays.
+std::string withoutKey(std::string_view text, std::string_view key);
 
 }  // namespace spanscope::remote

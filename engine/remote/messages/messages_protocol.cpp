@@ -3,7 +3,7 @@
 #include "engine/base/utf8.h"
 #include "engine/remote/chat/answer_json.h"
 #include "engine/remote/chat/chat_protocol.h"
-#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/http/http_client.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/remote/server/request_head.h"
+#include "engine/remote/server/connection.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/utf8.h"
-#include "engine/remote/server/api_error.h"
+#include "engine/remote/server/answer.h"
 
 #include <nlohmann/json.hpp>
 

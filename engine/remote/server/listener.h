@@ -2,7 +2,7 @@
 // The HTTP server with its sockets and threads. Open this file to change how connections wait.
 #pragma once
 
-#include "engine/remote/server/api_error.h"
+#include "engine/remote/server/answer.h"
 #include "engine/remote/server/connection.h"
 #include "engine/remote/server/limits.h"
 

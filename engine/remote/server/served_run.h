@@ -4,13 +4,10 @@
 #pragma once
 
 #include "engine/remote/server/answer.h"
-#include "engine/remote/server/api_error.h"
 #include "engine/remote/server/connection.h"
 #include "engine/remote/server/engine.h"
-#include "engine/remote/server/figures.h"
 #include "engine/remote/server/limits.h"
 #include "engine/remote/server/planned_call.h"
-#include "engine/remote/server/reply_json.h"
 #include "engine/remote/server/served_requests.h"
 
 #include <httplib.h>

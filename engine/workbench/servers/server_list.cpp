@@ -4,10 +4,9 @@
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/chat/remote_run.h"
-#include "engine/remote/http/shown_reply.h"
+#include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
-#include "engine/remote/server_address.h"
 
 #include <nlohmann/json.hpp>
 

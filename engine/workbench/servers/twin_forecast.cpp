@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/remote/chat/remote_run.h"
-#include "engine/remote/chat/server_kind.h"
+#include "engine/remote/chat/server_facts.h"
 #include "engine/remote/protocol.h"
 #include "engine/run/trace_values.h"
 #include "engine/workbench/run_options.h"

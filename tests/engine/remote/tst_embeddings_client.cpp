@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/embeddings_client.h"
-#include "engine/remote/server_address.h"
+#include "engine/remote/http/http_client.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/test_program.h"
 

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/policy/policies.h"
-#include "engine/remote/server_address.h"
+#include "engine/remote/http/http_client.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/text_tools.h"

@@ -5,7 +5,6 @@
 #include "engine/base/utf8.h"
 #include "engine/remote/chat/answer_reader.h"
 #include "engine/remote/chat/chat_answer.h"
-#include "engine/remote/http/event_stream.h"
 #include "engine/remote/protocol.h"
 
 #include <algorithm>

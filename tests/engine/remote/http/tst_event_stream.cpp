@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Server-sent events, in every way to cut and to end their lines.
 #include "engine/base/error.h"
-#include "engine/remote/http/event_stream.h"
+#include "engine/remote/chat/answer_reader.h"
 #include "tests/support/random_values.h"
 #include "tests/support/test_program.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are refused as a body with an error in the protocol's form, or become a plan.
 #include "engine/base/utf8.h"
-#include "engine/remote/server/api_error.h"
+#include "engine/remote/server/answer.h"
 #include "engine/remote/server/call_bodies.h"
+#include "engine/remote/server/connection.h"
 #include "engine/remote/server/planned_call.h"
-#include "engine/remote/server/request_head.h"
 #include "tests/engine/remote/server/stand_in_engine.h"
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 // KV events as vLLM writes them: the bytes of its own publisher for the same events.
 #include "engine/base/error.h"
 #include "engine/remote/server/kv_events.h"
-#include "engine/remote/server/kv_publisher.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The heads of requests, read strictly, and the gate before which requests wait.
-#include "engine/remote/server/api_error.h"
+#include "engine/remote/server/answer.h"
 #include "engine/remote/server/connection.h"
-#include "engine/remote/server/request_head.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
