@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Extracts the texts from the bytes of a document. Documents can come from anyone. For any bytes, the result
 // is texts in UTF-8 or an error. Open this file to add a format.
+// Reads CSV files into records. Open this file when a CSV file is split wrongly.
 #pragma once
 
 #include "engine/base/error.h"
@@ -59,5 +60,20 @@ std::string pagesText(const std::vector<std::size_t>& pages);
 
 /// Returns the place of a passage: "section 2", "line 7", "record 3", "page 12". Empty for plain text.
 std::string passagePlace(DocumentFormat format, std::size_t number);
+
+using CsvRecord = std::vector<std::string>;
+
+/// Reads records of fields (RFC 4180). Line ends (CR LF, or only LF) separate records. Rules:
+/// - A comma, a semicolon or a tab separates fields. It is the one that splits the first records equally, or
+///   else the comma.
+/// - A field may be in double quotes, with "" for a quote. In a field without quotes, a quote is an ordinary
+///   character.
+/// - Records may have different numbers of fields. An empty line is no record.
+///
+/// Errors have the line as their place. These are errors:
+/// - text after a quoted field;
+/// - a quoted field without an end;
+/// - more than `maxRecords` records.
+std::variant<std::vector<CsvRecord>, Error> readCsv(std::string_view text, std::size_t maxRecords);
 
 }  // namespace spanscope::retrieve

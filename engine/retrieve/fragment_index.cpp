@@ -3,10 +3,9 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/hash.h"
-#include "engine/retrieve/bm25.h"
 #include "engine/retrieve/document_text.h"
 #include "engine/retrieve/index_checks.h"
-#include "engine/retrieve/index_tables.h"
+#include "engine/retrieve/ranking.h"
 #include "engine/retrieve/sqlite.h"
 #include "engine/retrieve/summary_tree.h"
 

@@ -2,11 +2,20 @@
 #include "engine/retrieve/index_checks.h"
 
 #include "engine/base/error.h"
+#include "engine/retrieve/fragment_index.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace spanscope::retrieve {
+
 namespace {
 
 void addNumber(Digest& digest, std::int64_t number) {
@@ -162,6 +171,256 @@ void IndexChecks::noteWords() {
   statement.run();
   m_areWordsStale = false;
   m_areWordsWhole = true;
+}
+
+namespace {
+
+/// "Span" in ASCII. This number identifies a file as an index.
+constexpr std::int64_t kApplicationId = 0x5370616e;
+
+struct Definition {
+  const char* name;
+  const char* sql;
+};
+
+/// `words` refers to the texts in `fragments`. Texts are therefore stored once. Vectors and summaries belong
+/// to contents, not to documents. A changed document keeps those of its unchanged texts. `used` is the day of
+/// the last use, and `size` the bytes of a document's chunks. Numbers of removed rows are not used again
+/// (AUTOINCREMENT), because another program may have them. `fragments` and `words` of a document are counts,
+/// for measuring a search without its texts. `unread` names its pages without text. index_checks.h defines
+/// the checksums. The one in `checks` covers the words.
+constexpr Definition kTables[] = {
+    {"documents",
+     "CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,"
+     " used INTEGER NOT NULL, size INTEGER NOT NULL, fragments INTEGER NOT NULL, words INTEGER NOT NULL,"
+     " unread TEXT NOT NULL, checksum TEXT NOT NULL)"},
+    {"fragments",
+     "CREATE TABLE fragments(id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES "
+     "documents(id),"
+     " number INTEGER NOT NULL, level INTEGER NOT NULL, place TEXT NOT NULL, hash TEXT NOT NULL,"
+     " text TEXT NOT NULL)"},
+    {"fragments_of_document", "CREATE INDEX fragments_of_document ON fragments(document)"},
+    {"fragments_by_hash", "CREATE INDEX fragments_by_hash ON fragments(hash)"},
+    {"words",
+     "CREATE VIRTUAL TABLE words USING fts5(text, content='fragments', content_rowid='id',"
+     " tokenize='porter unicode61 remove_diacritics 2')"},
+    {"embedders",
+     "CREATE TABLE embedders(id INTEGER PRIMARY KEY AUTOINCREMENT, fingerprint TEXT NOT NULL UNIQUE,"
+     " used INTEGER NOT NULL)"},
+    {"vectors",
+     "CREATE TABLE vectors(embedder INTEGER NOT NULL REFERENCES embedders(id), hash TEXT NOT NULL,"
+     " vector BLOB NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY(embedder, hash)) WITHOUT ROWID"},
+    {"summaries",
+     "CREATE TABLE summaries(key TEXT PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL,"
+     " used INTEGER NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"},
+    {"pruned", "CREATE TABLE pruned(day INTEGER NOT NULL)"},
+    {"checks", "CREATE TABLE checks(words TEXT NOT NULL)"},
+};
+
+std::int64_t numberFrom(Database& database, const char* sql) {
+  Statement statement(database, sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+std::string definitionOf(Database& database, const char* name) {
+  Statement statement(database, "SELECT sql FROM sqlite_schema WHERE name = ?1");
+  statement.bind(1, name);
+  return statement.step() ? statement.text(0) : std::string();
+}
+
+/// Throws Failure if the tables are not those of this program. With other tables, the same statements have
+/// other effects.
+void checkDefinitions(Database& database, const std::string& file) {
+  for (const Definition& table : kTables) {
+    if (definitionOf(database, table.name) == table.sql) continue;
+    throw Failure(
+        {file, std::string("table ") + table.name, "another definition",
+         "that of version " + std::to_string(kIndexVersion) + ": delete the file, it is made anew"});
+  }
+  if (numberFrom(database, "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')") > 0)
+    throw Failure({file, {}, "triggers or views", "an index of documents, or a new file"});
+}
+
+}  // namespace
+
+void prepareTables(Database& database, const std::string& file) {
+  // Only for a new file, and before it has a page. Free space in the file can then be returned to the disk.
+  if (numberFrom(database, "SELECT count(*) FROM sqlite_schema") == 0)
+    database.execute("PRAGMA auto_vacuum = INCREMENTAL");
+  Transaction transaction(database);
+  if (numberFrom(database, "SELECT count(*) FROM sqlite_schema") == 0) {
+    for (const Definition& table : kTables) database.execute(table.sql);
+    database.execute("INSERT INTO pruned VALUES(0)");
+    IndexChecks(database).noteWords();
+    database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                      "; PRAGMA user_version = " + std::to_string(kIndexVersion))
+                         .c_str());
+    transaction.commit();
+    return;
+  }
+  if (numberFrom(database, "PRAGMA application_id") != kApplicationId) {
+    throw Failure({file, {}, "a database of something else", "an index of documents, or a new file"});
+  }
+  const std::int64_t version = numberFrom(database, "PRAGMA user_version");
+  if (version != kIndexVersion) {
+    throw Failure({file,
+                   {},
+                   "an index of version " + std::to_string(version),
+                   "version " + std::to_string(kIndexVersion) + ": delete it, it is made anew"});
+  }
+  checkDefinitions(database, file);
+}
+
+namespace {
+
+constexpr std::chrono::milliseconds kTransactionTime{100};
+
+class Pruner {
+ public:
+  Pruner(Database& database, IndexChecks& checks, const KeepRule& rule, std::stop_token stop)
+      : m_database(database),
+        m_checks(checks),
+        m_stop(std::move(stop)),
+        m_today(rule.today()),
+        m_rule(rule) {}
+
+  bool prune() {
+    if (isDone()) return false;
+    for (const std::int64_t document : documentsToGo()) {
+      if (m_stop.stop_requested()) return true;
+      makeRoomInTime();
+      removeDocument(document);
+    }
+    commit();
+    if (m_stop.stop_requested()) return true;
+    removeRest();
+    m_database.execute("PRAGMA incremental_vacuum");
+    return true;
+  }
+
+ private:
+  Day oldest() const { return m_today - std::max<Day>(m_rule.unusedDays, 1); }
+
+  bool isDone() {
+    Statement day(m_database, "SELECT day FROM pruned");
+    return day.step() && day.integer(0) == m_today;
+  }
+
+  /// Returns documents that were unused for too long. Then come those beyond the max size, the least recently
+  /// used first.
+  std::vector<std::int64_t> documentsToGo() {
+    std::int64_t bytes = 0;
+    {
+      Statement sum(m_database, "SELECT total(size) FROM documents");
+      if (sum.step()) bytes = sum.integer(0);
+    }
+    std::vector<std::int64_t> documents;
+    Statement list(m_database, "SELECT id, used, size FROM documents WHERE used < ?1 ORDER BY used, id");
+    // Another program may have been using these documents since yesterday.
+    list.bind(1, m_today - 1);
+    while (list.step()) {
+      if (list.integer(1) >= oldest() && bytes <= m_rule.mostBytes) break;
+      documents.push_back(list.integer(0));
+      bytes -= list.integer(2);
+    }
+    return documents;
+  }
+
+  void removeDocument(std::int64_t document) {
+    // The document may have been used since it was listed.
+    m_isStale.bind(1, document);
+    m_isStale.bind(2, m_today - 1);
+    const bool goes = m_isStale.step();
+    const DocumentKey key = goes ? m_isStale.text(0) : DocumentKey();
+    m_isStale.reset();
+    if (!goes) return;
+    const bool isWhole = m_checks.isWhole(document, key);
+    if (!isWhole) m_checks.dropWords();
+    std::vector<std::string> hashes;
+    m_fragments.bind(1, document);
+    while (m_fragments.step()) {
+      const std::string text = m_fragments.text(2);
+      // Words can only be removed with the text that they were made from.
+      if (isWhole) {
+        m_words.bind(1, m_fragments.integer(0));
+        m_words.bind(2, text);
+        m_words.run();
+      }
+      hashes.push_back(m_fragments.text(1));
+    }
+    m_fragments.reset();
+    for (Statement* remove : {&m_removeFragments, &m_removeDocument}) {
+      remove->bind(1, document);
+      remove->run();
+    }
+    for (const std::string& hash : hashes) {
+      m_vectors.bind(1, hash);
+      m_vectors.run();
+    }
+  }
+
+  /// Removes unused embedders and summaries, and notes that this was done.
+  void removeRest() {
+    Transaction transaction(m_database);
+    for (const char* sql :
+         {"DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders WHERE used < ?1)",
+          "DELETE FROM embedders WHERE used < ?1",
+          "DELETE FROM summaries WHERE used < ?1 AND "
+          "NOT EXISTS (SELECT 1 FROM fragments WHERE fragments.hash = summaries.hash)"}) {
+      Statement remove(m_database, sql);
+      remove.bind(1, oldest());
+      remove.run();
+    }
+    Statement done(m_database, "UPDATE pruned SET day = ?1");
+    done.bind(1, m_today);
+    done.run();
+    transaction.commit();
+  }
+
+  void makeRoomInTime() {
+    const auto now = std::chrono::steady_clock::now();
+    if (m_transaction && now - m_opened > kTransactionTime) commit();
+    if (m_transaction) return;
+    m_transaction.emplace(m_database);
+    m_checks.refresh();
+    m_checks.requireWordsHere();
+    m_opened = now;
+  }
+
+  void commit() {
+    if (!m_transaction) return;
+    m_checks.noteWords();
+    m_transaction->commit();
+    m_transaction.reset();
+    m_checks.forgetDocuments();
+  }
+
+  Database& m_database;
+  IndexChecks& m_checks;
+  std::stop_token m_stop;
+  Day m_today;
+  const KeepRule& m_rule;
+  Statement m_isStale{m_database, "SELECT key FROM documents WHERE id = ?1 AND used < ?2"};
+  Statement m_fragments{m_database, "SELECT id, hash, text FROM fragments WHERE document = ?1"};
+  Statement m_words{m_database, "INSERT INTO words(words, rowid, text) VALUES('delete', ?1, ?2)"};
+  Statement m_removeFragments{m_database, "DELETE FROM fragments WHERE document = ?1"};
+  Statement m_removeDocument{m_database, "DELETE FROM documents WHERE id = ?1"};
+  Statement m_vectors{m_database,
+                      "DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders) AND hash = ?1 AND "
+                      "NOT EXISTS (SELECT 1 FROM fragments WHERE hash = ?1)"};
+  std::optional<Transaction> m_transaction;  ///< declared after the statements, so that the rollback comes
+                                             ///< before they are destroyed
+  std::chrono::steady_clock::time_point m_opened;
+};
+
+}  // namespace
+
+Day today() {
+  return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch().count();
+}
+
+bool pruneIndex(Database& database, IndexChecks& checks, const KeepRule& rule, std::stop_token stop) {
+  return Pruner(database, checks, rule, std::move(stop)).prune();
 }
 
 }  // namespace spanscope::retrieve

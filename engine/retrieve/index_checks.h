@@ -3,16 +3,19 @@
 // that it reads with checksums before use. Documents, vectors and summaries have a checksum each. All words
 // of all chunks together have one checksum. The words can be rebuilt from the texts. Open this file when an
 // index is reported as damaged.
+// The tables of an index file: making, checking and pruning. Open this file to change the tables.
 #pragma once
 
 #include "engine/base/hash.h"
 #include "engine/retrieve/fragment.h"
+#include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/sqlite.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -76,5 +79,16 @@ class IndexChecks {
   std::optional<Statement> m_document;
   std::optional<Statement> m_rows;
 };
+
+/// Makes the tables of a new index. Checks that an existing file is an index of this version. Throws Failure
+/// if it is not.
+void prepareTables(Database& database, const std::string& file);
+
+/// Removes from an index everything that the rule does not keep. These are documents with their chunks, words
+/// and vectors, vectors of embedders, and summaries. Then returns the space to the disk. Works once a day;
+/// further calls do nothing and return false. Each transaction is short and removes whole documents. A
+/// program may therefore end at any moment, and other programs do not wait long. The next call completes a
+/// stopped one.
+bool pruneIndex(Database& database, IndexChecks& checks, const KeepRule& rule, std::stop_token stop);
 
 }  // namespace spanscope::retrieve

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ranks chunks by how well they match a question, and keeps the reasons. Open this file to change hybrid
 // ranking.
+// Computes BM25 scores from the counts of SQLite's FTS5. Open this file to change lexical ranking.
 #pragma once
 
 #include "engine/retrieve/embedder.h"
 #include "engine/retrieve/fragment.h"
 #include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/sqlite.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -53,5 +57,65 @@ std::vector<RankedFragment> fuseRanks(const std::vector<Fragment>& lexical,
 std::vector<RankedFragment> rankFragments(const FragmentIndex& index, std::string_view question,
                                           std::size_t depth, Ranking ranking, const DocumentChoice& documents,
                                           Embedder* embedder, std::stop_token stop = {});
+
+// Counts from SQLite's FTS5: the words of its rows, and the words that they share with a question.
+
+/// The number of times that a row contains a word of the question. A word is a phrase if FTS5 splits it.
+struct WordCount {
+  std::int32_t word = 0;  ///< number of the word in the question's expression, from 0
+  std::int32_t count = 0;
+};
+
+/// The rows that match a question, in the order of the search.
+class WordMatches {
+ public:
+  std::size_t size() const { return m_rows.size(); }
+  /// Returns the number of all words in a row.
+  std::int32_t words(std::size_t row) const { return m_rows[row].words; }
+  /// Returns the counts of the question's words in the row, by number.
+  std::span<const WordCount> counts(std::size_t row) const {
+    const std::size_t begin = row == 0 ? 0 : m_rows[row - 1].end;
+    return std::span(m_counts).subspan(begin, m_rows[row].end - begin);
+  }
+
+  /// Adds a count to the next row.
+  void addCount(const WordCount& count) { m_counts.push_back(count); }
+  void addRow(std::int32_t words) { m_rows.push_back({.words = words, .end = m_counts.size()}); }
+  void clear() {
+    m_rows.clear();
+    m_counts.clear();
+  }
+
+ private:
+  struct Row {
+    std::int32_t words = 0;
+    std::size_t end = 0;  ///< one past its last count
+  };
+  std::vector<Row> m_rows;
+  std::vector<WordCount> m_counts;  ///< of all rows
+};
+
+/// Adds two SQL functions for FTS5 tables to the connection. Throws Failure. The function word_match(TABLE)
+/// adds the matching row to `matches` and returns the row's index there. `matches` must outlive the
+/// connection. The function all_words(TABLE) returns the number of words in all rows, for any current row.
+void addWordFunctions(Database& database, WordMatches& matches);
+
+/// The size of all searched chunks, with or without a word of the question.
+struct CollectionSize {
+  std::int64_t fragments = 0;
+  std::int64_t words = 0;  ///< of all chunks
+};
+
+/// Returns the BM25 score of each match in a collection (Robertson and Zaragoza, "The Probabilistic Relevance
+/// Framework: BM25 and Beyond", 2009). Higher is better. The constants are those of FTS5: k1 = 1.2, b = 0.75.
+/// A word's weight is at least 1e-6. Scores equal FTS5's to the last bit if FTS5's table contains only this
+/// collection. `matches` are all chunks of the collection that contain a word of the question. A score that
+/// is not a number becomes 0.
+std::vector<double> bm25Scores(const WordMatches& matches, const CollectionSize& collection);
+
+/// Returns an FTS5 expression that matches any row with a word of the text. It contains the first `count`
+/// different words. It is empty if there is no word. Every word is a quoted string. No word can therefore be
+/// an operator.
+std::string matchAnyWord(std::string_view text, std::size_t count);
 
 }  // namespace spanscope::retrieve

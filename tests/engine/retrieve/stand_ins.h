@@ -2,8 +2,8 @@
 // An embedder and a summariser without a model.
 #pragma once
 
-#include "engine/retrieve/bm25.h"
 #include "engine/retrieve/embedder.h"
+#include "engine/retrieve/ranking.h"
 #include "engine/retrieve/summary_tree.h"
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 // SPANSCOPE_KILLS sets how often the indexing program is killed; with SPANSCOPE_DOCUMENTS every known item is
 // asked for, not only each third.
 #include "engine/base/error.h"
-#include "engine/retrieve/bm25.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/ranking.h"
 #include "tests/engine/retrieve/generated_documents.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A question over some documents has one answer: what else an index holds or held, and when it came in, does
 // not count. SPANSCOPE_TRIALS sets how many random indexes are grown.
-#include "engine/retrieve/bm25.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/ranking.h"
 #include "tests/engine/retrieve/generated_documents.h"
