@@ -10,7 +10,7 @@
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
-#include "engine/run/plan_progress.h"
+#include "engine/run/drive_plan.h"
 #include "engine/run/predictor.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"

@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The loop that computes the steps of one plan, or of several plans together. A run and its prediction use
 // the same loop. Open this file to change how several runs share passes.
+// The progress of a plan: which steps can start, and their inputs. A run and its prediction share this code.
+// Open this file to change limits of prompts and answers.
 #pragma once
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
+#include "engine/layout/layout.h"
+#include "engine/layout/message_renderer.h"
+#include "engine/model/config.h"
+#include "engine/plan/plan.h"
+#include "engine/run/prediction.h"
+#include "engine/run/request_options.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
 #include "engine/trace/event.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -94,5 +107,95 @@ class PlanDriver final : private RequestSource {
 /// Drives one plan to its end. Throws nothing.
 DrivenPlan drivePlan(Scheduler& scheduler, PlanSteps& steps, RunId run, const std::stop_token& stop,
                      const DriveHooks& hooks);
+
+/// The error of a step whose prompt leaves no space for an answer.
+Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model);
+
+/// Returns the limits of the layout of a step's prompt. It ends on a stop, or if the prompt is far too long.
+layout::PromptLimits layoutLimits(const plan::Step& step, const model::ModelConfig& model,
+                                  std::stop_token stop);
+
+/// Returns the max number of tokens of a step's answer for any prompt; at least 1.
+std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model);
+
+class PlanProgress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// All references must outlive this object. `renderer` gets the layout of the options. `blockSize` is that
+  /// of the session. After a stop, next() throws. Throws like layout::MessageRenderer::useLayout() and
+  /// policy::Choice::checkFor().
+  PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
+               layout::MessageRenderer& renderer, std::int32_t blockSize, std::stop_token stop);
+
+  struct Ready {
+    StepIndex step = 0;
+    Clock::time_point since;  ///< the end of the last step that this step needs
+    layout::SpanTable table;
+    RequestOptions options;
+  };
+  /// Lays out the step that has been ready longest. Of several such steps, it takes the first in plan order.
+  /// Returns nothing if no step is ready. Throws Failure if the step cannot be laid out or does not fit the
+  /// model's context.
+  std::optional<Ready> next();
+
+  /// Whether a step is ready.
+  bool hasNext() const { return !m_ready.empty() || !m_unblocked.empty(); }
+
+  /// Returns the step that next() lays out, among the steps that were ready at the last call of next().
+  std::optional<StepIndex> nextStep() const;
+
+  /// Notes that the step has ended with these tokens. They include the end token if one was sampled.
+  void end(StepIndex step, std::vector<TokenId> tokens);
+
+  /// Set if next() threw because a prompt is too long.
+  const std::optional<TooLongPrompt>& tooLongPrompt() const { return m_tooLong; }
+
+  bool done() const { return m_ended == m_outputs.size(); }
+  std::size_t ended() const { return m_ended; }  ///< number of steps that have ended
+
+ private:
+  RequestOptions optionsOf(const plan::Step& step, std::int64_t promptTokens) const;
+
+  RunId m_run;
+  const plan::Plan& m_plan;
+  const RunOptions& m_options;
+  const model::ModelConfig& m_model;
+  layout::MessageRenderer& m_renderer;
+  std::stop_token m_stop;
+  std::vector<layout::StepOutput> m_outputs;
+  std::vector<std::size_t> m_missing;                ///< by step: number of needed steps that have not ended
+  std::vector<std::vector<StepIndex>> m_dependents;  ///< by step: the steps that need it
+  std::set<StepIndex> m_unblocked;                ///< steps that became ready since the last call of next()
+  std::deque<StepIndex> m_ready;                  ///< steps that were ready before, in order
+  std::vector<std::optional<TeamPlace>> m_teams;  ///< by step
+  std::vector<Clock::time_point> m_readySince;    ///< by step, once it is ready
+  std::size_t m_ended = 0;
+  std::optional<TooLongPrompt> m_tooLong;
+};
+
+// Checks whether a run fits: its prompts in the model's context, its prompts and answers in the pool.
+
+struct PlanFit {
+  std::optional<Error> error{};  ///< the reason why a run of the plan fails; nothing: it fits.
+  /// False: the run fails only if answers get long, or only if they are short.
+  bool isCertain = false;
+  /// The min number of blocks of a pool for the run, including the null block. 0: the run fits, or no pool
+  /// helps.
+  std::int32_t blocksNeeded = 0;
+  bool operator==(const PlanFit&) const = default;
+};
+
+/// Predicts the same plan for a session with an empty cache.
+using PredictInSession = std::function<Prediction(const SessionConfig& session)>;
+
+/// Checks whether a run fits the empty pool of a session. `empty` is its prediction there. If the run does
+/// not fit, the function searches for the smallest pool that is large enough. Each try calls `predict` once.
+/// Returns nothing if a prediction was stopped.
+std::optional<PlanFit> planFit(const Prediction& empty, const SessionConfig& session,
+                               const PredictInSession& predict);
+/// Checks the same without a prediction for the whole pool. It begins with a small part of the pool. A large
+/// pool then takes no memory if the run does not need it.
+std::optional<PlanFit> planFit(const SessionConfig& session, const PredictInSession& predict);
 
 }  // namespace spanscope::run

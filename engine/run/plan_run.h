@@ -11,7 +11,6 @@
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
 #include "engine/run/drive_plan.h"
-#include "engine/run/plan_progress.h"
 #include "engine/run/request_options.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"

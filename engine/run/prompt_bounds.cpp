@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
 #include "engine/policy/recomputation.h"
-#include "engine/run/plan_progress.h"
+#include "engine/run/drive_plan.h"
 #include "engine/run/run_options.h"
 
 #include <algorithm>

@@ -9,7 +9,6 @@
 #include "engine/layout/span_table.h"
 #include "engine/run/computation.h"
 #include "engine/run/drive_plan.h"
-#include "engine/run/plan_progress.h"
 #include "engine/run/prediction.h"
 #include "engine/run/request_options.h"
 #include "engine/run/run_options.h"

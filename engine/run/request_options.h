@@ -7,7 +7,7 @@
 #include "engine/base/ids.h"
 #include "engine/compute/sampling.h"
 #include "engine/policy/row_plan.h"
-#include "engine/run/attention_limit.h"
+#include "engine/run/observation.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "engine/compute/dtype.h"
 #include "engine/layout/layouts.h"
 #include "engine/policy/choice.h"
-#include "engine/run/attention_limit.h"
+#include "engine/run/observation.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>

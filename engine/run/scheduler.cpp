@@ -4,7 +4,6 @@
 #include "engine/base/counted.h"
 #include "engine/run/computation.h"
 #include "engine/run/request_options.h"
-#include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler_pass.h"
 
 #include <algorithm>
@@ -409,6 +408,30 @@ void Scheduler::fail(Request& request, const Error& error) {
 
 void Scheduler::removeEnded() {
   std::erase_if(m_requests, [](const auto& request) { return request->state == Request::State::Ended; });
+}
+
+Team::Team(const std::vector<std::unique_ptr<ScheduledRequest>>& requests, const ScheduledRequest& member)
+    : m_size(member.options.team->members) {
+  for (const auto& request : requests) {
+    const bool isIn = request->options.team && request->options.run == member.options.run &&
+                      request->options.team->team == member.options.team->team &&
+                      request->state != ScheduledRequest::State::Ended;
+    if (isIn) m_members.push_back(request.get());
+  }
+  std::sort(m_members.begin(), m_members.end(), [](const ScheduledRequest* a, const ScheduledRequest* b) {
+    return a->options.team->place < b->options.team->place;
+  });
+}
+
+bool Team::isReady() const {
+  return isWhole() && std::all_of(m_members.begin(), m_members.end(), [](const ScheduledRequest* member) {
+           return member->state == ScheduledRequest::State::Decode;
+         });
+}
+
+bool Team::isOver() const {
+  return isWhole() && std::all_of(m_members.begin(), m_members.end(),
+                                  [](const ScheduledRequest* member) { return member->isOver; });
 }
 
 }  // namespace spanscope::run

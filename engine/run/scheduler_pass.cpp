@@ -2,10 +2,9 @@
 // Which rows a pass computes, which keys they read, and what the trace reports of them.
 #include "engine/run/scheduler_pass.h"
 
-#include "engine/run/attention_limit.h"
 #include "engine/run/computation.h"
+#include "engine/run/observation.h"
 #include "engine/run/request_options.h"
-#include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include "engine/model/decoder.h"
 #include "engine/policy/row_plan.h"
 #include "engine/run/observation.h"
-#include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"
 
 #include <cstddef>

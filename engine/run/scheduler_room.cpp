@@ -3,7 +3,6 @@
 // hold.
 #include "engine/base/counted.h"
 #include "engine/run/computation.h"
-#include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"
 
 #include <algorithm>

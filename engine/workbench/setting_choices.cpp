@@ -4,7 +4,7 @@
 #include "engine/compute/backends.h"
 #include "engine/layout/layouts.h"
 #include "engine/retrieve/ranking.h"
-#include "engine/run/attention_limit.h"
+#include "engine/run/observation.h"
 #include "engine/text/chat_template.h"
 
 #include <array>

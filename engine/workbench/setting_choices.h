@@ -7,7 +7,6 @@
 #include "engine/layout/layouts.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
-#include "engine/run/attention_limit.h"
 #include "engine/run/observation.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/setting.h"

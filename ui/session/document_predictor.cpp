@@ -5,7 +5,7 @@
 #include "engine/layout/message_renderer.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
-#include "engine/run/plan_progress.h"
+#include "engine/run/drive_plan.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/workbench/document/plan_options.h"

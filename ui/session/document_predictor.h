@@ -7,7 +7,7 @@
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
-#include "engine/run/plan_progress.h"
+#include "engine/run/drive_plan.h"
 #include "engine/run/prediction.h"
 #include "engine/run/session.h"
 #include "engine/workbench/document/document.h"

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/query/surroundings.h"
-#include "engine/run/plan_progress.h"
+#include "engine/run/drive_plan.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/model_obstacle.h"
 

@@ -2,7 +2,7 @@
 #include "engine/workbench/service/served_engine.h"
 
 #include "engine/remote/server/served_requests.h"
-#include "engine/run/plan_progress.h"
+#include "engine/run/drive_plan.h"
 #include "engine/workbench/service/run_work.h"
 #include "engine/workbench/service/work.h"
 

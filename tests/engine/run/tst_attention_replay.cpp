@@ -2,7 +2,7 @@
 // Replays of finished replies: they see what the run itself would have recorded, and change nothing.
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
-#include "engine/run/attention_limit.h"
+#include "engine/run/observation.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/replay.h"

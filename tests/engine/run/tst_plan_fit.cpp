@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether a run fits, and the smallest pool in which it does.
-#include "engine/run/plan_progress.h"
+#include "engine/run/drive_plan.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>

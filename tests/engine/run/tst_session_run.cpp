@@ -3,7 +3,7 @@
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
-#include "engine/run/attention_limit.h"
+#include "engine/run/observation.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
-#include "engine/run/attention_limit.h"
+#include "engine/run/observation.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"

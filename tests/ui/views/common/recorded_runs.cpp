@@ -3,7 +3,7 @@
 
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
-#include "engine/run/attention_limit.h"
+#include "engine/run/observation.h"
 #include "engine/run/run_options.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
