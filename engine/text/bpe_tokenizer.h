@@ -2,8 +2,7 @@
 // Builds BPE tokenizers from a description, with checks. Open this file to add a source of BPE tokenizers.
 #pragma once
 
-#include "engine/text/added_tokens.h"
-#include "engine/text/bpe_model.h"
+#include "engine/text/bpe_encoder.h"
 #include "engine/text/text_pipeline.h"
 #include "engine/text/tokenizer.h"
 

@@ -2,6 +2,7 @@
 // Chat templates as tables and not as programs. Spans are rendered separately. A template therefore defines
 // the text before and after each role. Open this file to render messages or to find the template of a
 // checkpoint.
+// The chat templates of IBM/spnl, for comparisons. Open this file when an export must equal SPNL's text.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -140,5 +141,10 @@ const ChatTemplate* findChatTemplateNamed(std::string_view name);
 
 /// Returns the entry with the name that the user chose. Throws Failure that lists the known names.
 const ChatTemplate& chatTemplateNamed(std::string_view name);
+
+/// Returns the turns as IBM/spnl 0.22 writes them, each message separately. The families' own templates have
+/// a line break between turns, and SPNL has none. SPNL's ChatML also has none after the generation prompt.
+/// They are for exports that are compared with SPNL's requests. They are chosen only by name.
+const std::vector<ChatTemplate>& spnlChatTemplates();
 
 }  // namespace spanscope::text

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The patterns by which a tokenizer splits a text into words. Open this file to add a hand-written pattern.
+// Translates and runs the regular expressions of tokenizers. Open this file when an expression is refused.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -51,5 +53,16 @@ std::unique_ptr<const TextPattern> wordPattern(WordPattern pattern);
 /// expression is wrong, is too long, or means something else to this library.
 std::unique_ptr<const TextPattern> expressionPattern(const std::string& expression, const std::string& file,
                                                      const std::string& place);
+
+/// A regular expression in the syntax of another library, or the construct that prevents the translation.
+struct TranslatedExpression {
+  std::string expression;
+  std::optional<std::string> unsupported;
+};
+
+/// Translates an expression from Oniguruma's Ruby syntax, which tokenizers use, to PCRE2's syntax. The result
+/// needs the options UTF, UCP and MULTILINE. The meaning stays the same. Constructs that PCRE2 lacks or reads
+/// differently are not translated.
+TranslatedExpression translateExpression(std::string_view expression);
 
 }  // namespace spanscope::text

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/tokenizer.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
-#include "engine/text/gguf_vocabulary.h"
+#include "engine/text/bpe_tokenizer.h"
 #include "engine/text/sentencepiece_tokenizer.h"
-#include "engine/text/tokenizer_json.h"
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string_view>
 
 namespace spanscope::text {
 
@@ -72,6 +78,429 @@ std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoin
   if (const auto gguf = checkpoint.anyGguf()) return makeGgufTokenizer(checkpoint::GgufMetadata::read(*gguf));
   throw Failure({checkpoint.path().string(), "", "no tokenizer in it",
                  "a directory with tokenizer.json, tokenizer.model or a .gguf file"});
+}
+
+namespace {
+
+constexpr const char* kModelKey = "tokenizer.ggml.model";
+constexpr const char* kPreKey = "tokenizer.ggml.pre";
+constexpr const char* kTokensKey = "tokenizer.ggml.tokens";
+constexpr const char* kTypesKey = "tokenizer.ggml.token_type";
+constexpr const char* kScoresKey = "tokenizer.ggml.scores";
+constexpr const char* kMergesKey = "tokenizer.ggml.merges";
+constexpr const char* kSpacePrefixKey = "tokenizer.ggml.add_space_prefix";
+constexpr const char* kExtraSpacesKey = "tokenizer.ggml.remove_extra_whitespaces";
+
+/// The meaning of the name in `tokenizer.ggml.pre`.
+struct PreTokenization {
+  std::string_view name;
+  WordPattern words = WordPattern::Gpt2;
+  bool singleDigits = false;     ///< every digit is a word of its own
+  bool normalized = false;       ///< the text is put in the normal form C
+  bool wholeWordsFirst = false;  ///< a word that is a piece is not split
+};
+
+// Names of llama.cpp (src/llama-vocab.cpp). The checkpoints' tokenizer.json defines what they mean.
+constexpr std::array kKnown = {
+    PreTokenization{"gpt-2", WordPattern::Gpt2},
+    PreTokenization{"llama-bpe", WordPattern::Llama3, false, false, true},
+    PreTokenization{"llama-v3", WordPattern::Llama3, false, false, true},
+    PreTokenization{"llama3", WordPattern::Llama3, false, false, true},
+    PreTokenization{"qwen2", WordPattern::Qwen2, false, true},
+    PreTokenization{"deepseek-r1-qwen", WordPattern::Qwen2, false, true},
+    PreTokenization{"starcoder", WordPattern::Gpt2, true},
+    PreTokenization{"refact", WordPattern::Gpt2, true},
+    PreTokenization{"smollm", WordPattern::Gpt2, true},
+};
+
+Failure failAt(const checkpoint::GgufMetadata& metadata, const std::string& key, std::string found,
+               std::string expected) {
+  return Failure({metadata.file(), key, std::move(found), std::move(expected)});
+}
+
+const std::vector<std::string>& requireTexts(const checkpoint::GgufMetadata& metadata, const char* key,
+                                             std::size_t limit) {
+  const std::vector<std::string>* texts = metadata.texts(key);
+  if (texts == nullptr) throw failAt(metadata, key, "nothing", "a list of texts");
+  if (texts->size() > limit) {
+    throw failAt(metadata, key, std::to_string(texts->size()) + " texts", "at most " + std::to_string(limit));
+  }
+  for (std::size_t i = 0; i < texts->size(); ++i) {
+    if (!isValidUtf8((*texts)[i])) {
+      throw failAt(metadata, key, "a text (number " + std::to_string(i) + ") that is not UTF-8", "UTF-8");
+    }
+  }
+  return *texts;
+}
+
+/// The types of all pieces; "normal" if the file gives none.
+std::vector<SentencePiece::Type> readTypes(const checkpoint::GgufMetadata& metadata, std::size_t pieces) {
+  std::vector<SentencePiece::Type> types(pieces, SentencePiece::Type::Normal);
+  const std::vector<std::int64_t>* numbers = metadata.integers(kTypesKey);
+  if (numbers == nullptr) return types;
+  if (numbers->size() != pieces) {
+    throw failAt(metadata, kTypesKey, counted(numbers->size(), "type"),
+                 "one for each of the " + counted(pieces, "piece"));
+  }
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::int64_t number = (*numbers)[i];
+    if (number < 1 || number > 6) {
+      throw failAt(metadata, kTypesKey,
+                   "the type " + std::to_string(number) + " of piece " + std::to_string(i),
+                   "a type from 1 to 6");
+    }
+    types[i] = static_cast<SentencePiece::Type>(number);
+  }
+  return types;
+}
+
+const PreTokenization& requirePreTokenization(const checkpoint::GgufMetadata& metadata) {
+  const std::string* name = metadata.text(kPreKey);
+  std::string names;
+  for (const PreTokenization& known : kKnown) {
+    if (name != nullptr && known.name == *name) return known;
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  throw failAt(metadata, kPreKey,
+               name == nullptr ? "nothing" : "the pre-tokenizer \"" + toValidUtf8(*name) + "\"",
+               "one of the known: " + names);
+}
+
+void addPipeline(const PreTokenization& pre, BpeDescription& description) {
+  if (pre.normalized) description.normalizers.push_back(unicodeNormalizer(NormalForm::C));
+  if (pre.singleDigits) {
+    description.preTokenizers.push_back(
+        splitPreTokenizer(digitsPattern(true), SplitBehavior::Isolated, false));
+  }
+  description.preTokenizers.push_back(
+      splitPreTokenizer(wordPattern(pre.words), SplitBehavior::Isolated, false));
+  description.byteLevel = true;
+  description.wholeWordsFirst = pre.wholeWordsFirst;
+}
+
+void addPieces(const checkpoint::GgufMetadata& metadata, BpeDescription& description) {
+  const std::vector<std::string>& tokens = requireTexts(metadata, kTokensKey, kMaxVocabulary);
+  const std::vector<SentencePiece::Type> types = readTypes(metadata, tokens.size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto id = static_cast<TokenId>(i);
+    description.vocabulary.emplace_back(tokens[i], id);
+    const SentencePiece::Type type = types[i];
+    if (type == SentencePiece::Type::Normal || type == SentencePiece::Type::Byte) continue;
+    if (tokens[i].empty() || tokens[i].size() > kMaxAddedTokenBytes) {
+      throw failAt(metadata, kTokensKey,
+                   std::to_string(tokens[i].size()) + " bytes of the marker with the id " + std::to_string(i),
+                   "1 to " + std::to_string(kMaxAddedTokenBytes) + " bytes");
+    }
+    AddedToken token;
+    token.id = id;
+    token.content = tokens[i];
+    token.special = type != SentencePiece::Type::UserDefined;
+    description.addedTokens.push_back(std::move(token));
+  }
+}
+
+void addMerges(const checkpoint::GgufMetadata& metadata, BpeDescription& description) {
+  for (const std::string& merge : requireTexts(metadata, kMergesKey, kMaxMerges)) {
+    const std::size_t space = merge.find(' ');
+    if (space == std::string::npos || merge.find(' ', space + 1) != std::string::npos) {
+      throw failAt(metadata, kMergesKey, "\"" + merge.substr(0, 60) + "\"",
+                   "two pieces with one space between them");
+    }
+    description.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
+  }
+}
+
+std::unique_ptr<Tokenizer> makeByteLevel(const checkpoint::GgufMetadata& metadata) {
+  BpeDescription description;
+  addPipeline(requirePreTokenization(metadata), description);
+  const bool* spacePrefix = metadata.boolean(kSpacePrefixKey);
+  if (spacePrefix != nullptr && *spacePrefix) {
+    throw failAt(metadata, kSpacePrefixKey, "true", "false: this kind of vocabulary takes the text as it is");
+  }
+  addPieces(metadata, description);
+  addMerges(metadata, description);
+  return makeBpeTokenizer(std::move(description), metadata.file(), kTokensKey);
+}
+
+std::unique_ptr<Tokenizer> makeSentencePiece(const checkpoint::GgufMetadata& metadata) {
+  const bool* extraSpaces = metadata.boolean(kExtraSpacesKey);
+  if (extraSpaces != nullptr && *extraSpaces) {
+    throw failAt(metadata, kExtraSpacesKey, "removal of white space",
+                 "a tokenizer that keeps white space as it is");
+  }
+  const std::vector<std::string>& tokens = requireTexts(metadata, kTokensKey, kMaxPieces);
+  const std::vector<SentencePiece::Type> types = readTypes(metadata, tokens.size());
+  const std::vector<double>* scores = metadata.numbers(kScoresKey);
+  if (scores == nullptr || scores->size() != tokens.size()) {
+    throw failAt(metadata, kScoresKey, scores == nullptr ? "nothing" : counted(scores->size(), "score"),
+                 "one for each of the " + counted(tokens.size(), "piece"));
+  }
+  SentencePieceModel model;
+  model.algorithm = SentencePieceModel::Algorithm::Bpe;
+  const bool* spacePrefix = metadata.boolean(kSpacePrefixKey);
+  model.addDummyPrefix = spacePrefix == nullptr || *spacePrefix;
+  model.pieces.reserve(tokens.size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    model.byteFallback = model.byteFallback || types[i] == SentencePiece::Type::Byte;
+    model.pieces.push_back({tokens[i], static_cast<float>((*scores)[i]), types[i]});
+  }
+  checkSentencePieceModel(model, metadata.file());
+  return makeSentencePieceTokenizer(std::move(model), metadata.file());
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& metadata) {
+  const std::string* model = metadata.text(kModelKey);
+  if (model != nullptr && *model == "gpt2") return makeByteLevel(metadata);
+  if (model != nullptr && *model == "llama") return makeSentencePiece(metadata);
+  throw failAt(metadata, kModelKey,
+               model == nullptr ? "nothing" : "the kind of vocabulary \"" + toValidUtf8(*model) + "\"",
+               "gpt2 or llama");
+}
+
+namespace {
+
+constexpr std::size_t kMaxSteps = 64;
+constexpr int kMaxNestedSequences = 8;
+
+Failure unsupported(const checkpoint::JsonPlace& place, const std::string& what,
+                    const std::string& supported) {
+  return place.fail(what + " \"" + toValidUtf8(place.field("type").textOrEmpty()) + "\"", supported);
+}
+
+/// The steps of a "Sequence", or the single step, passed in order. Null has no steps.
+template <class Read>
+void forEachStep(const checkpoint::JsonPlace& place, const char* listName, const Read& read, int depth = 0) {
+  if (place.isNull()) return;
+  if (place.field("type").requireText() != "Sequence") {
+    read(place);
+    return;
+  }
+  if (depth == kMaxNestedSequences) {
+    throw place.fail("a sequence within " + std::to_string(depth) + " others", "fewer sequences");
+  }
+  const checkpoint::JsonPlace list = place.field(listName);
+  const std::size_t count = list.requireList(kMaxSteps);
+  for (std::size_t i = 0; i < count; ++i) forEachStep(list.element(i), listName, read, depth + 1);
+}
+
+/// {"String": …} or {"Regex": …}.
+std::unique_ptr<const TextPattern> readPattern(const checkpoint::JsonPlace& place) {
+  const checkpoint::JsonPlace literal = place.field("String");
+  if (!literal.isNull()) {
+    if (literal.requireText().empty()) throw literal.fail("an empty text", "one character or more");
+    return literalPattern(literal.requireText());
+  }
+  const checkpoint::JsonPlace expression = place.field("Regex");
+  if (expression.isNull()) throw place.unexpected("\"String\" or \"Regex\"");
+  return expressionPattern(expression.requireText(), expression.file(), expression.pointer());
+}
+
+void readNormalizer(const checkpoint::JsonPlace& place, BpeDescription& description) {
+  constexpr std::array<std::pair<std::string_view, NormalForm>, 4> kForms = {
+      {{"NFC", NormalForm::C}, {"NFD", NormalForm::D}, {"NFKC", NormalForm::Kc}, {"NFKD", NormalForm::Kd}}};
+  const std::string& type = place.field("type").requireText();
+  for (const auto& [name, form] : kForms) {
+    if (type != name) continue;
+    description.normalizers.push_back(unicodeNormalizer(form));
+    return;
+  }
+  if (type == "Prepend") {
+    description.normalizers.push_back(prependNormalizer(place.field("prepend").requireText()));
+  } else if (type == "Replace") {
+    description.normalizers.push_back(
+        replaceNormalizer(readPattern(place.field("pattern")), place.field("content").requireText()));
+  } else {
+    throw unsupported(place, "the normalizer", "NFC, NFD, NFKC, NFKD, Prepend, Replace or Sequence");
+  }
+}
+
+SplitBehavior readBehavior(const checkpoint::JsonPlace& place) {
+  constexpr std::array<std::pair<std::string_view, SplitBehavior>, 5> kBehaviors = {
+      {{"Removed", SplitBehavior::Removed},
+       {"Isolated", SplitBehavior::Isolated},
+       {"MergedWithPrevious", SplitBehavior::MergedWithPrevious},
+       {"MergedWithNext", SplitBehavior::MergedWithNext},
+       {"Contiguous", SplitBehavior::Contiguous}}};
+  for (const auto& [name, behavior] : kBehaviors) {
+    if (place.requireText() == name) return behavior;
+  }
+  throw place.unexpected("Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");
+}
+
+void readMetaspace(const checkpoint::JsonPlace& place, BpeDescription& description) {
+  const std::string mark = place.field("replacement").requireText();
+  if (mark.empty()) throw place.field("replacement").unexpected("one character");
+  const checkpoint::JsonPlace scheme = place.field("prepend_scheme");
+  PrependScheme prepend = PrependScheme::Always;
+  if (scheme.isNull()) {
+    prepend = place.field("add_prefix_space").boolOr(true) ? PrependScheme::Always : PrependScheme::Never;
+  } else if (scheme.requireText() == "first") {
+    prepend = PrependScheme::First;
+  } else if (scheme.requireText() == "never") {
+    prepend = PrependScheme::Never;
+  } else if (scheme.requireText() != "always") {
+    throw scheme.unexpected("always, first or never");
+  }
+  description.preTokenizers.push_back(
+      metaspacePreTokenizer(mark, prepend, place.field("split").boolOr(true)));
+  description.spaceMark = mark;
+}
+
+void readByteLevel(const checkpoint::JsonPlace& place, BpeDescription& description) {
+  if (place.field("add_prefix_space").boolOr(true)) {
+    description.preTokenizers.push_back(prefixSpacePreTokenizer());
+  }
+  if (place.field("use_regex").boolOr(true)) {
+    description.preTokenizers.push_back(
+        splitPreTokenizer(wordPattern(WordPattern::Gpt2), SplitBehavior::Isolated, false));
+  }
+  description.byteLevel = true;
+}
+
+void readPreTokenizer(const checkpoint::JsonPlace& place, BpeDescription& description) {
+  const std::string& type = place.field("type").requireText();
+  if (description.byteLevel) {
+    throw unsupported(place, "after ByteLevel the pre-tokenizer", "ByteLevel as the last pre-tokenizer");
+  }
+  if (type == "ByteLevel") {
+    readByteLevel(place, description);
+  } else if (type == "Split") {
+    description.preTokenizers.push_back(splitPreTokenizer(readPattern(place.field("pattern")),
+                                                          readBehavior(place.field("behavior")),
+                                                          place.field("invert").boolOr(false)));
+  } else if (type == "Digits") {
+    const bool individual = place.field("individual_digits").boolOr(false);
+    description.preTokenizers.push_back(splitPreTokenizer(
+        digitsPattern(individual), individual ? SplitBehavior::Isolated : SplitBehavior::Contiguous, false));
+  } else if (type == "Metaspace") {
+    readMetaspace(place, description);
+  } else {
+    throw unsupported(place, "the pre-tokenizer", "ByteLevel, Split, Digits, Metaspace or Sequence");
+  }
+}
+
+/// A decoder says how a space is written. The other parts show that bytes are joined.
+void readDecoder(const checkpoint::JsonPlace& place, BpeDescription& description) {
+  const std::string& type = place.field("type").requireText();
+  if (type == "Metaspace") {
+    description.spaceMark = place.field("replacement").requireText();
+  } else if (type == "Replace") {
+    const checkpoint::JsonPlace literal = place.field("pattern").field("String");
+    if (place.field("content").requireText() != " " || literal.textOrEmpty().empty()) {
+      throw place.fail("a decoder that replaces something else than a mark for the space",
+                       "the mark for the space and \" \"");
+    }
+    description.spaceMark = literal.requireText();
+  } else if (type == "ByteLevel") {
+    if (!description.byteLevel) {
+      throw place.fail("the decoder \"ByteLevel\"", "the pre-tokenizer ByteLevel with it");
+    }
+  } else if (type != "ByteFallback" && type != "Fuse" && type != "Strip") {
+    throw unsupported(place, "the decoder",
+                      "ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip or Sequence");
+  }
+}
+
+void readAddedTokens(const checkpoint::JsonPlace& list, BpeDescription& description) {
+  if (list.isNull()) return;
+  const std::size_t count = list.requireList(kMaxAddedTokens);
+  for (std::size_t i = 0; i < count; ++i) {
+    const checkpoint::JsonPlace entry = list.element(i);
+    AddedToken token;
+    token.id = entry.field("id").requireId();
+    token.content = entry.field("content").requireText();
+    if (token.content.empty() || token.content.size() > kMaxAddedTokenBytes) {
+      throw entry.field("content").fail(std::to_string(token.content.size()) + " bytes",
+                                        "1 to " + std::to_string(kMaxAddedTokenBytes) + " bytes");
+    }
+    token.special = entry.field("special").boolOr(false);
+    token.normalized = entry.field("normalized").boolOr(!token.special);
+    token.singleWord = entry.field("single_word").boolOr(false);
+    token.leftStrip = entry.field("lstrip").boolOr(false);
+    token.rightStrip = entry.field("rstrip").boolOr(false);
+    description.addedTokens.push_back(std::move(token));
+  }
+}
+
+void readVocabulary(const checkpoint::JsonPlace& place, BpeDescription& description) {
+  place.requireObject();
+  if (place.value().empty()) throw place.fail("no pieces", "a vocabulary");
+  if (place.value().size() > kMaxVocabulary) {
+    throw place.fail(std::to_string(place.value().size()) + " pieces",
+                     "at most " + std::to_string(kMaxVocabulary));
+  }
+  description.vocabulary.reserve(place.value().size());
+  for (const auto& [spelling, id] : place.value().items()) {
+    description.vocabulary.emplace_back(spelling, place.member(spelling, id).requireId());
+  }
+}
+
+/// "a b", or in newer files ["a", "b"].
+std::pair<std::string, std::string> readMerge(const checkpoint::JsonPlace& place) {
+  if (place.value().is_array()) {
+    if (place.value().size() != 2) throw place.unexpected("a pair of texts");
+    return {place.element(0).requireText(), place.element(1).requireText()};
+  }
+  const std::string& both = place.requireText();
+  const std::size_t space = both.find(' ');
+  if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos) {
+    throw place.unexpected("two pieces with one space between them");
+  }
+  return {both.substr(0, space), both.substr(space + 1)};
+}
+
+/// Settings that change the tokens of a text. They must have the value that changes nothing.
+void requireUnset(const checkpoint::JsonPlace& model) {
+  for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    const checkpoint::JsonPlace setting = model.field(name);
+    if (!setting.textOrEmpty().empty()) throw setting.unexpected("nothing: such pieces are not supported");
+  }
+  const checkpoint::JsonPlace dropout = model.field("dropout");
+  if (!dropout.isNull() && dropout.value() != 0) {
+    throw dropout.unexpected("no dropout: with it the same text has many tokenizations");
+  }
+}
+
+void readModel(const checkpoint::JsonPlace& model, BpeDescription& description) {
+  model.requireObject();
+  const checkpoint::JsonPlace type = model.field("type");
+  const bool untyped = type.isNull() && !model.field("merges").isNull();
+  if (!untyped && type.requireText() != "BPE") throw unsupported(model, "the model", "BPE");
+  requireUnset(model);
+  description.byteFallback = model.field("byte_fallback").boolOr(false);
+  description.fuseUnknown = model.field("fuse_unk").boolOr(false);
+  description.wholeWordsFirst = model.field("ignore_merges").boolOr(false);
+  description.unknownPiece = model.field("unk_token").textOrEmpty();
+  readVocabulary(model.field("vocab"), description);
+  const checkpoint::JsonPlace merges = model.field("merges");
+  const std::size_t count = merges.requireList(kMaxMerges);
+  description.merges.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) description.merges.push_back(readMerge(merges.element(i)));
+}
+
+BpeDescription readDescription(const checkpoint::JsonPlace& root) {
+  BpeDescription description;
+  readModel(root.field("model"), description);
+  readAddedTokens(root.field("added_tokens"), description);
+  forEachStep(root.field("normalizer"), "normalizers",
+              [&](const checkpoint::JsonPlace& step) { readNormalizer(step, description); });
+  forEachStep(root.field("pre_tokenizer"), "pretokenizers",
+              [&](const checkpoint::JsonPlace& step) { readPreTokenizer(step, description); });
+  forEachStep(root.field("decoder"), "decoders",
+              [&](const checkpoint::JsonPlace& step) { readDecoder(step, description); });
+  if (description.byteLevel) description.spaceMark.clear();
+  return description;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> makeJsonTokenizer(std::string_view bytes, const std::string& file) {
+  return checkpoint::readJsonText(bytes, file, "the description of a tokenizer",
+                                  [&](const checkpoint::JsonPlace& root) {
+                                    return makeBpeTokenizer(readDescription(root), file, "/model");
+                                  });
 }
 
 }  // namespace spanscope::text

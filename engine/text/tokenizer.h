@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The interface of all tokenizers, and the function that loads one. Open this file first when you work with
 // token ids.
+// Makes the tokenizer of a GGUF file. Open this file when the tokenizer of a GGUF file is refused.
+// Reads the `tokenizer.json` of Hugging Face checkpoints: one file that describes a tokenizer completely.
+// Open this file when a tokenizer.json is refused.
 #pragma once
 
 #include "engine/base/ids.h"
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/checkpoint/gguf/gguf_metadata.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -92,5 +96,23 @@ class StreamDecoder {
 /// An unsupported feature of this file is an error. No other file is tried, because it could define other
 /// ids.
 std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoint);
+
+/// Makes the tokenizer of a GGUF file. Throws Failure for other kinds, for an unknown pre-tokenizer, and for
+/// missing keys. A guess would give wrong ids. Supported kinds of `tokenizer.ggml.model`:
+/// - byte-level BPE ("gpt2"), with a known `tokenizer.ggml.pre`;
+/// - sentencepiece with scores ("llama").
+std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& metadata);
+
+/// Max size in bytes of a tokenizer.json.
+inline constexpr std::size_t kMaxTokenizerJsonBytes = std::size_t{128} << 20U;
+
+/// Reads a tokenizer with the model type BPE. Truncation, padding and post-processor are not read. They do
+/// not change the ids of a text, because the control pieces come from the chat template. Everything else
+/// throws Failure with its name, line, column and JSON pointer. A partly understood tokenizer would give
+/// wrong ids. Supported parts:
+/// - the normalizers NFC, NFD, NFKC, NFKD, Prepend, Replace and Sequence;
+/// - the pre-tokenizers ByteLevel, Split, Digits, Metaspace and Sequence;
+/// - the matching decoders.
+std::unique_ptr<Tokenizer> makeJsonTokenizer(std::string_view bytes, const std::string& file);
 
 }  // namespace spanscope::text

@@ -4,7 +4,6 @@
 #include "engine/export/export_target.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/chat_template_table.h"
-#include "engine/text/spnl_templates.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"

@@ -3,7 +3,7 @@
 // makes a marker of a text.
 #include "engine/base/error.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
-#include "engine/text/gguf_vocabulary.h"
+#include "engine/text/tokenizer.h"
 #include "tests/engine/text/fuzz_tokenizer.h"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Any bytes are either refused with an error or give a tokenizer that never makes a marker of a text.
 // Seeds: data/tokenizers/*/tokenizer.json.
 #include "engine/base/error.h"
-#include "engine/text/tokenizer_json.h"
+#include "engine/text/tokenizer.h"
 #include "tests/engine/text/fuzz_tokenizer.h"
 
 #include <cstddef>

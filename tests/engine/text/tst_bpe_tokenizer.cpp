@@ -3,7 +3,6 @@
 // texts.
 #include "engine/base/error.h"
 #include "engine/text/bpe_encoder.h"
-#include "engine/text/bpe_model.h"
 #include "engine/text/text_pattern.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/unicode.h"

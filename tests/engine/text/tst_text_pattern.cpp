@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/text/expression_pattern.h"
 #include "engine/text/text_pattern.h"
 #include "engine/text/unicode.h"
 #include "tests/engine/text/text_test_support.h"

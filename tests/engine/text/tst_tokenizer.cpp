@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/text/sentencepiece_model.h"
+#include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/test_program.h"

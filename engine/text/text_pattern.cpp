@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/text/expression_pattern.h"
+
+#include "engine/text/text_pattern.h"
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/text/stop.h"
-#include "engine/text/text_pattern.h"
 #include "engine/text/unicode.h"
 
 #include <algorithm>
