@@ -5,7 +5,7 @@
 
 #include "engine/jobs/job.h"
 #include "engine/run/pair_vectors.h"
-#include "engine/trace/sight.h"
+#include "engine/trace/prompt_parts.h"
 
 namespace spanscope::trace {
 template <class V, Is<TokenPlace> X>

@@ -7,7 +7,7 @@
 #include "engine/compute/backend.h"
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
-#include "engine/trace/sight.h"
+#include "engine/trace/prompt_parts.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,8 @@
 // Values to bytes and back, from their field lists. Integers are LEB128, signed ones zigzag; floating point
 // numbers and key halves are little endian; strings and lists are a count and their content. There is one
 // encoding of each value: a longer spelling of a number is refused, so bytes and values say the same.
+// Values of any type with a list of fields (engine/trace/event_fields.h) in the bytes of a PackedValue and
+// back. The bytes follow the rules of engine/trace/binary_codec.h.
 #pragma once
 
 #include "engine/base/error.h"
@@ -276,6 +278,29 @@ void readValue(ByteReader& reader, T& value) {
           readValue(reader, member);
         },
         value);
+  }
+}
+
+template <class T>
+PackedValue pack(const T& value) {
+  ByteWriter writer;
+  writeValue(writer, value);
+  return {.bytes = std::string(writer.bytes().begin(), writer.bytes().end())};
+}
+
+/// Nothing: the bytes are of another type, or damaged.
+template <class T>
+std::optional<T> unpack(const PackedValue& packed) {
+  constexpr std::uint64_t kMostMemory = 256ULL << 20;
+  MemoryBudget budget(kMostMemory);
+  ByteReader reader(
+      std::span(reinterpret_cast<const std::uint8_t*>(packed.bytes->data()), packed.bytes->size()), budget);
+  try {
+    T value{};
+    readValue(reader, value);
+    return reader.remaining() == 0 ? std::optional(std::move(value)) : std::nullopt;
+  } catch (const Failure&) {
+    return std::nullopt;
   }
 }
 

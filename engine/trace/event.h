@@ -658,7 +658,7 @@ struct ServerReported {
 // ---- jobs --------------------------------------------------------------------------------
 
 enum class JobOutcome : std::uint8_t { Finished, Stopped, Failed };
-/// A value in the binary form of its own type (engine/trace/packed_value.h).
+/// A value in the binary form of its own type (engine/trace/binary_codec.h).
 struct PackedValue {
   Shared<std::string> bytes;  ///< empty: no value
   bool operator==(const PackedValue&) const = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The mask of a prompt: who sees whom, and why not.
-#include "engine/trace/sight.h"
+#include "engine/trace/prompt_parts.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

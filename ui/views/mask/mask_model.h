@@ -4,7 +4,7 @@
 // view: prompt, then reply.
 #pragma once
 
-#include "engine/trace/sight.h"
+#include "engine/trace/prompt_parts.h"
 #include "ui/session/selection.h"
 #include "ui/session/view_input.h"
 

@@ -5,7 +5,7 @@
 #include "engine/policy/policies.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session.h"
-#include "engine/trace/packed_value.h"
+#include "engine/trace/binary_codec.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/model_bundle.h"

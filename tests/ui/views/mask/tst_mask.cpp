@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The mask of a prompt: what rows see, which of them were computed, and what is said of it.
 #include "engine/policy/policies.h"
-#include "engine/trace/sight.h"
+#include "engine/trace/prompt_parts.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/twenty_documents.h"
