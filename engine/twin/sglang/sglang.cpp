@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/twin/op_replay.h"
 #include "engine/twin/scenario.h"
 #include "engine/twin/servers.h"
 #include "engine/twin/sglang/token_cache.h"
