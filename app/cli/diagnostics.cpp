@@ -6,7 +6,6 @@
 #include "engine/query/diagnostic.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/model_obstacle.h"
-#include "engine/workbench/offered_adapter.h"
 #include "engine/workbench/run_options.h"
 
 #include <algorithm>

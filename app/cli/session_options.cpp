@@ -9,7 +9,6 @@
 #include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/setting.h"
 #include "engine/workbench/setting_choices.h"
 
 #include <CLI/CLI.hpp>

@@ -11,7 +11,7 @@
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
-#include "engine/workbench/setting.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <algorithm>
 #include <charconv>

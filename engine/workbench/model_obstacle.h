@@ -2,9 +2,11 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/model/config.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/settings.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -31,5 +33,17 @@ ModelLook lookAtModel(const RunSettings& settings);
 /// The name of the chat template for which the checkpoint's own is taken by its marks alone, the rest of it
 /// being unknown; empty where it is known, where the person has chosen one, and where there is none.
 std::string guessedTemplate(const RunSettings& settings);
+
+/// An adapter that comes with the program and makes a model one that was trained for block attention.
+struct OfferedAdapter {
+  std::filesystem::path directory;
+  std::string base;  ///< the model that it was made for: "SmolLM2-135M-Instruct"
+
+  std::string name() const { return directory.filename().string(); }
+};
+
+/// The adapter in resources/models that fits a model with this configuration: all of its matrices have the
+/// shapes of the model's, in all layers. Nothing if there is none, or the model needs none.
+std::optional<OfferedAdapter> offeredAdapter(const model::ModelConfig& config);
 
 }  // namespace spanscope::workbench

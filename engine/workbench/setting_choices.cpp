@@ -3,15 +3,19 @@
 
 #include "engine/compute/backends.h"
 #include "engine/layout/layouts.h"
+#include "engine/policy/choice.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/run/observation.h"
 #include "engine/text/chat_template.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
+#include <variant>
 
 namespace spanscope::workbench {
+
 namespace {
 
 /// A value with its name and what people read of it.
@@ -170,6 +174,21 @@ plan::LocalityShape localityShapeOf(std::string_view name) {
 
 run::AttentionDetail attentionDetailOf(std::string_view name) {
   return valueOf(kAttentionDetails, name);
+}
+
+bool mayBe(const Setting& setting, std::string_view name) {
+  if (setting.kind == TextKind::Policy) return policy::findChoice(name).has_value();
+  if (setting.kind == TextKind::Device && compute::deviceKindOf(name) != nullptr) return true;
+  const Choices choices = setting.choices();
+  return std::any_of(choices.begin(), choices.end(),
+                     [&](const Choice& choice) { return choice.name == name; });
+}
+
+std::string expectedBeside(const Setting& setting, std::string_view name) {
+  if (setting.kind != TextKind::Policy) return {};
+  const auto read = policy::readChoice(name);
+  const auto* problem = std::get_if<policy::ChoiceProblem>(&read);
+  return problem == nullptr || problem->policy == nullptr ? std::string() : problem->expected;
 }
 
 }  // namespace spanscope::workbench

@@ -3,7 +3,7 @@
 // settings_table.cpp, and code that uses it.
 #pragma once
 
-#include "engine/workbench/setting.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <cstdint>
 #include <initializer_list>

@@ -2,7 +2,7 @@
 #include "ui/session/loaded_model.h"
 
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/offered_adapter.h"
+#include "engine/workbench/model_obstacle.h"
 
 namespace spanscope::ui {
 

@@ -9,7 +9,7 @@
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/json_fields.h"
-#include "engine/workbench/setting.h"
+#include "engine/workbench/setting_choices.h"
 
 #include <algorithm>
 #include <cmath>
