@@ -4,9 +4,9 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
-#include "engine/model/arranged_weights.h"
 #include "engine/model/tensor_list.h"
 #include "engine/model/weight_reader.h"
+#include "engine/model/weights.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/adapter.h"
-#include "engine/model/arranged_weights.h"
 #include "engine/model/config.h"
 #include "engine/model/tensor_list.h"
 #include "engine/model/weights.h"
