@@ -10,7 +10,7 @@
 #define SPANSCOPE_KERNELS_CPU_WIDEN_INL_H_
 #endif
 
-#include "engine/compute/weight_format/weight_format_table.h"
+#include "engine/compute/weight_format/weight_format.h"
 #include "kernels/cpu/packed_panels.h"
 #include "kernels/cpu/simd-inl.h"
 

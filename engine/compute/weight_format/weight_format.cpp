@@ -2,11 +2,14 @@
 #include "engine/compute/weight_format/weight_format.h"
 
 #include "engine/compute/dtype.h"
-#include "engine/compute/weight_format/weight_format_table.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 
 namespace spanscope::compute {
+
 namespace {
 
 /// Each product and each sum is rounded on its own; see CMakeLists.txt.
@@ -102,6 +105,224 @@ std::optional<std::int64_t> findBlockNotFinite(WeightFormat format, const std::b
       return block;
   }
   return std::nullopt;
+}
+
+namespace {
+
+constexpr std::size_t kHalf = 16;      // elements of half a small block
+constexpr std::size_t kLine = 32;      // elements of one line of a large block
+constexpr std::size_t kStretch = 128;  // a large block has two stretches of four lines
+
+/// A copy of some bytes of a block. Loops that read it cannot write it, so a compiler makes vector
+/// instructions of them.
+template <std::size_t kCount>
+std::array<std::uint8_t, kCount> bytesAt(const std::byte* block) {
+  std::array<std::uint8_t, kCount> bytes;
+  std::memcpy(bytes.data(), block, kCount);
+  return bytes;
+}
+
+std::uint8_t byteAt(const std::byte* block, std::size_t place) {
+  return std::to_integer<std::uint8_t>(block[place]);
+}
+
+std::uint16_t wordAt(const std::byte* block, std::size_t place) {
+  return static_cast<std::uint16_t>(byteAt(block, place) | (byteAt(block, place + 1) << 8));
+}
+
+std::uint8_t low4(std::uint8_t byte) {
+  return byte & 15U;
+}
+std::uint8_t high4(std::uint8_t byte) {
+  return static_cast<std::uint8_t>(byte >> 4);
+}
+
+/// Byte j holds element j in its lower half, and element j + 16 in its upper half.
+void takeHalves(const std::byte* bytes, std::uint8_t* codes) {
+  const auto own = bytesAt<kHalf>(bytes);
+  for (std::size_t j = 0; j < kHalf; ++j) codes[j] = low4(own[j]);
+  for (std::size_t j = 0; j < kHalf; ++j) codes[j + kHalf] = high4(own[j]);
+}
+
+/// Bit j of four bytes is bit 4 of element j.
+void addFifthBits(const std::byte* bytes, std::uint8_t* codes) {
+  for (std::size_t j = 0; j < 2 * kHalf; ++j) {
+    const auto bit = static_cast<std::uint8_t>((byteAt(bytes, j / 8) >> (j % 8)) & 1U);
+    codes[j] = static_cast<std::uint8_t>(codes[j] | (bit << 4));
+  }
+}
+
+/// Four bits of each line: each 32 bytes hold two lines, the first in the lower halves.
+void takeLines(const std::byte* bytes, std::uint8_t* codes) {
+  for (std::size_t pair = 0; pair < 4; ++pair) {
+    const auto own = bytesAt<kLine>(bytes + pair * kLine);
+    std::uint8_t* const first = codes + 2 * pair * kLine;
+    for (std::size_t j = 0; j < kLine; ++j) first[j] = low4(own[j]);
+    for (std::size_t j = 0; j < kLine; ++j) first[j + kLine] = high4(own[j]);
+  }
+}
+
+/// Two bits of each line. Each 32 bytes contain the four lines of a stretch, the first in the lowest bits.
+void takeCrumbs(const std::byte* bytes, std::uint8_t* codes) {
+  for (std::size_t stretch = 0; stretch < 2; ++stretch) {
+    const auto own = bytesAt<kLine>(bytes + stretch * kLine);
+    for (std::size_t line = 0; line < 4; ++line) {
+      std::uint8_t* const out = codes + stretch * kStretch + line * kLine;
+      for (std::size_t j = 0; j < kLine; ++j) out[j] = static_cast<std::uint8_t>((own[j] >> (2 * line)) & 3U);
+    }
+  }
+}
+
+/// Bit `line` of byte j belongs to element j of the line; it becomes bit `place` of the code.
+void addLineBits(const std::byte* bytes, unsigned place, std::uint8_t* codes) {
+  const auto own = bytesAt<kLine>(bytes);
+  for (std::size_t line = 0; line < 8; ++line) {
+    std::uint8_t* const out = codes + line * kLine;
+    for (std::size_t j = 0; j < kLine; ++j)
+      out[j] = static_cast<std::uint8_t>(out[j] | (((own[j] >> line) & 1U) << place));
+  }
+}
+
+/// Eight scales and eight minima of six bits in twelve bytes. The first four of each have bytes of their own
+/// for their six bits. The other four have four bits in the last bytes, and two in the top bits of the first.
+void takeScalesAndMinima(const std::byte* bytes, PackedParts& parts) {
+  for (std::size_t j = 0; j < 4; ++j) {
+    const std::uint8_t scale = byteAt(bytes, j);
+    const std::uint8_t minimum = byteAt(bytes, j + 4);
+    const std::uint8_t last = byteAt(bytes, j + 8);
+    parts.scales[j] = static_cast<std::int8_t>(scale & 63U);
+    parts.minima[j] = minimum & 63U;
+    parts.scales[j + 4] = static_cast<std::int8_t>(low4(last) | ((scale >> 6) << 4));
+    parts.minima[j + 4] = static_cast<std::uint8_t>(high4(last) | ((minimum >> 6) << 4));
+  }
+}
+
+void takeQ8_0(const std::byte* block, PackedParts& parts) {
+  // Signed bytes become codes from 0 on: −128 is 0.
+  const auto own = bytesAt<2 * kHalf>(block + 2);
+  for (std::size_t j = 0; j < own.size(); ++j) parts.codes[j] = own[j] ^ 0x80U;
+}
+
+void takeQ4_0(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 2, parts.codes);
+}
+
+void takeQ4_1(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 4, parts.codes);
+}
+
+void takeQ5_0(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 6, parts.codes);
+  addFifthBits(block + 2, parts.codes);
+}
+
+void takeQ5_1(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 8, parts.codes);
+  addFifthBits(block + 4, parts.codes);
+}
+
+void takeQ2_K(const std::byte* block, PackedParts& parts) {
+  for (std::size_t part = 0; part < 16; ++part) {
+    parts.scales[part] = static_cast<std::int8_t>(low4(byteAt(block, part)));
+    parts.minima[part] = high4(byteAt(block, part));
+  }
+  takeCrumbs(block + 16, parts.codes);
+}
+
+void takeQ3_K(const std::byte* block, PackedParts& parts) {
+  takeCrumbs(block + 32, parts.codes);
+  addLineBits(block, 2, parts.codes);
+  // Six bits each: four in halves of eight bytes, two in four further bytes. They count from −32.
+  const std::byte* scales = block + 96;
+  for (std::size_t part = 0; part < 16; ++part) {
+    const std::uint8_t byte = byteAt(scales, part % 8);
+    const std::uint8_t low = part < 8 ? low4(byte) : high4(byte);
+    const unsigned high = (byteAt(scales, 8 + part % 4) >> (2 * (part / 4))) & 3U;
+    parts.scales[part] = static_cast<std::int8_t>(static_cast<int>(low | (high << 4)) - 32);
+  }
+}
+
+void takeQ4_K(const std::byte* block, PackedParts& parts) {
+  takeScalesAndMinima(block + 4, parts);
+  takeLines(block + 16, parts.codes);
+}
+
+void takeQ5_K(const std::byte* block, PackedParts& parts) {
+  takeScalesAndMinima(block + 4, parts);
+  takeLines(block + 48, parts.codes);
+  addLineBits(block + 16, 4, parts.codes);
+}
+
+void takeQ6_K(const std::byte* block, PackedParts& parts) {
+  for (std::size_t stretch = 0; stretch < 2; ++stretch) {
+    const auto first = bytesAt<kLine>(block + stretch * 64);
+    const auto second = bytesAt<kLine>(block + stretch * 64 + kLine);
+    const auto tops = bytesAt<kLine>(block + 128 + stretch * kLine);
+    std::uint8_t* const codes = parts.codes + stretch * kStretch;
+    const auto join = [](unsigned four, unsigned two) {
+      return static_cast<std::uint8_t>(four | ((two & 3U) << 4U));
+    };
+    for (std::size_t j = 0; j < kLine; ++j) codes[j] = join(first[j] & 15U, tops[j]);
+    for (std::size_t j = 0; j < kLine; ++j) codes[j + kLine] = join(second[j] & 15U, tops[j] >> 2U);
+    for (std::size_t j = 0; j < kLine; ++j) codes[j + 2 * kLine] = join(first[j] >> 4U, tops[j] >> 4U);
+    for (std::size_t j = 0; j < kLine; ++j) codes[j + 3 * kLine] = join(second[j] >> 4U, tops[j] >> 6U);
+  }
+  for (std::size_t part = 0; part < 16; ++part)
+    parts.scales[part] = static_cast<std::int8_t>(byteAt(block, 192 + part));
+}
+
+void takeIQ4_XS(const std::byte* block, PackedParts& parts) {
+  const unsigned tops = wordAt(block, 2);
+  for (std::size_t part = 0; part < 8; ++part) {
+    const std::uint8_t byte = byteAt(block, 4 + part / 2);
+    const unsigned low = part % 2 == 0 ? low4(byte) : high4(byte);
+    const unsigned high = (tops >> (2 * part)) & 3U;
+    parts.scales[part] = static_cast<std::int8_t>(static_cast<int>(low | (high << 4)) - 32);
+    takeHalves(block + 8 + part * kHalf, parts.codes + part * kLine);
+  }
+}
+
+/// The format is known in the loop, because a call for each block would cost more than a small block.
+template <void (*kTake)(const std::byte* block, PackedParts& parts)>
+void takeEach(const BlockColumn& blocks, PackedParts* parts) {
+  const auto [first, stride, count] = blocks;
+  for (std::int64_t i = 0; i < count; ++i) kTake(first + i * stride, parts[i]);
+}
+
+}  // namespace
+
+void takeCodesQ8_0(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ8_0>(blocks, parts);
+}
+void takeCodesQ4_0(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ4_0>(blocks, parts);
+}
+void takeCodesQ4_1(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ4_1>(blocks, parts);
+}
+void takeCodesQ5_0(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ5_0>(blocks, parts);
+}
+void takeCodesQ5_1(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ5_1>(blocks, parts);
+}
+void takeCodesQ2_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ2_K>(blocks, parts);
+}
+void takeCodesQ3_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ3_K>(blocks, parts);
+}
+void takeCodesQ4_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ4_K>(blocks, parts);
+}
+void takeCodesQ5_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ5_K>(blocks, parts);
+}
+void takeCodesQ6_K(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeQ6_K>(blocks, parts);
+}
+void takeCodesIQ4_XS(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeIQ4_XS>(blocks, parts);
 }
 
 }  // namespace spanscope::compute

@@ -16,7 +16,7 @@
 //   kStreams of them. It unpacks and multiplies parts in one step.
 #pragma once
 
-#include "engine/compute/weight_format/weight_format_table.h"
+#include "engine/compute/weight_format/weight_format.h"
 #include "kernels/cpu/fast/byte_panels.h"
 #include "kernels/cpu/fast/byte_rows.h"
 #include "kernels/cpu/fast/tile_blocks.h"
