@@ -8,7 +8,6 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/cache/store/disk_store.h"
-#include "engine/cache/store/store_copy.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/query/shown_text.h"
 #include "engine/run/run_options.h"

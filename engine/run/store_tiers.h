@@ -5,7 +5,6 @@
 
 #include "engine/base/ids.h"
 #include "engine/cache/block_tiers.h"
-#include "engine/cache/store/host_store.h"
 #include "engine/cache/store/span_store.h"
 #include "engine/compute/backend.h"
 #include "engine/text/tokenizer.h"

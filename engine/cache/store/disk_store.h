@@ -7,13 +7,16 @@
 // Readers therefore never see half a pack. If a process is killed, the next process that opens the store
 // removes the unfinished file. If the disk is full, the writer removes that file. Readers check name, parent,
 // fill and checksum of all data. A pack that fails a check is removed.
+// Copies a span store into a new folder. Open this file to change how the disk cache is exported.
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/base/output_file.h"
 #include "engine/cache/store/pack_file.h"
 #include "engine/cache/store/store_folder.h"
 #include "engine/cache/store/stored_block.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -21,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -142,5 +146,20 @@ class DiskStore {
   std::int64_t m_folderTime = -1;  ///< time of the folder's last change at the last read; −1: the folder may
                                    ///< have changed since
 };
+
+class DiskStore;
+
+struct StoreCopyRules {
+  UnfinishedFiles* unfinished = nullptr;  ///< gets the paths of all files that are written; must outlive the
+                                          ///< copying
+  std::stop_token stop{};
+};
+
+/// Copies every intact pack and the secret into a new store. An unfinished copy has a temporary name beside
+/// `folder`, "spans.x7g2kq.part" for "spans". If the copying fails, nothing of the copy is left. Removes
+/// damaged packs from `store`, as verify() does. Returns the number of copied packs. Throws OutputFailure if
+/// the copy cannot be written. Throws Failure if a file cannot be read or a stop was requested.
+std::size_t copyStore(DiskStore& store, const std::filesystem::path& folder,
+                      const StoreCopyRules& rules = {});
 
 }  // namespace spanscope::cache

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Copies of a span store: whole, or not there.
 #include "engine/base/error.h"
-#include "engine/cache/store/store_copy.h"
+#include "engine/cache/store/disk_store.h"
 #include "tests/engine/cache/store/store_fixture.h"
 #include "tests/support/test_program.h"
 
