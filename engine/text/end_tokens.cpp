@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
-#include "engine/checkpoint/gguf/gguf_metadata.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/query/shown_text.h"
 

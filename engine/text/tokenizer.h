@@ -8,7 +8,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/checkpoint/checkpoint.h"
-#include "engine/checkpoint/gguf/gguf_metadata.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // reason before weights are read. Open this file to name a reason for a refused model.
 #pragma once
 
-#include "engine/checkpoint/gguf/gguf_metadata.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/json_reading.h"
 
 #include <cstdint>
