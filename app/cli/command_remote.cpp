@@ -10,7 +10,6 @@
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
 #include "engine/export/export_target.h"
-#include "engine/export/query_calls.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/remote_trace.h"

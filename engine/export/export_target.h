@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/export/target_remarks.h"
+#include "engine/export/feature_table.h"
 #include "engine/query/query.h"
 #include "engine/spnl/prompt_tokens.h"
 #include "engine/spnl/request_text.h"

@@ -5,7 +5,6 @@
 
 #include "engine/base/ids.h"
 #include "engine/export/chat_requests.h"
-#include "engine/export/query_calls.h"
 #include "engine/query/query.h"
 #include "engine/remote/chat/chat_answer.h"
 #include "engine/remote/chat/server_facts.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/export/target_remarks.h"
+#include "engine/export/feature_table.h"
 #include "engine/workbench/document/document.h"
 #include "ui/export/export_settings.h"
 #include "ui/export/query_export.h"

@@ -6,7 +6,6 @@
 
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
-#include "engine/export/query_calls.h"
 #include "engine/remote/chat/chat_answer.h"
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/http/http_client.h"

@@ -5,7 +5,6 @@
 
 #include "engine/base/error.h"
 #include "engine/export/chat_requests.h"
-#include "engine/export/query_calls.h"
 #include "engine/query/query.h"
 #include "engine/remote/protocol.h"
 #include "engine/workbench/settings.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queries as chat completions: one request a step, placeholders for what is not known yet.
 #include "engine/export/chat_requests.h"
-#include "engine/export/target_remarks.h"
+#include "engine/export/feature_table.h"
 #include "engine/query/json/json.h"
 #include "tests/support/test_program.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queries as calls of a span server: which calls, in which order, and what stands in them once the replies
 // are known.
-#include "engine/export/query_calls.h"
-#include "engine/export/target_remarks.h"
+#include "engine/export/chat_requests.h"
+#include "engine/export/feature_table.h"
 #include "engine/query/json/json.h"
 #include "engine/spnl/request_text.h"
 #include "engine/spnl/server_body.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each target refuses or does otherwise: a table of target by feature.
 #include "engine/export/feature_table.h"
-#include "engine/export/target_remarks.h"
 #include "engine/query/json/json.h"
 #include "tests/support/test_program.h"
 
