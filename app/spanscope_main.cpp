@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/window_arguments.h"
-#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
-#include "engine/base/visible_text.h"
+#include "engine/base/readable_file.h"
+#include "engine/base/utf8.h"
 #include "engine/compute/backends.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/workbench/finder/recent_models.h"

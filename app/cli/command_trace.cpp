@@ -3,7 +3,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/run_json.h"
 #include "app/cli/text_table.h"
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 #include "engine/metrics/trace_stats.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"

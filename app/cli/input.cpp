@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/input.h"
 
-#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
+#include "engine/base/readable_file.h"
 #include "engine/base/utf8.h"
-#include "engine/base/visible_text.h"
 #include "engine/query/json/json.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/number_option.h"
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 #include "engine/plan/rules/rules.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/parameters.h"

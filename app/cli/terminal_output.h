@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 
 #include <array>
 #include <ostream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 
 namespace spanscope {
 

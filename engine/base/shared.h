@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Values that many copies share. Open this file to choose a container for snapshots.
+// Defines Box, a value on the heap for recursive value types. Open this file to build a recursive type.
 #pragma once
 
 #include <algorithm>
@@ -367,6 +368,33 @@ class SharedMap {
 
   Chunks m_chunks;
   std::size_t m_size = 0;
+};
+
+/// A value on the heap. A Box copies and compares like its value. Recursive value types are built from Boxes.
+/// A Box is empty only after it was moved from.
+template <class T>
+class Box {
+ public:
+  Box() : m_value(std::make_unique<T>()) {}
+  Box(T value) : m_value(std::make_unique<T>(std::move(value))) {}  // NOLINT: meant to convert
+  Box(const Box& other) : m_value(std::make_unique<T>(*other)) {}
+  Box(Box&&) noexcept = default;
+  Box& operator=(const Box& other) {
+    if (this != &other) m_value = std::make_unique<T>(*other);
+    return *this;
+  }
+  Box& operator=(Box&&) noexcept = default;
+  ~Box() = default;
+
+  T& operator*() { return *m_value; }
+  const T& operator*() const { return *m_value; }
+  T* operator->() { return m_value.get(); }
+  const T* operator->() const { return m_value.get(); }
+
+  friend bool operator==(const Box& a, const Box& b) { return *a == *b; }
+
+ private:
+  std::unique_ptr<T> m_value;
 };
 
 }  // namespace spanscope

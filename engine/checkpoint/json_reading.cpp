@@ -2,7 +2,6 @@
 #include "engine/checkpoint/json_reading.h"
 
 #include "engine/base/utf8.h"
-#include "engine/base/visible_text.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/json/json_cursor.h"
 

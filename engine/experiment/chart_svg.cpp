@@ -2,7 +2,7 @@
 #include "engine/experiment/chart_svg.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 
 #include <fmt/format.h>
 

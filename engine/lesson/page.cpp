@@ -2,7 +2,7 @@
 #include "engine/lesson/page.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
 #include <algorithm>

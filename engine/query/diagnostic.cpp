@@ -2,7 +2,6 @@
 #include "engine/query/diagnostic.h"
 
 #include "engine/base/utf8.h"
-#include "engine/base/visible_text.h"
 
 #include <algorithm>
 #include <string>

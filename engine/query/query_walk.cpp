@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/query_walk.h"
 
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 #include "engine/query/number_text.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/parameters.h"

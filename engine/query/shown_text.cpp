@@ -2,7 +2,6 @@
 #include "engine/query/shown_text.h"
 
 #include "engine/base/utf8.h"
-#include "engine/base/visible_text.h"
 
 namespace spanscope::query {
 std::string cutText(std::string_view text, std::size_t characters) {

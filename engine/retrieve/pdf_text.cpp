@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/pdf_text.h"
 
-#include "engine/base/descriptor.h"
+#include "engine/base/readable_file.h"
 #include "engine/retrieve/document_text.h"
 
 #include <fcntl.h>

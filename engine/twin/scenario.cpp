@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/twin/scenario.h"
 
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 
 #include <algorithm>
 #include <cmath>

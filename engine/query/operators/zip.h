@@ -2,7 +2,7 @@
 // Defines the operator `zip`. Open this file to change its fields or how other code treats it.
 #pragma once
 
-#include "engine/base/box.h"
+#include "engine/base/shared.h"
 #include "engine/query/operators/operator_info.h"
 
 namespace spanscope::query {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/json_fields.h"
 
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 #include "engine/query/json/json.h"
 #include "engine/query/number_text.h"
 #include "engine/query/shown_text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

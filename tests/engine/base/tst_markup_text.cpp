@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Texts in HTML and SVG.
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

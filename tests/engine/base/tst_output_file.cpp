@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files are written whole or not at all, where the path leads, and never over what is being read.
-#include "engine/base/descriptor.h"
 #include "engine/base/output_file.h"
+#include "engine/base/readable_file.h"
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text from outside as a terminal and a log may show it.
 #include "engine/base/error.h"
-#include "engine/base/visible_text.h"
+#include "engine/base/utf8.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
