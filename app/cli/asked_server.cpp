@@ -3,7 +3,7 @@
 
 #include "app/cli/bench_report.h"
 #include "app/cli/number_option.h"
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
 #include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"

@@ -6,7 +6,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/experiment/experiment.h"

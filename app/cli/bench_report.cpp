@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/bench_report.h"
 
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
 #include "engine/workbench/setting_choices.h"
 

@@ -4,7 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/compute/weight_format/weight_format.h"
 #include "engine/experiment/abba.h"

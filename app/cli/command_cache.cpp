@@ -3,7 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/command_service.h"
 #include "app/cli/session_options.h"
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"

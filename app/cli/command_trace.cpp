@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/number_option.h"
-#include "app/cli/run_json.h"
-#include "app/cli/text_table.h"
+#include "app/cli/run_printer.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/utf8.h"
 #include "engine/metrics/trace_stats.h"
 #include "engine/query/operators/vocabulary.h"

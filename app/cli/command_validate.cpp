@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
-#include "app/cli/document_settings.h"
 #include "app/cli/input.h"
 #include "app/cli/parameter_lines.h"
+#include "app/cli/query_inputs.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
 #include "engine/compute/backends.h"

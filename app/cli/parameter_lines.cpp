@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/parameter_lines.h"
 
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/query/shown_text.h"
 
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "app/cli/layout_lines.h"
 #include "app/cli/run_printer.h"
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/cache/what_if.h"
 #include "engine/metrics/metric_table.h"

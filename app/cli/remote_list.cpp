@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/asked_server.h"
 #include "app/cli/command.h"
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
 #include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a person sees of a run in a terminal. It is made from the run's events: the text of every step as it
 // comes, then a table.
+// What `run --fidelity` says of a run.
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/command.h"
+#include "app/cli/command_service.h"
+#include "engine/experiment/fidelity.h"
+#include "engine/jobs/fidelity.h"
 #include "engine/metrics/layout_metrics.h"
 #include "engine/metrics/metric_table.h"
 #include "engine/metrics/token_account.h"
 #include "engine/plan/plan.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/event.h"
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <map>
@@ -117,5 +124,30 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
 std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanCounts& spans);
 /// One line that says which hits came from a tier; empty: none did.
 std::string loadSummary(const LoadCounts& loads);
+
+using MeasuredStep = jobs::FidelityJob::Found;
+
+/// Measures the replies of a run of the service, one after the other. If a reply cannot be measured, standard
+/// error says why. After a stop the remaining replies are left out.
+std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
+                                         experiment::FinishedReplies& gathered, const Context& context);
+
+/// A table with one row for each step, and below them the run as a whole.
+std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
+                           const std::vector<MeasuredStep>& measured);
+
+/// The figures of the run, and every step with every token, as JSON.
+nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult& result,
+                                    const std::vector<MeasuredStep>& measured);
+
+/// How the tokens of prompts got their keys and values, and what else counts tokens of prompts: the metrics
+/// with a key. What is not known is null.
+nlohmann::ordered_json accountJson(const metrics::Totals& totals);
+
+/// One run as JSON: outcome, answer, and each step with its tokens and times (milliseconds). `totals`: by
+/// step.
+nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
+                                 const run::RunResult& result, const SpanCounts& spans,
+                                 const LoadCounts& loads, const std::vector<metrics::Totals>& totals);
 
 }  // namespace spanscope::cli

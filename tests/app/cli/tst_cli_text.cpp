@@ -3,7 +3,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/run_printer.h"
 #include "app/cli/segments.h"
-#include "app/cli/text_table.h"
+#include "app/cli/terminal_output.h"
 #include "engine/run/run_result.h"
 #include "tests/support/test_program.h"
 
