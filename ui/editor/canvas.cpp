@@ -7,8 +7,8 @@
 #include "ui/editor/add_rules.h"
 #include "ui/editor/canvas_accessible.h"
 #include "ui/editor/canvas_parts.h"
-#include "ui/editor/card_plan.h"
 #include "ui/editor/clipboard.h"
+#include "ui/editor/node_look.h"
 
 #include <QMimeData>
 #include <QPainter>

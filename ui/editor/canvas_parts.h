@@ -2,7 +2,7 @@
 // Puts the canvas together from its parts, and connects the parts with each other.
 #pragma once
 
-#include "ui/editor/add_popup.h"
+#include "ui/editor/add_rules.h"
 #include "ui/editor/canvas.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_gestures.h"

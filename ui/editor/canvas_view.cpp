@@ -3,7 +3,7 @@
 
 #include "ui/editor/alignment.h"
 #include "ui/editor/canvas_gestures.h"
-#include "ui/editor/card_plan.h"
+#include "ui/editor/node_look.h"
 
 #include <QContextMenuEvent>
 #include <QHelpEvent>

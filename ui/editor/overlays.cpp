@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/overlays.h"
 
-#include "ui/editor/add_popup.h"
+#include "ui/editor/add_rules.h"
 
 #include <QFocusEvent>
 #include <QFontMetrics>

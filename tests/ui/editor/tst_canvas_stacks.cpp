@@ -7,7 +7,7 @@
 #include "ui/editor/add_rules.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_view.h"
-#include "ui/editor/card_plan.h"
+#include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
 #include "ui/editor/stacking.h"
 #include "ui/editor/tidy_layout.h"

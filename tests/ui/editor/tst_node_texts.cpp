@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "ui/editor/canvas_style.h"
-#include "ui/editor/card_plan.h"
+#include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
 #include "ui/editor/node_texts.h"
 #include "ui/editor/tidy_layout.h"
