@@ -3,7 +3,7 @@
 // it.
 #pragma once
 
-#include "ui/commands/command_handlers.h"
+#include "ui/commands/command_actions.h"
 #include "ui/document/document_model.h"
 #include "ui/document/text_files.h"
 #include "ui/session/twin_asker.h"

@@ -2,7 +2,7 @@
 // Adds the commands that act on nodes.
 #pragma once
 
-#include "ui/commands/command_handlers.h"
+#include "ui/commands/command_actions.h"
 #include "ui/editor/canvas_core.h"
 
 #include <QPointF>

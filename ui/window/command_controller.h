@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/commands/command_handlers.h"
-#include "ui/commands/key_bindings.h"
+#include "ui/commands/command_actions.h"
 #include "ui/theme/theme.h"
 
 #include <QObject>

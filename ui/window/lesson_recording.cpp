@@ -3,7 +3,7 @@
 
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/resource_paths.h"
-#include "ui/commands/command_handlers.h"
+#include "ui/commands/command_actions.h"
 #include "ui/document/document_file.h"
 #include "ui/lessons/lesson_course.h"
 #include "ui/lessons/lesson_recorder.h"

@@ -3,7 +3,6 @@
 
 #include "engine/workbench/servers/twin_forecast.h"
 #include "ui/commands/command_actions.h"
-#include "ui/commands/command_handlers.h"
 #include "ui/theme/desktop_settings.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/view.h"

@@ -2,7 +2,6 @@
 // Keys that a person has changed: kept, told apart, never given twice, and shown wherever keys are shown.
 #include "tests/support/test_program.h"
 #include "ui/commands/command_actions.h"
-#include "ui/commands/key_bindings.h"
 #include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 
