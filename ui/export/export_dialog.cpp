@@ -3,7 +3,7 @@
 
 #include "engine/query/node_parts.h"
 #include "ui/export/export_settings.h"
-#include "ui/export/view_export.h"
+#include "ui/export/view_picture.h"
 #include "ui/views/json/json_editor.h"
 #include "ui/words/tr.h"
 

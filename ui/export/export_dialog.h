@@ -4,7 +4,6 @@
 #include "engine/export/feature_table.h"
 #include "engine/workbench/document/document.h"
 #include "ui/export/export_settings.h"
-#include "ui/export/query_export.h"
 #include "ui/theme/theme.h"
 
 #include <QDialog>

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/lesson/filled.h"
-#include "ui/export/view_export.h"
+#include "ui/export/view_picture.h"
 #include "ui/lessons/lesson_course.h"
 #include "ui/theme/theme.h"
 #include "ui/views/view.h"

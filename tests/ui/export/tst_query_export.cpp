@@ -6,7 +6,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
-#include "ui/export/query_export.h"
+#include "ui/export/export_settings.h"
 #include "ui/session/problem_finder.h"
 
 #include <QByteArray>
@@ -467,8 +467,7 @@ void TestQueryExport::filesAreWrittenInline() {
   QVERIFY(text.find("a.txt") == std::string::npos);
   const auto refused = exportQuery(document, {.inlineFiles = true});
   QVERIFY(std::holds_alternative<QString>(refused));
-  QVERIFY2(std::get<QString>(refused).contains("a saved document"),
-           qPrintable(std::get<QString>(refused)));
+  QVERIFY2(std::get<QString>(refused).contains("a saved document"), qPrintable(std::get<QString>(refused)));
 }
 
 void TestQueryExport::whatARunRefusesIsSaid() {

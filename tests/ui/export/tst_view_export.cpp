@@ -2,7 +2,6 @@
 // Pictures of views: whole files in every format, or an error and no file.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/twenty_documents.h"
-#include "ui/export/view_export.h"
 #include "ui/export/view_picture.h"
 #include "ui/views/common/block_painter.h"
 
