@@ -1,11 +1,69 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The pages of the manual: Markdown files, in the order in which the index page lists them.
 #pragma once
 
-#include "ui/manual/manual_pages.h"
 #include "ui/theme/theme.h"
 
+#include <QString>
+#include <QStringList>
 #include <QTextBrowser>
 
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+/// The page that lists all others.
+inline constexpr const char* kManualIndex = "index.md";
+
+struct ManualPage {
+  QString path;       ///< path below the folder of the manual: "docks/pool.md"
+  QString title;      ///< as the index names it
+  QString section;    ///< the index lists the page under this heading; empty: above the first heading
+  QStringList lines;  ///< lines of its Markdown
+};
+
+/// Reads `index.md` in `folder`, then every page to which it links, each once and in that order. Leaves out
+/// links to files that cannot be read. Empty if there is no index.
+std::vector<ManualPage> readManual(const QString& folder);
+
+std::optional<std::size_t> findManualPage(const std::vector<ManualPage>& pages, const QString& path);
+
+/// The path of the page about a dock: "docks/pool.md".
+QString manualPageOfDock(const QString& dockId);
+
+/// The name of a heading in links: "TTFT and ITL" → "ttft-and-itl".
+QString headingAnchor(const QString& heading);
+
+/// The path to which a link in `page` leads: "docks/pool.md" for "../docks/pool.md" in "numbers/x.md".
+QString resolvedManualPath(const QString& page, const QString& link);
+
+struct ManualHit {
+  std::size_t page = 0;
+  QString heading;  ///< the heading above the text, without markup; the text itself if the hit is a heading
+  QString text;  ///< a paragraph, a list item, a table row, a heading or a line of code, as the page shows it
+  bool operator==(const ManualHit&) const = default;
+};
+
+/// The words that the user typed, separated by spaces.
+QStringList searchWords(const QString& typed);
+
+/// Every text that contains all words, in any case. Headings come first, then texts with the words in this
+/// order, then others. Each group keeps the order of the pages. A sentence that continues on the next line of
+/// the file is one text.
+std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const QString& typed);
+
+/// Markdown without its markup, as the page shows it. Two spaces separate the cells of a table.
+QString shownLine(const QString& markdown);
+
+/// At most `length` characters of `text` around the first of the words, with "…" where text is left out.
+QString excerptOf(const QString& text, const QStringList& words, qsizetype length);
+
+/// The HTML of a plain text with the words in bold.
+QString withBoldWords(const QString& text, const QStringList& words);
+
+}  // namespace spanscope::ui
 class QTextDocument;
 
 namespace spanscope::ui {

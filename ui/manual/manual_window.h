@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/manual/manual_pages.h"
+#include "ui/manual/manual_browser.h"
 #include "ui/theme/theme.h"
 
 #include <QString>

@@ -3,7 +3,7 @@
 #include "engine/lesson/actions.h"
 #include "tests/support/test_program.h"
 #include "ui/commands/command_table.h"
-#include "ui/manual/manual_pages.h"
+#include "ui/manual/manual_browser.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/view.h"
 
