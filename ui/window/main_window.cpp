@@ -9,7 +9,7 @@
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/load_comparison.h"
-#include "ui/theme/desktop_settings.h"
+#include "ui/theme/theme.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/view.h"
 #include "ui/window/about_box.h"

@@ -3,7 +3,7 @@
 
 #include "engine/workbench/servers/twin_forecast.h"
 #include "ui/commands/command_actions.h"
-#include "ui/theme/desktop_settings.h"
+#include "ui/theme/theme.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/view.h"
 #include "ui/window/dock_host.h"
