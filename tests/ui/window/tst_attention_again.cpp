@@ -3,9 +3,9 @@
 // where it cannot be, said why.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
+#include "ui/views/attention/attention_controls.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
-#include "ui/views/attention/replay_strip.h"
 
 #include <QAction>
 #include <QComboBox>

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The small controls in the title of the attention view: layer, head, and the menu that chooses what is
 // shown.
+// A line above the map that says what is missing for the shown layer and head, with a button that computes
+// it.
 #pragma once
 
+#include "engine/jobs/attention_replay.h"
+#include "ui/session/view_input.h"
+#include "ui/theme/theme.h"
 #include "ui/views/attention/attention_model.h"
 
 #include <QObject>
 #include <QPointer>
+#include <QString>
+#include <QWidget>
 
 #include <optional>
 
@@ -47,6 +54,45 @@ class AttentionControls : public QObject {
   QPointer<QToolButton> m_show;
   QPointer<QAction> m_headsAction;
   bool m_filling = false;
+};
+
+}  // namespace spanscope::ui
+class QLabel;
+class QPushButton;
+
+namespace spanscope::ui {
+
+// What the map lacks for the shown layer and head, and whether a replay of the answer can compute it.
+
+struct ReplayOffer {
+  /// What is missing and why it cannot be computed now, or what was computed; empty: nothing to say.
+  QString text;
+  std::optional<jobs::ReplayChoice>
+      choice;  ///< what a replay would compute; none: there is nothing to compute
+  bool canCompute = false;
+  bool isComputing = false;  ///< `choice` is being computed now
+  bool operator==(const ReplayOffer&) const = default;
+};
+
+ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model, const AttentionOptions& options);
+
+class ReplayStrip : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ReplayStrip(QWidget* parent = nullptr);
+
+  void setContent(const ReplayOffer& offer, const Theme& theme);
+  const ReplayOffer& offer() const { return m_offer; }
+  QPushButton& button() { return *m_button; }
+
+ Q_SIGNALS:
+  void computeWanted();
+  void stopWanted();
+
+ private:
+  ReplayOffer m_offer;
+  QLabel* m_text;
+  QPushButton* m_button;
 };
 
 }  // namespace spanscope::ui

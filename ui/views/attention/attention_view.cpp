@@ -2,11 +2,10 @@
 #include "ui/views/attention/attention_view.h"
 
 #include "ui/views/attention/attention_controls.h"
-#include "ui/views/attention/attention_legend.h"
+#include "ui/views/attention/attention_layers.h"
 #include "ui/views/attention/attention_marks.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/head_grid.h"
-#include "ui/views/attention/replay_strip.h"
 #include "ui/views/attention/share_bars.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/request_blocks.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ui/views/attention/attention_model.h"
-#include "ui/views/attention/attention_shares.h"
+#include "ui/views/attention/share_bars.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/view.h"

@@ -1,16 +1,89 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shows what the selected augment found, with scores. A person can pin and drop fragments for the next run.
+// What an augment found in a run, and what a person has decided about it since.
 #pragma once
 
+#include "ui/session/view_input.h"
+#include "ui/theme/theme.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/table_painting.h"
-#include "ui/views/fragments/fragments_content.h"
 
+#include <QAbstractTableModel>
 #include <QPointer>
+#include <QString>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
+namespace spanscope::ui {
+
+struct FragmentRow {
+  QString hash;
+  std::uint32_t rank = 0;  ///< from 1; 0: the fragment is pinned and not ranked
+  double score = 0;
+  QString found;   ///< its ranks, e.g. "words 1 (8.12) · vectors 3 (0.71)"
+  QString source;  ///< document, and place in it
+  QString text;
+  bool isSummary = false;
+  bool inPrompt = false;  ///< it was in the prompt of the run
+  /// The person's mark in the document now, for the next run.
+  std::optional<document::FragmentMark> mark;
+  bool isChanged = false;  ///< the mark differs from the run's
+  bool operator==(const FragmentRow&) const = default;
+};
+
+struct FragmentsContent {
+  /// The augment; kNoNode: there is none, or no run has retrieved for it.
+  document::NodeId node = document::kNoNode;
+  RunId run = 0;
+  QString question;
+  QString ranking;  ///< "lexical", "embedding", "hybrid"
+  std::uint64_t documents = 0;
+  std::vector<FragmentRow> rows;  ///< first the fragments in the prompt, in their order there
+  bool canMark = false;           ///< the node is an augment of the document
+  bool isAsked = false;           ///< an augment is selected, but no run has retrieved for it
+  bool operator==(const FragmentsContent&) const = default;
+};
+
+/// The fragments of the selected node, from the last run up to the input's position that retrieved for it. If
+/// the selected node does not retrieve, the fragments of the first augment in the last run that has one.
+FragmentsContent fragmentsContent(const ViewInput& input);
+
+/// "5 in the prompt · 18 documents · hybrid". Empty if there is nothing.
+QString fragmentsSummary(const FragmentsContent& content);
+
+/// The fragments of an augment as a table.
+class FragmentListModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { State, Rank, Score, Text, Source, Found, ColumnCount };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  void setContent(FragmentsContent content);
+  const FragmentsContent& content() const { return m_content; }
+  void setTheme(const Theme& theme);
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  /// What the run did with a fragment, or what the next run will do: "in the prompt", "pinned", "dropped,
+  /// next run", …
+  static QString stateText(const FragmentRow& row);
+  static Role stateInk(const FragmentRow& row);
+
+ private:
+  QString text(const FragmentRow& row, int column) const;
+
+  FragmentsContent m_content;
+  Theme m_theme;
+};
+
+}  // namespace spanscope::ui
 class QComboBox;
 class QSpinBox;
 class QTableView;

@@ -5,7 +5,7 @@
 #include "ui/views/common/block_history.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/views/why/why_model.h"
+#include "ui/views/why/why_view.h"
 
 #include <QCoreApplication>
 #include <QString>

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/why/why_view.h"
 
+#include "engine/trace/miss_reasons.h"
 #include "ui/views/common/block_painter.h"
+#include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
+#include "ui/views/why/why_context.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <QFontMetrics>
@@ -13,7 +17,10 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 
@@ -174,6 +181,317 @@ ViewInfo whyRow() {
           .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 1, 0},
                      {LayoutId::Explain, Room::Full, Room::Large, 1, 1, 0, 30}},
           .explainsBlocks = true};
+}
+
+namespace {
+
+using trace::LookupOutcome;
+using trace::MissReason;
+
+QString bold(const QString& text) {
+  return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
+}
+
+std::optional<BlockRef> selectedBlock(const ViewInput& input) {
+  const Selection& selection = input.selection;
+  if (selection.block) return selection.block;
+  if (selection.token) {
+    const std::int32_t size = std::max(1, input.state().pool().blockSize());
+    return BlockRef{selection.token->request, selection.token->segment, selection.token->local / size};
+  }
+  return placeOf(input.state(), input.shownRequest(), selection.physical);
+}
+
+/// The sentence of one block.
+class Sentence {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::Sentence)
+ public:
+  explicit Sentence(const WhyContext& context) : m_context(context) {}
+
+  QString text() const {
+    if (m_context.lookup == nullptr) return notLookedUp();
+    switch (m_context.lookup->outcome) {
+      case LookupOutcome::Hit:
+        return belongs() + tr(" It was found where it was stored, so nothing of it was computed.");
+      case LookupOutcome::Relocated:
+        return relocated();
+      case LookupOutcome::Partial:
+        return tr("The first %1 of its %2 tokens were found and copied; the rest was computed. ")
+                   .arg(m_context.lookup->tokens)
+                   .arg(m_context.lookup->wanted) +
+               reason();
+      case LookupOutcome::Miss:
+        break;
+    }
+    return reason();
+  }
+
+ private:
+  QString name() const { return bold(m_context.segmentName()); }
+
+  QString belongs() const {
+    if (m_context.segment->independent) {
+      const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
+      return plus == document::kNoNode
+                 ? tr("This block belongs to %1, which sees only itself.").arg(name())
+                 : tr("This block belongs to %1, a child of %2, which sees only itself.")
+                       .arg(name(), bold(tr("plus")));
+    }
+    const std::size_t sees = m_context.segment->sees.size();
+    if (sees == 0) return tr("This block belongs to %1, which sees nothing before it.").arg(name());
+    return (sees == 1 ? tr("This block belongs to %1, which sees %2 segment before it; it is the one "
+                           "with which the block was stored.")
+                      : tr("This block belongs to %1, which sees %2 segments before it; they are the ones "
+                           "with which the block was stored."))
+        .arg(name())
+        .arg(sees);
+  }
+
+  QString relocated() const {
+    if (!m_context.segment->sees.empty()) {
+      return tr("This block belongs to %1. Everything it sees has moved with it, at the same distances, so "
+                "its "
+                "keys are right here too.")
+          .arg(name());
+    }
+    const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
+    if (m_context.segment->independent && plus != document::kNoNode) {
+      return tr("This block belongs to %1, a child of %2: it was computed seeing only itself, so its keys "
+                "are "
+                "right wherever it stands.")
+          .arg(name(), bold(tr("plus")));
+    }
+    return tr("This block belongs to %1: it was computed seeing only itself, so its keys are right wherever "
+              "it "
+              "stands.")
+        .arg(name());
+  }
+
+  QString notLookedUp() const {
+    if (m_context.facts->prompt == 0) {
+      return tr(
+          "This block holds generated tokens. They are computed as they are sampled and never looked up; "
+          "a later prompt that goes on from here can find them.");
+    }
+    return tr("This block of %1 has not been looked up yet.").arg(name());
+  }
+
+  QString reason() const {
+    const trace::BlockLookedUp& lookup = *m_context.lookup;
+    if (lookup.reason == MissReason::None) return {};
+    const QString sentence = missWord(trace::sentenceOf(lookup, m_context.blocks.blockSize));
+    return lookup.reason == MissReason::TokensDiffer && lookup.tokenStored >= 0
+               ? sentence.arg(name(), QString::number(lookup.differsAt))
+           : sentence.contains(QLatin1String("%1")) ? sentence.arg(name())
+                                                    : sentence;
+  }
+
+  const WhyContext& m_context;
+};
+
+void judge(const WhyContext& context, Why& why) {
+  why.role = context.facts->role;
+  if (context.lookup == nullptr) {
+    why.verdict = context.facts->prompt == 0 ? tr("generated") : tr("not looked up yet");
+    return;
+  }
+  const QString reason = missWord(trace::infoOf(context.lookup->reason).words);
+  switch (context.lookup->outcome) {
+    case LookupOutcome::Hit:
+      why.verdict = tr("hit");
+      why.role = BlockRole::Hit;
+      return;
+    case LookupOutcome::Relocated:
+      why.verdict = tr("relocated hit");
+      why.role = BlockRole::Relocated;
+      return;
+    case LookupOutcome::Partial:
+      why.verdict = reason.isEmpty() ? tr("found in part") : tr("found in part: %1").arg(reason);
+      break;
+    case LookupOutcome::Miss:
+      why.verdict = reason.isEmpty() ? tr("miss") : tr("miss: %1").arg(reason);
+      break;
+  }
+  why.role = BlockRole::Computed;
+}
+
+}  // namespace
+
+const WhyFact* Why::fact(const QString& label) const {
+  const auto found =
+      std::find_if(facts.begin(), facts.end(), [&label](const WhyFact& own) { return own.label == label; });
+  return found == facts.end() ? nullptr : &*found;
+}
+
+Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo) {
+  Why result;
+  const std::optional<BlockRef> place = selectedBlock(input);
+  const bool any = input.shownRequest() != 0;
+  result.empty = any ? tr("Select a block or a token to see why it was found or not.")
+                     : tr("Run a query, then select a block or a token to see why it was found or not.");
+  if (!place) return result;
+  // Before the context is made: it refers to the state of the trace that was asked for last.
+  WhyChanges changes = whyChanges(input, *place, memo);
+  const WhyContext context(input, history, *place, std::move(changes));
+  if (context.facts == nullptr) return result;
+  result.empty.clear();
+  result.block = *place;
+  result.place = context.facts->number < 0 ? tr("hidden block") : tr("block %1").arg(context.facts->number);
+  if (context.facts->physical != kNullBlock) result.place += tr(" → #%1").arg(context.facts->physical);
+  judge(context, result);
+  result.sentence = Sentence(context).text();
+  addWhyFacts(context, result);
+  addOtherwise(context, result);
+  return result;
+}
+
+QString whyText(const Why& why) {
+  if (!why.empty.isEmpty()) return why.empty;
+  QString sentence = why.sentence;
+  sentence.remove(QStringLiteral("<b>")).remove(QStringLiteral("</b>"));
+  sentence.replace(QStringLiteral("&lt;"), QStringLiteral("<"))
+      .replace(QStringLiteral("&gt;"), QStringLiteral(">"))
+      .replace(QStringLiteral("&quot;"), QStringLiteral("\""))
+      .replace(QStringLiteral("&amp;"), QStringLiteral("&"));
+  const auto plain = [](const WhyText& text) { return text.text + text.linkText + text.after; };
+  QStringList lines{why.place, why.verdict, sentence};
+  for (const WhyFact& fact : why.facts) lines << fact.label + QStringLiteral(": ") + plain(fact.value);
+  if (!why.otherwise.empty()) lines << why.otherwiseTitle;
+  for (const WhyText& text : why.otherwise) lines << QStringLiteral("- ") + plain(text);
+  return lines.join(QLatin1Char('\n'));
+}
+
+QString whyCsv(const Why& why) {
+  if (!why.empty.isEmpty()) return {};
+  QString csv = csvLine({QStringLiteral("fact"), QStringLiteral("value")});
+  csv += csvLine({QStringLiteral("Block"), why.place});
+  csv += csvLine({QStringLiteral("Verdict"), why.verdict});
+  for (const WhyFact& fact : why.facts)
+    csv += csvLine({fact.label, fact.value.text + fact.value.linkText + fact.value.after});
+  return csv;
+}
+
+namespace {
+
+template <class Payload>
+const Payload* payloadAt(const TraceStore& trace, std::size_t index) {
+  return std::get_if<Payload>(&trace.event(index).payload);
+}
+
+/// Lookups of one request are told together: this one, after those before it in its segment.
+std::vector<trace::BlockLookedUp> lookupsUpTo(const TraceStore& trace, std::size_t index) {
+  const RequestId request = trace.event(index).request;
+  const std::uint32_t segment = payloadAt<trace::BlockLookedUp>(trace, index)->segment;
+  const auto isOne = [&](std::size_t at) {
+    const auto* lookup = payloadAt<trace::BlockLookedUp>(trace, at);
+    return lookup != nullptr && trace.event(at).request == request && lookup->segment == segment;
+  };
+  std::size_t begin = index;
+  while (begin > 0 && isOne(begin - 1)) --begin;
+  std::vector<trace::BlockLookedUp> lookups;
+  for (std::size_t at = begin; at <= index; ++at)
+    lookups.push_back(*payloadAt<trace::BlockLookedUp>(trace, at));
+  return lookups;
+}
+
+/// Key of what sees nothing: the parent of any block that begins a segment which sees nothing.
+std::optional<trace::BlockKey> plainRootOf(const trace::Replay& state, const trace::PoolState& pool) {
+  const auto& requests = state.progress().requests;
+  for (const trace::BlockState& block : pool.blocks) {
+    if (!block.cached || block.virtualIndex != 0) continue;
+    const auto by = requests.find(block.storedByRequest);
+    if (by == requests.end()) continue;
+    for (const trace::SegmentInfo& segment : by->second.segments) {
+      const bool isIt = segment.node == block.storedByNode && segment.base == block.base &&
+                        segment.tokens.size() >= block.tokens.size() &&
+                        std::equal(block.tokens.begin(), block.tokens.end(), segment.tokens.begin());
+      if (isIt && segment.sees.empty()) return block.parent;
+    }
+  }
+  return std::nullopt;
+}
+
+/// So many blocks more would have kept what the event took: one for each eviction since it was stored, or for
+/// each block that was taken or used since then, and each segment that may have found something to copy
+/// from, beyond those that were free before it. The engine counts from the last use, which is nearer.
+std::optional<std::uint64_t> blocksToKeep(const TraceStore& trace, std::uint64_t evictedBy,
+                                          std::size_t lookup) {
+  const std::optional<std::size_t> taken = trace.indexOf(evictedBy);
+  if (!taken || !trace.stateAt(lookup).progress().whole) return std::nullopt;
+  const auto* removed = payloadAt<trace::BlockRemoved>(trace, *taken);
+  if (removed == nullptr) return std::nullopt;
+  std::size_t stored = *taken;
+  const auto isStored = [&](std::size_t at) {
+    const auto* event = payloadAt<trace::BlockStored>(trace, at);
+    return event != nullptr && event->block == removed->block && event->key == removed->key;
+  };
+  while (stored > 0 && !isStored(stored)) --stored;
+  if (!isStored(stored)) return std::nullopt;
+  std::uint64_t evicted = 0;
+  std::uint64_t touched = 0;
+  std::optional<std::size_t> released;
+  for (std::size_t at = stored; at < lookup; ++at) {
+    if (payloadAt<trace::CacheCleared>(trace, at) != nullptr) return std::nullopt;
+    // What failed for want of blocks would have taken more of a larger pool.
+    const auto* ended = payloadAt<trace::RunFinished>(trace, at);
+    if (ended != nullptr && ended->outcome == trace::RunOutcome::Failed) return std::nullopt;
+    const auto* release = payloadAt<trace::BlockReleased>(trace, at);
+    if (!released && release != nullptr && release->block == removed->block && release->references == 0)
+      released = at;
+    const auto* eviction = payloadAt<trace::BlockRemoved>(trace, at);
+    if (eviction != nullptr && eviction->reason == trace::RemovalReason::Evicted) ++evicted;
+    if (!released) continue;
+    const auto* segment = payloadAt<trace::BlockLookedUp>(trace, at);
+    if (payloadAt<trace::BlockAllocated>(trace, at) != nullptr ||
+        payloadAt<trace::BlockShared>(trace, at) != nullptr ||
+        (segment != nullptr && segment->virtualIndex == 0))
+      ++touched;
+  }
+  if (!released) return std::nullopt;
+  const std::uint64_t inFront = trace.stateAt(*released).pool().freeCount();
+  return std::max<std::uint64_t>(1, std::min(evicted, touched > inFront ? touched - inFront : 1));
+}
+
+}  // namespace
+
+WhyChanges whyChanges(const ViewInput& input, const BlockRef& place, WhyChangesMemo* memo) {
+  WhyChanges result;
+  const TraceStore& trace = *input.trace;
+  std::uint64_t sequence = 0;
+  {
+    const auto& requests = input.state().progress().requests;
+    const auto request = requests.find(place.request);
+    if (request == requests.end()) return result;
+    const auto block = request->second.blocks.find({place.segment, place.virtualIndex});
+    if (block != request->second.blocks.end()) sequence = block->second.lookup;
+  }
+  const std::optional<std::size_t> index = sequence == 0 ? std::nullopt : trace.indexOf(sequence);
+  if (!index || payloadAt<trace::BlockLookedUp>(trace, *index) == nullptr) return result;
+  if (memo != nullptr && memo->trace == input.trace && memo->lookup == sequence) return memo->changes;
+  const trace::Replay then = trace.stateAt(*index);
+  const auto request = then.progress().requests.find(place.request);
+  if (then.progress().gap || request == then.progress().requests.end()) return result;
+  const trace::PoolState pool = then.pool().state();
+  const std::vector<trace::BlockLookedUp> lookups = lookupsUpTo(trace, *index);
+  cache::WhatIfInput asked{
+      .pool = pool,
+      .lookups = lookups,
+      .segments = {},
+      .plainRoot = plainRootOf(then, pool),
+      .blocksToKeep = [&](std::uint64_t evictedBy) { return blocksToKeep(trace, evictedBy, *index); }};
+  for (const trace::SegmentInfo& segment : request->second.segments) {
+    asked.segments.push_back({.tokens = segment.tokens,
+                              .seesOthers = !segment.sees.empty(),
+                              .messages = cache::messageBegins(segment.runs)});
+  }
+  result.changes = cache::whatIf(asked).back();
+  for (const cache::WhatIf& change : result.changes) {
+    if (change.block != kNullBlock)
+      result.stored[change.block] = pool.blocks[static_cast<std::size_t>(change.block)];
+  }
+  result.blockCount = static_cast<std::int64_t>(pool.blocks.size());
+  if (memo != nullptr) *memo = {.trace = input.trace, .lookup = sequence, .changes = result};
+  return result;
 }
 
 }  // namespace spanscope::ui

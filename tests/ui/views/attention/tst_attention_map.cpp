@@ -2,7 +2,7 @@
 // The map of twenty documents: rows of the answer, what is opened, scales, and names that are never left out.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/twenty_documents.h"
-#include "ui/views/attention/attention_legend.h"
+#include "ui/views/attention/attention_layers.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"

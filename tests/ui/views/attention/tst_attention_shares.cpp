@@ -4,7 +4,6 @@
 #include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/session/answer_shares.h"
-#include "ui/views/attention/attention_shares.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/share_bars.h"
 #include "ui/views/common/segment_names.h"

@@ -18,7 +18,7 @@
 #include "ui/views/metrics/metrics_model.h"
 #include "ui/views/metrics/metrics_view.h"
 #include "ui/views/output/output_model.h"
-#include "ui/views/plan/plan_model.h"
+#include "ui/views/plan/plan_view.h"
 #include "ui/views/scrubber/scrubber_model.h"
 #include "ui/views/scrubber/scrubber_track.h"
 #include "ui/views/timeline/timeline_canvas.h"

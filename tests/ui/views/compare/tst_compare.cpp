@@ -8,7 +8,7 @@
 #include "ui/views/metrics/metrics_view.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
-#include "ui/views/plan/plan_model.h"
+#include "ui/views/plan/plan_view.h"
 #include "ui/views/timeline/timeline_model.h"
 
 #include <QApplication>

@@ -6,7 +6,6 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/traced_requests.h"
-#include "ui/views/why/why_model.h"
 #include "ui/views/why/why_view.h"
 
 #include <QSignalSpy>
