@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_question.h"
-#include "ui/lessons/lesson_text.h"
 #include "ui/views/common/elided_text.h"
 
 #include <QAccessible>
