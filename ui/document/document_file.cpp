@@ -14,6 +14,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QSettings>
 #include <QStorageInfo>
 
 #include <algorithm>
@@ -280,6 +281,40 @@ QString whyNotWritable(const QString& path) {
   if (storage.isValid() && storage.isReadOnly()) return tr("The drive of %1 is read-only.").arg(folder);
   if (storage.isValid() && storage.bytesAvailable() == 0) return tr("The drive of %1 is full.").arg(folder);
   return {};
+}
+
+namespace {
+
+constexpr QLatin1String kKey("recentFiles");
+
+}  // namespace
+
+QStringList RecentFiles::paths() const {
+  QStringList paths = m_settings->value(kKey).toStringList();
+  paths.removeAll(QString());
+  paths.removeDuplicates();
+  std::stable_partition(paths.begin(), paths.end(),
+                        [](const QString& path) { return QFileInfo::exists(path); });
+  return paths.mid(0, kMostRecentFiles);
+}
+
+void RecentFiles::add(const QString& path) {
+  if (path.isEmpty()) return;
+  const QString absolute = QFileInfo(path).absoluteFilePath();
+  QStringList paths = m_settings->value(kKey).toStringList();
+  paths.removeAll(absolute);
+  paths.prepend(absolute);
+  m_settings->setValue(kKey, QStringList(paths.mid(0, kMostRecentFiles)));
+}
+
+void RecentFiles::remove(const QString& path) {
+  QStringList paths = m_settings->value(kKey).toStringList();
+  paths.removeAll(QFileInfo(path).absoluteFilePath());
+  m_settings->setValue(kKey, paths);
+}
+
+void RecentFiles::clear() {
+  m_settings->remove(kKey);
 }
 
 }  // namespace spanscope::ui

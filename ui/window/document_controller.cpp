@@ -9,7 +9,6 @@
 #include "engine/workbench/resource_paths.h"
 #include "ui/document/document_file.h"
 #include "ui/document/picture_document.h"
-#include "ui/document/recent_files.h"
 #include "ui/document/text_files.h"
 #include "ui/editor/canvas.h"
 #include "ui/export/export_dialog.h"

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/workbench/resource_paths.h"
-#include "ui/document/recent_files.h"
+#include "ui/document/document_file.h"
 #include "ui/editor/clipboard.h"
 #include "ui/export/view_export_dialog.h"
 #include "ui/lessons/lesson_recorder.h"

@@ -3,7 +3,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "ui/document/autosave.h"
-#include "ui/document/recent_files.h"
+#include "ui/document/document_file.h"
 #include "ui/document/unread_text.h"
 
 #include <QDir>
