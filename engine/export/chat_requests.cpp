@@ -4,8 +4,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/number_text.h"
-#include "engine/spnl/backends.h"
-#include "engine/spnl/server_body.h"
+#include "engine/spnl/request_text.h"
 
 #include <nlohmann/json.hpp>
 

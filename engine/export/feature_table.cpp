@@ -6,8 +6,7 @@
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
 #include "engine/query/visit_fields.h"
-#include "engine/spnl/backends.h"
-#include "engine/spnl/server_body.h"
+#include "engine/spnl/request_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "engine/spnl/optimize.h"
 
 #include "engine/query/node_parts.h"
-#include "engine/spnl/backends.h"
+#include "engine/spnl/request_text.h"
 
 #include <algorithm>
 #include <iterator>

@@ -4,7 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/query/node_parts.h"
-#include "engine/spnl/server_body.h"
+#include "engine/spnl/request_text.h"
 
 #include <algorithm>
 #include <string>

@@ -6,7 +6,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/remote/server/answer.h"
-#include "engine/spnl/server_body.h"
+#include "engine/spnl/request_text.h"
 #include "engine/text/tokenizer.h"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq explain` and `spanq export`: passes, rules, attention locality, stages.
 #include "engine/query/json/json.h"
-#include "engine/spnl/server_body.h"
+#include "engine/spnl/request_text.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/test_program.h"
 

@@ -5,7 +5,6 @@
 #include "engine/export/feature_table.h"
 #include "engine/query/json/json.h"
 #include "engine/spnl/request_text.h"
-#include "engine/spnl/server_body.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -8,7 +8,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/spnl/prompt_tokens.h"
-#include "engine/spnl/server_body.h"
+#include "engine/spnl/request_text.h"
 #include "tests/engine/layout/random_prompts.h"
 #include "tests/support/test_program.h"
 

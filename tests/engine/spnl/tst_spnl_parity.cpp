@@ -3,7 +3,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/spnl/optimize.h"
-#include "engine/spnl/server_body.h"
+#include "engine/spnl/request_text.h"
 #include "tests/engine/plan/plan_text.h"
 #include "tests/engine/spnl/golden_rows.h"
 #include "tests/support/test_program.h"
