@@ -60,7 +60,6 @@ void ResidencySampler::take(const trace::Event& event) {
     m_followed.erase(found);
     if (removed->reason != trace::RemovalReason::Evicted) return;
     Residency residency{.block = removed->block,
-                        .evictedAt = event.time,
                         .lifetime = between(followed.allocatedAt, event.time),
                         .idle = 0,
                         .gaps = {}};

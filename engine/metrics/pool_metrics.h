@@ -18,7 +18,6 @@ namespace spanscope::metrics {
 /// The life of one block, from its allocation to its eviction. Times are nanoseconds.
 struct Residency {
   BlockId block = kNullBlock;
-  std::int64_t evictedAt = 0;      ///< as in Event::time
   std::int64_t lifetime = 0;       ///< from its allocation to its eviction
   std::int64_t idle = 0;           ///< from its last use to its eviction; never used: its lifetime
   std::vector<std::int64_t> gaps;  ///< between its newest uses, the oldest first; at most kMostUses − 1

@@ -30,7 +30,6 @@ document::NodePaths pathsOfOrigins(const document::NodePaths& paths,
     const auto node = paths.byPath.find(origin);
     if (node == paths.byPath.end()) continue;
     result.byPath.emplace(place, node->second);
-    result.byNode.emplace(node->second, place);
   }
   return result;
 }

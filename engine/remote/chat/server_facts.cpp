@@ -252,7 +252,6 @@ class Prober {
         if (const auto props = object("/props")) {
           m_facts.version = textOf(*props, "build_info");
           m_facts.slots = sizeIn(*props, "total_slots");
-          m_facts.hasTemplate = !textOf(*props, "chat_template").empty();
           const auto settings = props->find("default_generation_settings");
           const auto context = settings == props->end() ? std::nullopt : sizeIn(*settings, "n_ctx");
           m_facts.cache.slotTokens = context;

@@ -92,7 +92,6 @@ struct ServerFacts {
   std::vector<ServedModel> models;    ///< in the server's order
   std::optional<std::int64_t> slots;  ///< llama.cpp's
   CacheFacts cache{};
-  bool hasTemplate = false;                                   ///< whether it reports its chat template
   bool listsModels = true;                                    ///< false: an empty `models` means nothing
   std::vector<std::string> protocols{"chat", "completions"};  ///< of the server, by Protocol::name
   /// The text between the address and the paths: "/v1". Empty if the address contains another version

@@ -77,7 +77,6 @@ class Builder {
 
   query::Node build(NodeId id, const NodePath& path, Site site = {}) {
     const DocumentNode& node = m_document.at(id);
-    m_result.paths.byNode.emplace(id, path);
     m_result.paths.byPath.emplace(path, id);
     if (m_takeOut == TakeOut::MutedAndFrozen && node.isFrozen()) return standIn(id, node, path, site);
 

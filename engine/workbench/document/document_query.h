@@ -17,7 +17,6 @@ Document fromQuery(const query::Node& query);
 
 /// Connects places of a query with nodes of a document.
 struct NodePaths {
-  std::map<NodeId, NodePath> byNode;
   std::map<NodePath, NodeId> byPath;
   /// Returns the node at a path. Without one, returns the node at the nearest path above. Returns kNoNode if
   /// there is none.

@@ -342,7 +342,6 @@ FragmentsContent fragmentsContent(const ViewInput& input) {
     row.found = foundBy(fragment);
     row.source = sourceOf(fragment);
     row.text = QString::fromStdString(fragment.text);
-    row.isSummary = fragment.level > 0;
     row.inPrompt = fragment.inPrompt;
     std::optional<document::FragmentMark> before;
     if (fragment.pinned)

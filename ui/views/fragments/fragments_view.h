@@ -26,7 +26,6 @@ struct FragmentRow {
   QString found;   ///< its ranks, e.g. "words 1 (8.12) · vectors 3 (0.71)"
   QString source;  ///< document, and place in it
   QString text;
-  bool isSummary = false;
   bool inPrompt = false;  ///< it was in the prompt of the run
   /// The person's mark in the document now, for the next run.
   std::optional<document::FragmentMark> mark;

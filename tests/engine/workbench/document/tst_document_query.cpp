@@ -81,8 +81,8 @@ void TestDocumentQuery::namesEveryPath() {
   const query::Node query = query::testing::queryOfEveryKind();
   const Document document = fromQuery(query);
   const QueryOf back = toQuery(document, TakeOut::Nothing);
-  QCOMPARE(back.paths.byNode.size(), document.size());
-  for (const auto& [id, path] : back.paths.byNode) {
+  QCOMPARE(back.paths.byPath.size(), document.size());
+  for (const auto& [path, id] : back.paths.byPath) {
     const query::Node* node = query::nodeAt(query, path);
     QVERIFY2(node != nullptr, path.c_str());
     QCOMPARE(toTree(document, id), *node);
