@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/backends.h"
 
-#include "engine/compute/backends.h"
 #include "kernels/cpu/cpu_backend.h"
 
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <system_error>
 

@@ -5,7 +5,6 @@
 #include "app/cli/number_option.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
-#include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 
 #include <CLI/CLI.hpp>

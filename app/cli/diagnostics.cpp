@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/model/config.h"
-#include "engine/query/diagnostic.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/model_obstacle.h"
 #include "engine/workbench/run_options.h"

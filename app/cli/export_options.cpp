@@ -4,14 +4,12 @@
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "engine/base/error.h"
-#include "engine/plan/planner.h"
 #include "engine/spnl/request_text.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
 #include <CLI/CLI.hpp>
 
-#include <cstdint>
 #include <limits>
 #include <utility>
 

@@ -4,8 +4,6 @@
 #include "app/cli/terminal_output.h"
 #include "engine/metrics/metric_table.h"
 
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <string_view>
 #include <vector>

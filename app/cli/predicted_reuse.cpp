@@ -7,9 +7,6 @@
 #include "engine/base/counted.h"
 #include "engine/cache/what_if.h"
 #include "engine/metrics/metric_table.h"
-#include "engine/policy/policies.h"
-#include "engine/run/prediction.h"
-#include "engine/run/run_options.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event_fields.h"
 #include "engine/trace/miss_reasons.h"
@@ -17,11 +14,9 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <vector>
 
 namespace spanscope::cli {

@@ -14,11 +14,9 @@
 #include <CLI/CLI.hpp>
 
 #include <istream>
-#include <optional>
 #include <ostream>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 namespace spanscope::cli {
 

@@ -17,13 +17,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
-#include <map>
-#include <optional>
 #include <ostream>
 #include <set>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace spanscope::cli {
 namespace {

@@ -5,10 +5,7 @@
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/experiment/fidelity.h"
 #include "engine/remote/chat/remote_run.h"
-#include "engine/run/run_result.h"
-#include "engine/trace/event.h"
 #include "engine/trace/event_fields.h"
 #include "engine/trace/fidelity_metrics.h"
 

@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/model/config.h"
-#include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_choices.h"
@@ -14,10 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <variant>

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/terminal_output.h"
 
-#include "engine/base/utf8.h"
-
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace spanscope::cli {

@@ -7,9 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include <cstddef>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #define XXH_INLINE_ALL

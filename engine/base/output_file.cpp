@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/output_file.h"
 
-#include "engine/base/error.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

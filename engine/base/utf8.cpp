@@ -2,7 +2,6 @@
 #include "engine/base/utf8.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <stdexcept>
 #include <unordered_map>
 #include <unordered_set>

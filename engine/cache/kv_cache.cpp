@@ -11,7 +11,6 @@
 #include <chrono>
 #include <exception>
 #include <stdexcept>
-#include <string>
 #include <unordered_map>
 #include <utility>
 

@@ -6,9 +6,7 @@
 #include "engine/query/json/json_cursor.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <vector>
 
 namespace spanscope::checkpoint {
 namespace {

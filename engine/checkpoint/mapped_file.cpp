@@ -2,12 +2,10 @@
 #include "engine/checkpoint/mapped_file.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/error.h"
 
 #include <cerrno>
 #include <fstream>
 #include <optional>
-#include <span>
 #include <system_error>
 #include <utility>
 

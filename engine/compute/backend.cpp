@@ -3,8 +3,6 @@
 
 #include "engine/base/error.h"
 
-#include <string>
-
 namespace spanscope::compute {
 
 std::size_t sizeOf(DType type) {

@@ -8,7 +8,6 @@
 #include <limits>
 #include <numeric>
 #include <string>
-#include <vector>
 
 namespace spanscope::compute {
 namespace {

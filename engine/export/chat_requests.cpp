@@ -9,9 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <charconv>
-#include <cstdint>
 #include <limits>
-#include <map>
 #include <set>
 #include <utility>
 #include <variant>

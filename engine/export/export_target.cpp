@@ -6,7 +6,6 @@
 #include "engine/query/json/json.h"
 #include "engine/query/query_form.h"
 #include "engine/spnl/optimize.h"
-#include "engine/spnl/request_text.h"
 
 #include <algorithm>
 #include <array>

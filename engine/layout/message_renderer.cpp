@@ -9,7 +9,6 @@
 #include <system_error>
 #include <thread>
 #include <tuple>
-#include <utility>
 
 namespace spanscope::layout {
 

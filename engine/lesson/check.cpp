@@ -3,7 +3,6 @@
 
 #include "engine/base/counted.h"
 #include "engine/lesson/desk.h"
-#include "engine/lesson/lesson.h"
 #include "engine/query/shown_text.h"
 
 #include <algorithm>

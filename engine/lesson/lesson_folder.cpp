@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/lesson/lesson.h"
 #include "engine/query/files/file_access.h"
 #include "engine/query/shown_text.h"
 #include "engine/workbench/resource_paths.h"
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -10,13 +10,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
-#include <map>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace spanscope::lesson {
 

@@ -17,12 +17,8 @@
 #include <limits>
 #include <locale>
 #include <numbers>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 namespace spanscope::model {
 

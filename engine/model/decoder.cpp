@@ -6,7 +6,6 @@
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/tensor_list.h"
 #include "engine/model/weight_reader.h"
-#include "engine/model/weights.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,6 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 

@@ -3,8 +3,6 @@
 #include "engine/model/gguf_config.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/error.h"
-#include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/compute/dtype.h"
 #include "engine/model/architectures/architecture.h"
@@ -17,11 +15,8 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 namespace spanscope::model {
 

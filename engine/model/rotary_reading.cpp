@@ -2,7 +2,6 @@
 #include "engine/model/rotary_reading.h"
 
 #include "engine/base/counted.h"
-#include "engine/model/config.h"
 
 #include <algorithm>
 #include <array>

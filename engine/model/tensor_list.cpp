@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <string>
 #include <system_error>
-#include <vector>
 
 namespace spanscope::model {
 

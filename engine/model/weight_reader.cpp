@@ -10,7 +10,6 @@
 #include <cstring>
 #include <limits>
 #include <system_error>
-#include <vector>
 
 namespace spanscope::model {
 

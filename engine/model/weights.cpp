@@ -2,8 +2,6 @@
 #include "engine/model/weights.h"
 
 #include "engine/base/error.h"
-#include "engine/base/hash.h"
-#include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
@@ -12,14 +10,10 @@
 
 #include <array>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <set>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace spanscope::model {
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 

@@ -8,9 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 

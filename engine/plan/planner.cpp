@@ -2,17 +2,11 @@
 #include "engine/plan/planner.h"
 
 #include "engine/base/hash.h"
-#include "engine/plan/draft.h"
 #include "engine/plan/rules/rules.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace spanscope::plan {
 

@@ -3,7 +3,6 @@
 
 #include "engine/query/number_text.h"
 #include "engine/query/operators/vocabulary.h"
-#include "engine/query/query_walk.h"
 #include "engine/query/shown_text.h"
 #include "engine/query/visit_fields.h"
 

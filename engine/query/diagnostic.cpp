@@ -4,7 +4,6 @@
 #include "engine/base/utf8.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace spanscope::query {

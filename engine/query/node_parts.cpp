@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <cstddef>
 #include <type_traits>
 #include <utility>
 

@@ -5,9 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <system_error>
 
 namespace spanscope::query {

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <variant>
 
 namespace spanscope::query {
 

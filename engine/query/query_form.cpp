@@ -2,7 +2,6 @@
 #include "engine/query/query_form.h"
 
 #include "engine/base/utf8.h"
-#include "engine/query/diagnostic.h"
 #include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/yaml/yaml.h"
@@ -18,7 +17,6 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <string>
 #include <utility>
 #include <variant>
 

@@ -4,15 +4,10 @@
 #include "engine/query/chat_reader.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/operators/vocabulary.h"
-#include "engine/query/query_walk.h"
 #include "engine/query/shown_text.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace spanscope::query {
 

@@ -11,8 +11,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 namespace spanscope::query {
 

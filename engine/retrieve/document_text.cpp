@@ -13,7 +13,6 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -7,14 +7,12 @@
 #include "engine/retrieve/index_checks.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/retrieve/sqlite.h"
-#include "engine/retrieve/summary_tree.h"
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <unordered_map>

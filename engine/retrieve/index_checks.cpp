@@ -2,17 +2,12 @@
 #include "engine/retrieve/index_checks.h"
 
 #include "engine/base/error.h"
-#include "engine/retrieve/fragment_index.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace spanscope::retrieve {
 

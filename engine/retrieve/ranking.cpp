@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <new>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace spanscope::retrieve {

@@ -2,20 +2,13 @@
 #include "engine/retrieve/resolve_augments.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/error.h"
-#include "engine/base/utf8.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/shown_text.h"
 #include "engine/retrieve/document_text.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 namespace spanscope::retrieve {
 

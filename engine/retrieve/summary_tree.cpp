@@ -5,7 +5,6 @@
 #include "engine/base/hash.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 namespace spanscope::retrieve {

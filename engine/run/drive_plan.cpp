@@ -2,17 +2,13 @@
 #include "engine/run/drive_plan.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/error.h"
 #include "engine/cache/kv_cache.h"
-#include "engine/run/request_options.h"
-#include "engine/run/run_options.h"
 
 #include <algorithm>
 #include <exception>
 #include <iterator>
 #include <limits>
 #include <string>
-#include <utility>
 
 namespace spanscope::run {
 

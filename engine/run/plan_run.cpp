@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/plan_run.h"
 
-#include "engine/run/run_options.h"
-#include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"
 
-#include <optional>
 #include <utility>
 
 namespace spanscope::run {

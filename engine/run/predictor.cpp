@@ -4,7 +4,6 @@
 #include "engine/base/counted.h"
 #include "engine/run/prompt_bounds.h"
 #include "engine/run/rehearsal.h"
-#include "engine/run/run_options.h"
 
 #include <algorithm>
 #include <map>

@@ -5,7 +5,6 @@
 #include "engine/layout/layout.h"
 #include "engine/policy/recomputation.h"
 #include "engine/run/drive_plan.h"
-#include "engine/run/run_options.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/rehearsal.h"
 
-#include "engine/run/prediction.h"
 #include "engine/run/prompt_bounds.h"
-#include "engine/run/run_options.h"
 #include "engine/run/store_tiers.h"
 #include "engine/trace/pool_state.h"
 
 #include <algorithm>
 #include <exception>
-#include <utility>
 
 namespace spanscope::run {
 

@@ -3,16 +3,13 @@
 
 #include "engine/base/counted.h"
 #include "engine/run/computation.h"
-#include "engine/run/request_options.h"
 #include "engine/run/scheduler_pass.h"
 
-#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <span>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 namespace spanscope::run {
 

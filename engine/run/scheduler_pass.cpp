@@ -3,9 +3,7 @@
 #include "engine/run/scheduler_pass.h"
 
 #include "engine/run/computation.h"
-#include "engine/run/observation.h"
 #include "engine/run/request_options.h"
-#include "engine/run/scheduler.h"
 
 #include <algorithm>
 #include <cmath>

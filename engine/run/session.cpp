@@ -8,14 +8,11 @@
 #include "engine/run/plan_run.h"
 #include "engine/run/predictor.h"
 #include "engine/run/request_options.h"
-#include "engine/run/run_options.h"
-#include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/store_tiers.h"
 #include "engine/run/trace_values.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <numeric>
 #include <utility>

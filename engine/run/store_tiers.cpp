@@ -9,8 +9,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace spanscope::run {
 

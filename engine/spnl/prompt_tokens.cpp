@@ -7,7 +7,6 @@
 #include "engine/spnl/request_text.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace spanscope::spnl {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/spnl/request_text.h"
 
-#include "engine/query/node_parts.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace spanscope::spnl {

@@ -5,11 +5,6 @@
 #include "engine/base/utf8.h"
 #include "engine/text/unicode.h"
 
-#include <algorithm>
-#include <limits>
-#include <string>
-#include <vector>
-
 namespace spanscope::text {
 
 namespace {

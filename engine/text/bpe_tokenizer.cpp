@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/text/bpe_encoder.h"
 #include "engine/text/piece_table.h"
 #include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/unicode.h"

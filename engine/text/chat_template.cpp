@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -23,7 +23,6 @@
 #include <thread>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 namespace spanscope::text {
 

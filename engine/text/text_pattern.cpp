@@ -20,7 +20,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <optional>
 
 namespace spanscope::text {
 

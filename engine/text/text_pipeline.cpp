@@ -3,11 +3,8 @@
 
 #include "engine/base/utf8.h"
 #include "engine/text/stop.h"
-#include "engine/text/text_pattern.h"
-#include "engine/text/unicode.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>

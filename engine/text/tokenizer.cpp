@@ -10,9 +10,7 @@
 #include "engine/text/sentencepiece_tokenizer.h"
 
 #include <array>
-#include <limits>
 #include <optional>
-#include <string_view>
 
 namespace spanscope::text {
 

@@ -2,7 +2,6 @@
 #include "engine/trace/event_codec.h"
 
 #include "engine/base/hash.h"
-#include "engine/trace/binary_codec.h"
 #include "engine/trace/event_fields.h"
 #include "engine/trace/memory_bytes.h"
 #include "engine/trace/replay_fields.h"

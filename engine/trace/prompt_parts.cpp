@@ -2,7 +2,6 @@
 #include "engine/trace/prompt_parts.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <functional>
 #include <numeric>
 #include <set>

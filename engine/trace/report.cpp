@@ -4,7 +4,6 @@
 #include "engine/trace/event_fields.h"
 #include "engine/trace/line_pieces.h"
 
-#include <optional>
 #include <variant>
 
 namespace spanscope::trace {

@@ -7,7 +7,6 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <memory>
 #include <new>
 #include <utility>
 

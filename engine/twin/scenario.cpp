@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
-#include <utility>
 
 namespace spanscope::twin {
 

@@ -2,7 +2,6 @@
 #include "engine/workbench/experiment_model.h"
 
 #include "engine/base/error.h"
-#include "engine/run/run_options.h"
 #include "engine/workbench/run_options.h"
 
 #include <cstdlib>

@@ -5,19 +5,13 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/saturated.h"
-#include "engine/compute/backends.h"
-#include "engine/model/weights.h"
-#include "engine/run/run_options.h"
 #include "engine/text/end_tokens.h"
 #include "engine/workbench/model_names.h"
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <limits>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>

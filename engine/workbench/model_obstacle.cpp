@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/model_obstacle.h"
 
-#include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/adapter.h"
-#include "engine/model/config.h"
 #include "engine/model/tensor_list.h"
 #include "engine/model/weights.h"
 #include "engine/text/chat_template.h"

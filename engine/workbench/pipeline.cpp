@@ -2,17 +2,10 @@
 #include "engine/workbench/pipeline.h"
 
 #include "engine/base/error.h"
-#include "engine/query/diagnostic.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/parameters.h"
-#include "engine/query/query.h"
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <utility>
-#include <variant>
-#include <vector>
 
 namespace spanscope::workbench {
 

@@ -4,20 +4,14 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
-#include "engine/query/query.h"
 #include "engine/retrieve/decoder_embedder.h"
-#include "engine/retrieve/summary_tree.h"
-#include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/session.h"
 #include "engine/trace/sink.h"
-#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <utility>
 
 namespace spanscope::workbench {

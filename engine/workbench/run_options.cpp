@@ -7,13 +7,11 @@
 #include "engine/policy/policies.h"
 #include "engine/query/node_parts.h"
 #include "engine/retrieve/ranking.h"
-#include "engine/run/run_options.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/setting_choices.h"
 
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 
 namespace spanscope::workbench {
 

@@ -2,17 +2,13 @@
 #include "engine/workbench/setting_choices.h"
 
 #include "engine/compute/backends.h"
-#include "engine/layout/layouts.h"
 #include "engine/policy/choice.h"
 #include "engine/retrieve/ranking.h"
-#include "engine/run/observation.h"
-#include "engine/text/chat_template.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
-#include <variant>
 
 namespace spanscope::workbench {
 

@@ -2,7 +2,6 @@
 #include "kernels/cpu/attention.h"
 
 #include "engine/base/error.h"
-#include "kernels/cpu/kv_store.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/attention_plan.h"
 
-#include <algorithm>
 #include <string>
 
 namespace spanscope::cpu {

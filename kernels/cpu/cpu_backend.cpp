@@ -2,7 +2,6 @@
 #include "kernels/cpu/cpu_backend.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/backends.h"
 #include "engine/compute/dtype.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/attention.h"

@@ -2,17 +2,13 @@
 #include "kernels/cpu/kv_store.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/dtype.h"
 #include "engine/compute/pass_check.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace spanscope::cpu {
 

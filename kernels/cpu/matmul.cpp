@@ -4,7 +4,6 @@
 #include "kernels/cpu/fast/fast_kernels.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace spanscope::cpu {

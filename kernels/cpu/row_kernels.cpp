@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 #undef HWY_TARGET_INCLUDE

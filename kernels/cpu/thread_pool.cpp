@@ -7,9 +7,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <new>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -18,7 +18,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 #include <utility>
 

@@ -11,7 +11,6 @@
 #include <QKeySequence>
 #include <QLabel>
 #include <QPageSize>
-#include <QPainter>
 #include <QPdfWriter>
 #include <QPrintDialog>
 #include <QPrinter>

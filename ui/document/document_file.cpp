@@ -5,7 +5,6 @@
 #include "engine/base/utf8.h"
 #include "engine/query/files/file_access.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/query_form.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/run_options.h"
 #include "ui/document/picture_document.h"

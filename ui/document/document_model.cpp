@@ -8,7 +8,6 @@
 #include "ui/words/tr.h"
 
 #include <QFileInfo>
-#include <QString>
 #include <QStringList>
 #include <QUndoCommand>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/add_rules.h"
 
-#include "engine/workbench/document/edits.h"
 #include "ui/editor/node_look.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
@@ -15,7 +14,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace spanscope::ui {

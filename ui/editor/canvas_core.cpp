@@ -3,7 +3,6 @@
 
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/model_names.h"
-#include "ui/editor/node_forecast.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/words/glossary.h"
 #include "ui/words/metric_words.h"
@@ -12,7 +11,6 @@
 #include <QStringList>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace spanscope::ui {

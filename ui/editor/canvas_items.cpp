@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/canvas_items.h"
 
-#include "ui/editor/node_look.h"
-
 #include <QPainter>
 
 #include <algorithm>

@@ -8,9 +8,7 @@
 #include <QTextOption>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <memory>
 
 namespace spanscope::ui {
 

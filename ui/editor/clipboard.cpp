@@ -16,7 +16,6 @@
 #include <QUrl>
 
 #include <optional>
-#include <string>
 
 namespace spanscope::ui {
 

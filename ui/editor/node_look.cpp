@@ -7,8 +7,6 @@
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
-#include <QStringList>
-
 #include <algorithm>
 #include <cmath>
 #include <set>

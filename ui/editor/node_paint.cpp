@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/node_paint.h"
 
-#include "ui/editor/node_look.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
 #include "ui/theme/pattern_painting.h"

@@ -14,10 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <set>
 #include <variant>
-#include <vector>
 
 namespace spanscope::ui {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/node_texts.h"
 
-#include "ui/editor/node_look.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/part_text.h"
 #include "ui/words/tr.h"

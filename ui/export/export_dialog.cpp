@@ -2,7 +2,6 @@
 #include "ui/export/export_dialog.h"
 
 #include "engine/query/node_parts.h"
-#include "ui/export/export_settings.h"
 #include "ui/export/view_picture.h"
 #include "ui/views/json/json_editor.h"
 #include "ui/words/tr.h"

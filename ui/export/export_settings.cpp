@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/export_settings.h"
 
-#include "engine/base/error.h"
-#include "engine/export/export_target.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/surroundings.h"
 #include "engine/spnl/request_text.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/chat_template_table.h"
 #include "engine/text/tokenizer.h"
-#include "engine/workbench/document/document_query.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
@@ -34,9 +31,7 @@
 #include <exception>
 #include <initializer_list>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <variant>
 
 namespace spanscope::ui {
 

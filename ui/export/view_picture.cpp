@@ -3,15 +3,12 @@
 
 #include "engine/base/output_file.h"
 #include "ui/document/picture_document.h"
-#include "ui/views/view.h"
 #include "ui/words/tr.h"
 
 #include <QBuffer>
 #include <QCoreApplication>
 #include <QFontInfo>
-#include <QImage>
 #include <QPageSize>
-#include <QPainter>
 #include <QPdfWriter>
 #include <QSvgGenerator>
 #include <QTransform>
@@ -19,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace spanscope::ui {

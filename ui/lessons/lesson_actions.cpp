@@ -7,7 +7,6 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace spanscope::ui {
 namespace {

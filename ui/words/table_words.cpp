@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/words/table_words.h"
 
-#include <QCoreApplication>
-
 #include <type_traits>
 #include <variant>
 

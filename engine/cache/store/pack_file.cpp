@@ -2,9 +2,7 @@
 #include "engine/cache/store/pack_file.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/error.h"
 #include "engine/cache/kv_cache.h"
-#include "engine/cache/store/stored_block.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,13 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <optional>
 #include <random>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace spanscope::cache {
 

@@ -2,7 +2,6 @@
 #include "engine/cache/store/span_store.h"
 
 #include "engine/base/hash.h"
-#include "engine/cache/store/stored_block.h"
 
 #include <sys/random.h>
 

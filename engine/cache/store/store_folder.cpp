@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/store_folder.h"
 
-#include "engine/base/error.h"
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -11,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <system_error>

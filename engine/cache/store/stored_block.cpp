@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/stored_block.h"
 
-#include <cstddef>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>

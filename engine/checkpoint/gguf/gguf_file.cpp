@@ -2,21 +2,16 @@
 #include "engine/checkpoint/gguf/gguf_file.h"
 
 #include "engine/base/counted.h"
-#include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/checkpoint/json_reading.h"
-#include "engine/checkpoint/mapped_file.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <fstream>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace spanscope::checkpoint {
 

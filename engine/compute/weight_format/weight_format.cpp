@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/weight_format/weight_format.h"
 
-#include "engine/compute/dtype.h"
-
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 

@@ -4,10 +4,8 @@
 #include "engine/query/shown_text.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <fstream>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 
-#include "engine/query/diagnostic.h"
 #include "engine/query/json/json_cursor.h"
 #include "engine/query/number_text.h"
 #include "engine/query/query_reader.h"

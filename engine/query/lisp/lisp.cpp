@@ -2,7 +2,6 @@
 #include "engine/query/lisp/lisp.h"
 
 #include "engine/base/utf8.h"
-#include "engine/query/diagnostic.h"
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/number_text.h"
@@ -10,12 +9,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 namespace spanscope::query {
 

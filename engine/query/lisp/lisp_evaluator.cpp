@@ -2,7 +2,6 @@
 #include "engine/query/lisp/lisp_evaluator.h"
 
 #include "engine/base/counted.h"
-#include "engine/query/lisp/lisp.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/number_text.h"
 #include "engine/query/operators/vocabulary.h"
@@ -10,7 +9,6 @@
 #include "engine/query/shown_text.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace spanscope::query {

@@ -2,7 +2,6 @@
 #include "engine/query/yaml/yaml.h"
 
 #include "engine/base/utf8.h"
-#include "engine/query/diagnostic.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/number_text.h"
@@ -14,7 +13,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <variant>
 

@@ -9,8 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 namespace spanscope::remote {
 

@@ -3,7 +3,6 @@
 
 #include "engine/base/counted.h"
 #include "engine/remote/chat/answer_reader.h"
-#include "engine/remote/http/http_client.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +11,6 @@
 #include <deque>
 #include <exception>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>

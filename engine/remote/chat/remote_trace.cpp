@@ -5,9 +5,6 @@
 #include "engine/base/error.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <utility>
 
 namespace spanscope::remote {
 namespace {

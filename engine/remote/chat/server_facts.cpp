@@ -4,12 +4,10 @@
 #include "engine/base/error.h"
 #include "engine/remote/chat/answer_json.h"
 #include "engine/remote/chat/chat_answer.h"
-#include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <system_error>
 #include <utility>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/http/http_client.h"
 
-#include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
@@ -11,10 +10,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <variant>
 
 namespace spanscope::remote {
 

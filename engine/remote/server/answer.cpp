@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 
 namespace spanscope::server {

@@ -17,11 +17,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstring>
 #include <limits>
 #include <system_error>
-#include <utility>
 
 namespace spanscope::server {
 

@@ -17,8 +17,6 @@
 #include <charconv>
 #include <chrono>
 #include <deque>
-#include <mutex>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>

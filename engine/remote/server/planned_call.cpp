@@ -5,9 +5,7 @@
 #include "engine/query/diagnostic.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
-#include "engine/remote/server/answer.h"
 #include "engine/spnl/request_text.h"
-#include "engine/text/tokenizer.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,7 +14,6 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace spanscope::server {

@@ -11,7 +11,6 @@
 #include <iterator>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 namespace spanscope::server {

@@ -2,7 +2,6 @@
 #include "engine/remote/server/served_run.h"
 
 #include "engine/base/counted.h"
-#include "engine/remote/server/connection.h"
 #include "engine/text/tokenizer.h"
 
 #include <exception>

@@ -8,10 +8,8 @@
 #include "engine/remote/server/answer.h"
 #include "engine/remote/server/call_bodies.h"
 #include "engine/remote/server/connection.h"
-#include "engine/remote/server/kv_events.h"
 #include "engine/remote/server/listener.h"
 #include "engine/remote/server/planned_call.h"
-#include "engine/remote/server/served_requests.h"
 #include "engine/remote/server/served_run.h"
 #include "engine/text/tokenizer.h"
 

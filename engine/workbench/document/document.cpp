@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/document.h"
 
-#include "engine/query/node_parts.h"
-
 #include <algorithm>
 #include <cassert>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace spanscope::document {

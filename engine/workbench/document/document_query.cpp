@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/document_query.h"
 
-#include "engine/workbench/document/document.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <utility>

@@ -3,12 +3,10 @@
 
 #include "engine/query/node_parts.h"
 #include "engine/query/visit_fields.h"
-#include "engine/workbench/document/document.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
-#include <utility>
 
 namespace spanscope::document {
 namespace {

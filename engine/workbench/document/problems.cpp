@@ -18,10 +18,8 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <variant>

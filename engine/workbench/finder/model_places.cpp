@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>

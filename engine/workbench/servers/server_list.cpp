@@ -4,7 +4,6 @@
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/chat/remote_run.h"
-#include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
 

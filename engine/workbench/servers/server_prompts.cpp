@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 namespace spanscope::workbench {
 namespace {

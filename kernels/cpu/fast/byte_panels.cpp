@@ -5,7 +5,6 @@
 #include "kernels/cpu/word_squares.h"
 
 #include <array>
-#include <cstdint>
 #include <cstring>
 
 namespace spanscope::cpu {

@@ -4,10 +4,7 @@
 #include "engine/base/error.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <utility>
 
 namespace spanscope::cuda {
 

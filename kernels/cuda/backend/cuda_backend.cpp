@@ -2,7 +2,6 @@
 #include "kernels/cuda/backend/cuda_backend.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/backends.h"
 #include "engine/compute/dtype.h"
 #include "kernels/cuda/backend/card_buffers.h"
 #include "kernels/cuda/backend/card_key_value_store.h"
@@ -11,7 +10,6 @@
 #include "kernels/cuda/backend/card_rates.h"
 #include "kernels/cuda/backend/card_tensor.h"
 #include "kernels/cuda/backend/card_weight.h"
-#include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/backend/fixed_place.h"
 #include "kernels/cuda/backend/rotation_tables.h"
 #include "kernels/cuda/pool/block_copies.h"

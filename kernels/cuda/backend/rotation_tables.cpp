@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/backend/rotation_tables.h"
 
-#include "kernels/cuda/attention/rotations.h"
-
-#include <algorithm>
-#include <cstddef>
-
 namespace spanscope::cuda {
 namespace {
 

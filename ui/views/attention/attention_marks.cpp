@@ -2,7 +2,6 @@
 #include "ui/views/attention/attention_marks.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace spanscope::ui {
 namespace {

@@ -2,7 +2,6 @@
 #include "ui/views/attention/attention_model.h"
 
 #include "ui/session/answer_shares.h"
-#include "ui/views/attention/attention_rows.h"
 #include "ui/views/common/segment_names.h"
 
 #include <algorithm>

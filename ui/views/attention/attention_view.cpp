@@ -6,7 +6,6 @@
 #include "ui/views/attention/attention_marks.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/head_grid.h"
-#include "ui/views/attention/share_bars.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"

@@ -6,7 +6,6 @@
 #include "engine/query/parameters.h"
 #include "ui/operators/operator_table.h"
 #include "ui/views/common/checked_field.h"
-#include "ui/views/common/text_tools.h"
 #include "ui/views/inspector/inspector_model.h"
 #include "ui/views/inspector/text_section.h"
 

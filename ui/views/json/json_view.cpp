@@ -23,7 +23,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace spanscope::ui {

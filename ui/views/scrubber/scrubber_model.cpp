@@ -8,8 +8,6 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
-#include <optional>
-#include <set>
 #include <utility>
 
 namespace spanscope::ui {

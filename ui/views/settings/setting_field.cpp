@@ -21,7 +21,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <variant>
 

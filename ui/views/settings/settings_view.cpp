@@ -10,7 +10,6 @@
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/model_dialogs.h"
 #include "ui/views/common/text_tools.h"
-#include "ui/views/settings/setting_field.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
@@ -28,10 +27,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace spanscope::ui {
 
