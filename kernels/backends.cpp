@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <string>
 #include <system_error>
 
 namespace spanscope {

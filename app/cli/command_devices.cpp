@@ -9,7 +9,6 @@
 
 #include <memory>
 #include <ostream>
-#include <string>
 
 namespace spanscope::cli {
 namespace {

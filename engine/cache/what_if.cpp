@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
-#include <utility>
 
 namespace spanscope::cache {
 namespace {

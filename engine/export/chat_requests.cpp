@@ -10,7 +10,6 @@
 
 #include <charconv>
 #include <limits>
-#include <set>
 #include <utility>
 #include <variant>
 

@@ -11,7 +11,6 @@
 #include <array>
 #include <initializer_list>
 #include <stdexcept>
-#include <utility>
 
 namespace spanscope::exports {
 namespace {

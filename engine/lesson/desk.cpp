@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <type_traits>
 #include <utility>
 

@@ -14,7 +14,6 @@
 #include <map>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 namespace spanscope::model {
 namespace {

@@ -7,7 +7,6 @@
 #include "engine/retrieve/document_text.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace spanscope::retrieve {

@@ -9,7 +9,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <string>
 #include <tuple>
 #include <utility>
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
 #include <utility>
 
 namespace spanscope::run {

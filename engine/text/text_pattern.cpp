@@ -19,7 +19,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 
 namespace spanscope::text {
 

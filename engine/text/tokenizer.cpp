@@ -10,7 +10,6 @@
 #include "engine/text/sentencepiece_tokenizer.h"
 
 #include <array>
-#include <optional>
 
 namespace spanscope::text {
 

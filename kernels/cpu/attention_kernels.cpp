@@ -3,7 +3,6 @@
 #include "kernels/cpu/attention.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

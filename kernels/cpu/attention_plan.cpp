@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/attention_plan.h"
 
-#include <string>
-
 namespace spanscope::cpu {
 
 namespace {

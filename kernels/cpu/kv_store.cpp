@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
-#include <string>
 #include <type_traits>
 
 namespace spanscope::cpu {

@@ -3,7 +3,6 @@
 
 #include "kernels/cpu/panel_blocks.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>

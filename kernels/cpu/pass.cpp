@@ -4,9 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/compute/pass_check.h"
 
-#include <algorithm>
 #include <numeric>
-#include <string>
 
 namespace spanscope::cpu {
 namespace {

@@ -6,7 +6,6 @@
 #include "kernels/cpu/word_squares.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 #include <utility>

@@ -11,8 +11,6 @@
 #include <QSettings>
 #include <QVBoxLayout>
 
-#include <algorithm>
-
 namespace spanscope::ui {
 namespace {
 

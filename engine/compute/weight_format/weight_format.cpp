@@ -2,7 +2,6 @@
 #include "engine/compute/weight_format/weight_format.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace spanscope::compute {

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <utility>
 
 namespace spanscope::policy {

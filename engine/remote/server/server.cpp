@@ -27,7 +27,6 @@
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <variant>
 
 namespace spanscope::server {
 namespace {

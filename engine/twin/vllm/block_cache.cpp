@@ -2,7 +2,6 @@
 #include "engine/twin/vllm/block_cache.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>

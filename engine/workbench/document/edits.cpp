@@ -5,7 +5,6 @@
 #include "engine/query/visit_fields.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace spanscope::document {

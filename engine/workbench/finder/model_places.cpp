@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <set>
 #include <string_view>
 #include <system_error>

@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace spanscope::ui {
 

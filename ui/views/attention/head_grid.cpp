@@ -14,7 +14,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <variant>
 
 namespace spanscope::ui {
 
