@@ -27,7 +27,7 @@ std::optional<Memory> takeFrom(std::vector<Memory>& free, std::size_t bytes) {
 }
 
 template <class Memory>
-void keep(std::vector<Memory>& free, Memory memory) {
+void keepIn(std::vector<Memory>& free, Memory memory) {
   if (memory.bytes() > 0 && free.size() < kMostFree) free.push_back(std::move(memory));
 }
 
@@ -37,14 +37,17 @@ std::size_t rounded(std::size_t bytes) {
 
 }  // namespace
 
-CardBuffer::CardBuffer(std::shared_ptr<CardBuffers> owner, DeviceMemory memory)
+template <class Memory>
+LentMemory<Memory>::LentMemory(std::shared_ptr<CardBuffers> owner, Memory memory)
     : m_owner(std::move(owner)), m_memory(std::move(memory)) {}
 
-CardBuffer::~CardBuffer() {
+template <class Memory>
+LentMemory<Memory>::~LentMemory() {
   giveBack();
 }
 
-CardBuffer& CardBuffer::operator=(CardBuffer&& other) noexcept {
+template <class Memory>
+LentMemory<Memory>& LentMemory<Memory>::operator=(LentMemory&& other) noexcept {
   if (this == &other) return *this;
   giveBack();
   m_owner = std::move(other.m_owner);
@@ -53,30 +56,21 @@ CardBuffer& CardBuffer::operator=(CardBuffer&& other) noexcept {
   return *this;
 }
 
-void CardBuffer::giveBack() {
-  if (m_owner) keep(m_owner->m_free, std::move(m_memory));
+template <class Memory>
+void LentMemory<Memory>::giveBack() {
+  if (m_owner) m_owner->keep(std::move(m_memory));
   m_owner = nullptr;
 }
 
-HostBuffer::HostBuffer(std::shared_ptr<CardBuffers> owner, PinnedMemory memory)
-    : m_owner(std::move(owner)), m_memory(std::move(memory)) {}
+template class LentMemory<DeviceMemory>;
+template class LentMemory<PinnedMemory>;
 
-HostBuffer::~HostBuffer() {
-  giveBack();
+void CardBuffers::keep(DeviceMemory memory) {
+  keepIn(m_free, std::move(memory));
 }
 
-HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
-  if (this == &other) return *this;
-  giveBack();
-  m_owner = std::move(other.m_owner);
-  m_memory = std::move(other.m_memory);
-  m_lent = other.m_lent;
-  return *this;
-}
-
-void HostBuffer::giveBack() {
-  if (m_owner) keep(m_owner->m_freeOfHost, std::move(m_memory));
-  m_owner = nullptr;
+void CardBuffers::keep(PinnedMemory memory) {
+  keepIn(m_freeOfHost, std::move(memory));
 }
 
 CardBuffer CardBuffers::take(std::size_t bytes) {

@@ -13,46 +13,32 @@ namespace spanscope::cuda {
 
 class CardBuffers;
 
-/// Borrowed memory of the GPU. Work on the stream may still use it after its return. This is safe, because
-/// the next borrower uses the same stream.
-class CardBuffer {
+/// Borrowed memory of the GPU or of the host.
+template <class Memory>
+class LentMemory {
  public:
-  CardBuffer() = default;
+  LentMemory() = default;
   /// Uses memory of another owner.
-  explicit CardBuffer(std::byte* lent) : m_lent(lent) {}
-  CardBuffer(std::shared_ptr<CardBuffers> owner, DeviceMemory memory);
-  ~CardBuffer();
-  CardBuffer(CardBuffer&& other) noexcept = default;
-  CardBuffer& operator=(CardBuffer&& other) noexcept;
+  explicit LentMemory(std::byte* lent) : m_lent(lent) {}
+  LentMemory(std::shared_ptr<CardBuffers> owner, Memory memory);
+  ~LentMemory();
+  LentMemory(LentMemory&& other) noexcept = default;
+  LentMemory& operator=(LentMemory&& other) noexcept;
 
-  std::byte* data() const { return m_lent != nullptr ? m_lent : m_memory.as<std::byte>(); }
+  std::byte* data() const { return m_lent != nullptr ? m_lent : m_memory.template as<std::byte>(); }
 
  private:
   void giveBack();
   std::shared_ptr<CardBuffers> m_owner;
-  DeviceMemory m_memory;
+  Memory m_memory;
   std::byte* m_lent = nullptr;
 };
 
-/// Borrowed memory of the host. Wait for the stream before its return.
-class HostBuffer {
- public:
-  HostBuffer() = default;
-  /// Uses memory of another owner.
-  explicit HostBuffer(std::byte* lent) : m_lent(lent) {}
-  HostBuffer(std::shared_ptr<CardBuffers> owner, PinnedMemory memory);
-  ~HostBuffer();
-  HostBuffer(HostBuffer&& other) noexcept = default;
-  HostBuffer& operator=(HostBuffer&& other) noexcept;
-
-  std::byte* data() const { return m_lent != nullptr ? m_lent : m_memory.as<std::byte>(); }
-
- private:
-  void giveBack();
-  std::shared_ptr<CardBuffers> m_owner;
-  PinnedMemory m_memory;
-  std::byte* m_lent = nullptr;
-};
+/// Work on the stream may still use it after its return. This is safe, because the next borrower uses the
+/// same stream.
+using CardBuffer = LentMemory<DeviceMemory>;
+/// Wait for the stream before its return.
+using HostBuffer = LentMemory<PinnedMemory>;
 
 class CardBuffers : public std::enable_shared_from_this<CardBuffers> {
  public:
@@ -62,9 +48,11 @@ class CardBuffers : public std::enable_shared_from_this<CardBuffers> {
   CardBuffer take(std::size_t bytes);
   HostBuffer takeOfHost(std::size_t bytes);
 
+  /// Takes back memory that it has lent.
+  void keep(DeviceMemory memory);
+  void keep(PinnedMemory memory);
+
  private:
-  friend class CardBuffer;
-  friend class HostBuffer;
   Device m_device;
   std::vector<DeviceMemory> m_free;
   std::vector<PinnedMemory> m_freeOfHost;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys and values written to the paged pool, and copies of its blocks.
-#include "kernels/cuda/pool/block_copies.h"
-#include "kernels/cuda/pool/key_value_write.h"
+#include "kernels/cuda/pool/pool_kernels.h"
 #include "tests/kernels/cuda/card_pool.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/kernels/cuda/pairwise.h"

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Operations within rows, against double precision. Results are bf16, so a result may differ from the exact
 // one by half a place of bf16 (2^−8 of itself at most), and by what f32 arithmetic before the rounding adds.
-#include "kernels/cuda/rows/embed.h"
-#include "kernels/cuda/rows/gated_activation.h"
-#include "kernels/cuda/rows/gather_rows.h"
-#include "kernels/cuda/rows/rms_norm.h"
+#include "kernels/cuda/rows/row_kernels.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/kernels/cuda/pairwise.h"
 #include "tests/support/random_values.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/cuda/backend/card_weight.h"
+#include "kernels/cuda/backend/card_tensor.h"
 
 #include "engine/compute/dtype.h"
 
