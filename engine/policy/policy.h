@@ -70,4 +70,11 @@ struct Policy {
   std::vector<std::vector<StepIndex>> (*teams)(const plan::Plan& plan) = nullptr;
 };
 
+/// Policy::layOut of policies that take the span table as it is laid out with this visibility.
+template <layout::Visibility kVisibility>
+layout::SpanTable layOutAs(const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                           layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
+  return layout::layOut(step, outputs, renderer, kVisibility);
+}
+
 }  // namespace spanscope::policy

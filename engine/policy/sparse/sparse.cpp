@@ -26,11 +26,6 @@ const char* exactnessAt(std::span<const double> values) {
   return std::isinf(values[0]) ? "block attention ✓ · full prefill ≈" : nullptr;
 }
 
-layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
-                         layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
-  return layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
-}
-
 /// Each row reads at most N blocks. compute/block_choice.h chooses them, in each layer and for each key head.
 class BestBlocks final : public ReplyRows {
  public:
@@ -64,7 +59,7 @@ constinit const Policy kSparse = {
     .wantsBlockAttention = true,
     .parameters = kParameters,
     .exactnessAt = &exactnessAt,
-    .layOut = &layOut,
+    .layOut = &layOutAs<layout::Visibility::Spans>,
     .planRows = &planRows};
 
 }  // namespace spanscope::policy

@@ -32,11 +32,6 @@ std::vector<std::vector<StepIndex>> teams(const plan::Plan& plan) {
   return teams;
 }
 
-layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
-                         layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
-  return layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
-}
-
 RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> /*values*/, bool isInTeam) {
   if (!isInTeam) return {};
   return {.reply = std::make_shared<ViewOfOthers>()};
@@ -54,7 +49,7 @@ constinit const Policy kViews = {
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,
-    .layOut = &layOut,
+    .layOut = &layOutAs<layout::Visibility::Spans>,
     .planRows = &planRows,
     .teams = &teams};
 
