@@ -271,9 +271,6 @@ class SharedMap {
       held = std::make_shared<Value>(std::move(value));
     }
   }
-  /// Copies an entry of another map and shares its value. Throws std::out_of_range if `other` has no such
-  /// key.
-  void share(const SharedMap& other, const Key& key) { slot(key) = other.existing(key); }
   void clear() { *this = SharedMap(); }
 
   /// Calls visit(key, value) for every entry whose value `before` neither has nor shares.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines a reuse policy: how far a run departs from a full prefill. Each policy has its own folder here and
-// a line in policies.cpp. Window, command line, documents and benchmarks read that list and ask each policy
-// for its properties. No other code depends on the existing policies. Open this file before you write a
-// policy.
+// Defines a reuse policy: how far a run departs from a full prefill. Each policy that computes has its own
+// folder here, the others are in layout_policies.cpp. Each has a line in policies.cpp. Window, command line,
+// documents and benchmarks read that list and ask each policy for its properties. No other code depends on
+// the existing policies. Open this file before you write a policy.
 #pragma once
 
 #include "engine/layout/layout.h"

@@ -152,12 +152,6 @@ template <class T>
 struct IsMap : std::false_type {};
 template <class K, class T>
 struct IsMap<std::map<K, T>> : std::true_type {};
-template <class K, class T>
-struct IsMap<SharedMap<K, T>> : std::true_type {};
-template <class T>
-struct IsSharedMap : std::false_type {};
-template <class K, class T>
-struct IsSharedMap<SharedMap<K, T>> : std::true_type {};
 
 template <class T>
 void writeValue(ByteWriter& writer, const T& value) {
@@ -265,11 +259,7 @@ void readValue(ByteReader& reader, T& value) {
       readValue(reader, key);
       if (!value.empty() && !(value.rbegin()->first < key))
         reader.fail("keys out of order", "ascending keys");
-      if constexpr (IsSharedMap<T>::value) {
-        readValue(reader, value.edit(key));
-      } else {
-        readValue(reader, value.emplace_hint(value.end(), std::move(key), Element{})->second);
-      }
+      readValue(reader, value.emplace_hint(value.end(), std::move(key), Element{})->second);
     }
   } else {
     fields(

@@ -4,14 +4,13 @@
 #include "engine/base/hash.h"
 #include "engine/trace/event_fields.h"
 #include "engine/trace/memory_bytes.h"
-#include "engine/trace/replay_fields.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -86,12 +85,45 @@ void describePayloads(std::string& out, std::size_t count, std::index_sequence<I
                    : void()));
 }
 
-std::string schemaTextOf(std::size_t payloads, KeyframeForm form) {
+/// Older files have states of the replay between the events, so their fields are a part of the schema.
+constexpr const char* kKeyframeFields =
+    "keyframe{all:bool;progress:{program:text;model:text;backend:text;threads:i32;layers:i32;"
+    "heads:i32;sequence:u64;time:i64;lost:u64;whole:bool;gap:bool;passes:i64;rows:i64;passTime:i64;"
+    "stored:u64;evicted:u64;copied:u64;preemptions:i64;recomputedTokens:i64;warnings:u64;errors:u64;"
+    "runs:map(u32,{queryJson:text;policy:text;seed:u64;retrieved:map(text,{question:text;"
+    "ranking:enum(lexical,embedding,hybrid,);documents:u64;fragments:list({hash:text;source:text;"
+    "place:text;level:u32;text:text;rank:u32;score:f64;lexicalRank:u32;lexicalScore:f64;"
+    "embeddingRank:u32;embeddingScore:f64;pinned:bool;dropped:bool;inPrompt:bool;});});plan:{"
+    "steps:list({step:u32;node:text;copy:u32;ply:u32;needs:list(u32);});explain:text;};requests:list("
+    "u32);attentionLeftOut:optional({leftOut:u64;recorded:u64;limit:u64;});outcome:optional(enum("
+    "finished,stopped,failed,));answer:text;startedAt:i64;finishedAt:i64;});requests:map(u32,{"
+    "run:u32;node:text;step:u32;copy:u32;phase:enum(started,waiting,running,finished,);"
+    "outcome:optional(enum(end_token,token_limit,context_limit,stopped,failed,));waitReason:text;"
+    "waitFor:u32;segments:list({node:text;independent:bool;hidden:bool;scope:u32;depth:u32;base:i64;"
+    "visibleBegin:i32;sees:list(u32);tokens:list(i32);texts:list(text);runs:list({count:i32;"
+    "source:enum(template,text,output,);node:text;});});blocks:map({segment:u32;virtualIndex:i32;},{"
+    "block:i32;allocated:bool;outcome:enum(hit,relocated,partial,miss,);reason:enum(none,never_seen,"
+    "tokens_differ,context_differs,evicted,after_miss,last_token,cache_off,);lookup:u64;});"
+    "promptTokens:i64;cachedTokens:i64;relocatedTokens:i64;computedTokens:i64;generatedTokens:i64;"
+    "preemptions:i64;recomputedTokens:i64;text:text;metrics:optional({step:u32;promptTokens:i64;"
+    "cachedTokens:i64;relocatedTokens:i64;computedTokens:i64;generatedTokens:i64;"
+    "timeToFirstToken:f64;interTokenLatency:f64;queueTime:f64;preemptions:i64;recomputedTokens:i64;"
+    "});startedAt:i64;admittedAt:i64;firstTokenAt:i64;lastTokenAt:i64;finishedAt:i64;complete:bool;"
+    "});};sameRuns:list(u32);sameTables:list(u32);pool:{blockSize:i32;blocks:list({references:i32;"
+    "cached:bool;key:{high:u64;low:u64;};parent:{high:u64;low:u64;};fill:i32;base:i64;"
+    "virtualIndex:i32;storedByRun:u32;storedByRequest:u32;storedByNode:text;tokens:list(i32);});"
+    "freeOrder:list(i32);};}";
+/// And these are in later ones of them.
+constexpr const char* kKeyframeReportFields =
+    "{reported:map(u32,{step:u32;server:text;model:text;promptTokens:optional(i64);cached:enum(found,"
+    "measured_zero,not_reported,cannot_be_reported,);cachedTokens:i64;generatedTokens:optional(i64);"
+    "timeToFirstToken:optional(f64);seconds:f64;finish:text;brokenBy:text;});windows:list(i32);}";
+
+std::string schemaTextOf(std::size_t payloads, bool withReports) {
   std::string out;
   describePayloads(out, payloads, std::make_index_sequence<kPayloadCount>());
-  out += "keyframe";
-  describeType<Keyframe>(out);
-  if (form == KeyframeForm::WithReports) describeType<KeyframeReports>(out);
+  out += kKeyframeFields;
+  if (withReports) out += kKeyframeReportFields;
   out += "\n";
   return out;
 }
@@ -165,67 +197,25 @@ void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event) {
   cursor = {event.sequence, event.time};
 }
 
-void encodeKeyframe(ByteWriter& writer, const Keyframe& keyframe) {
-  KeyframeReports reports;
-  for (const auto& [id, request] : keyframe.progress.requests) {
-    if (request.reported) reports.reported.emplace(id, *request.reported);
-  }
-  reports.windows = keyframe.progress.windows;
-  writeValue(writer, keyframe.all);
-  writeValue(writer, keyframe.progress);
-  writeValue(writer, keyframe.sameRuns);
-  writeValue(writer, keyframe.sameTables);
-  writeValue(writer, reports);
-  writeValue(writer, keyframe.pool);
-}
-
-Keyframe decodeKeyframe(ByteReader& reader, KeyframeForm form, bool withPool) {
-  Keyframe keyframe;
-  readValue(reader, keyframe.all);
-  readValue(reader, keyframe.progress);
-  readValue(reader, keyframe.sameRuns);
-  readValue(reader, keyframe.sameTables);
-  if (form == KeyframeForm::WithReports) {
-    KeyframeReports reports;
-    readValue(reader, reports);
-    keyframe.progress.windows = std::move(reports.windows);
-    for (auto& [id, reported] : reports.reported) {
-      const std::string place = "request " + std::to_string(id);
-      if (!keyframe.progress.requests.contains(id))
-        throw Failure(errorAt(place, "a report of it", "one of a request that the state holds"));
-      if (std::optional<Error> fault = Facts<ServerReported>::fault(reported)) {
-        fault->place = place + ", " + fault->place;
-        throw Failure(std::move(*fault));
-      }
-      keyframe.progress.requests.edit(id).reported = std::move(reported);
-    }
-  }
-  if (withPool) readValue(reader, keyframe.pool);
-  return keyframe;
-}
-
 std::string schemaText() {
-  return schemaTextOf(kPayloadCount, KeyframeForm::WithReports);
+  return schemaTextOf(kPayloadCount, true);
 }
 
-std::uint64_t schemaFingerprint(KeyframeForm form) {
-  static const std::uint64_t kWithReports = checksum64(schemaText());
-  static const std::uint64_t kBare = checksum64(schemaTextOf(kPayloadCount, KeyframeForm::Bare));
-  return form == KeyframeForm::WithReports ? kWithReports : kBare;
+std::uint64_t schemaFingerprint() {
+  static const std::uint64_t kFingerprint = checksum64(schemaText());
+  return kFingerprint;
 }
 
-std::optional<KeyframeForm> readableSchema(std::uint64_t fingerprint) {
+bool isReadableSchema(std::uint64_t fingerprint) {
   static const auto kReadable = [] {
-    std::map<std::uint64_t, KeyframeForm> readable;
+    std::set<std::uint64_t> readable;
     for (std::size_t count = kOldestPayloadCount; count <= kPayloadCount; ++count) {
-      readable[checksum64(schemaTextOf(count, KeyframeForm::Bare))] = KeyframeForm::Bare;
-      if (count >= kPayloadCountWithReports)
-        readable[checksum64(schemaTextOf(count, KeyframeForm::WithReports))] = KeyframeForm::WithReports;
+      readable.insert(checksum64(schemaTextOf(count, false)));
+      if (count >= kPayloadCountWithReports) readable.insert(checksum64(schemaTextOf(count, true)));
     }
     return readable;
   }();
-  const auto found = kReadable.find(fingerprint);
-  return found == kReadable.end() ? std::nullopt : std::optional(found->second);
+  return kReadable.contains(fingerprint);
 }
 
 namespace {
@@ -279,10 +269,6 @@ Json jsonOf(const T& value) {
 }
 
 }  // namespace
-
-Json toJson(const PoolState& pool) {
-  return jsonOf(pool);
-}
 
 Json toJson(const Event& event) {
   Json object;

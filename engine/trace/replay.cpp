@@ -249,41 +249,6 @@ struct Checker {
   }
 };
 
-Result checkKeyframe(const Keyframe& keyframe) {
-  if (!keyframe.sameRuns.empty() || !keyframe.sameTables.empty()) {
-    return errorAt("keyframe", "parts that are left out", "a whole state");
-  }
-  for (const auto& [id, request] : keyframe.progress.requests) {
-    Result error = checkSegments(request.segments);
-    if (!error) error = checkCounts(request.promptTokens, request.cachedTokens, request.relocatedTokens);
-    if (!error && (request.computedTokens < 0 || request.generatedTokens < 0 || request.preemptions < 0 ||
-                   request.recomputedTokens < 0)) {
-      error = errorAt("token counts", "a negative one", "at least 0");
-    }
-    for (const auto& [place, block] : request.blocks) {
-      if (error) break;
-      const bool inPool =
-          block.block == kNullBlock ||
-          (block.block > 0 && static_cast<std::size_t>(block.block) < keyframe.pool.blocks.size());
-      const bool inTable = request.segments.empty() || place.segment < request.segments.size();
-      if (!inPool || !inTable || place.virtualIndex < 0) {
-        error = errorAt("virtual block", "one that stands nowhere",
-                        "a block of the pool in a segment of the request");
-      }
-    }
-    if (error) {
-      error->place = "request " + std::to_string(id) + ", " + error->place;
-      return error;
-    }
-  }
-  if (keyframe.progress.time < 0)
-    return errorAt("time", std::to_string(keyframe.progress.time), "at least 0");
-  if (keyframe.progress.rows < 0 || keyframe.progress.passes < 0 || keyframe.progress.passTime < 0) {
-    return errorAt("passes", "a negative count", "at least 0");
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 /// What an event changes besides the pool, with a function for each kind that changes more than that the
@@ -323,7 +288,6 @@ struct Replay::Updater {
     progress.sequence = sequence;
     progress.time = event.time;
     progress.whole = whole;
-    ++replay.m_sessions;
   }
   void operator()(const WindowsReported& payload) const { progress.windows = payload.windows; }
   void operator()(const Snapshot& payload) const { progress.lost += payload.lost; }
@@ -485,13 +449,6 @@ struct Replay::Updater {
   }
 };
 
-Replay::Replay(Keyframe keyframe) {
-  if (!keyframe.all) throw Failure(errorAt("keyframe", "changes", "a whole state"));
-  if (Result error = checkKeyframe(keyframe)) throw Failure(std::move(*error));
-  m_pool = PoolReplay(std::move(keyframe.pool));
-  m_progress = std::move(keyframe.progress);
-}
-
 namespace {
 
 bool sameRetrieved(const RunState& a, const RunState& b) {
@@ -505,47 +462,7 @@ bool sameInputs(const RunState& a, const RunState& b) {
   return a.queryJson.isCopyOf(b.queryJson) && a.plan.isCopyOf(b.plan) && sameRetrieved(a, b);
 }
 
-template <class Id, class State>
-const State& stateOf(const SharedMap<Id, State>& states, Id id, const char* what) {
-  const auto found = states.find(id);
-  if (found == states.end()) {
-    throw Failure(errorAt(std::string(what) + " " + std::to_string(id), "nothing to go on from",
-                          "one that the state holds"));
-  }
-  return found->second;
-}
-
 }  // namespace
-
-Keyframe Replay::changesSince(const Replay& before) const {
-  Keyframe change;
-  change.all = m_sessions != before.m_sessions;
-  change.progress = m_progress;
-  change.pool = m_pool.state();
-  if (change.all) return change;
-
-  const Progress& earlier = before.m_progress;
-  change.progress.runs.clear();
-  m_progress.runs.visitChanges(earlier.runs, [&](RunId id, const RunState& run) {
-    change.progress.runs.share(m_progress.runs, id);
-    const auto known = earlier.runs.find(id);
-    if (known == earlier.runs.end() || !sameInputs(known->second, run)) return;
-    change.sameRuns.push_back(id);
-    RunState& kept = change.progress.runs.edit(id);
-    kept.queryJson = {};
-    kept.plan = {};
-    kept.retrieved.clear();
-  });
-  change.progress.requests.clear();
-  m_progress.requests.visitChanges(earlier.requests, [&](RequestId id, const RequestState& request) {
-    change.progress.requests.share(m_progress.requests, id);
-    const auto known = earlier.requests.find(id);
-    if (known == earlier.requests.end() || !known->second.segments.isCopyOf(request.segments)) return;
-    change.sameTables.push_back(id);
-    change.progress.requests.edit(id).segments = {};
-  });
-  return change;
-}
 
 std::uint64_t Replay::bytesBeside(const Replay& before) const {
   const Progress& earlier = before.m_progress;
@@ -566,34 +483,6 @@ std::uint64_t Replay::bytesBeside(const Replay& before) const {
              heapBytes(request.text) + heapBytes(request.reported) + request.blocks.bytesBeside(old.blocks);
   });
   return bytes;
-}
-
-void applyChanges(Keyframe& state, Keyframe change) {
-  if (change.all) {
-    state = std::move(change);
-    return;
-  }
-  for (const RunId id : change.sameRuns) {
-    const RunState& earlier = stateOf(state.progress.runs, id, "run");
-    stateOf(change.progress.runs, id, "run");
-    RunState& run = change.progress.runs.edit(id);
-    run.queryJson = earlier.queryJson;
-    run.plan = earlier.plan;
-    run.retrieved = earlier.retrieved;
-  }
-  for (const RequestId id : change.sameTables) {
-    const RequestState& earlier = stateOf(state.progress.requests, id, "request");
-    stateOf(change.progress.requests, id, "request");
-    change.progress.requests.edit(id).segments = earlier.segments;
-  }
-  SharedMap<RunId, RunState> runs = std::move(state.progress.runs);
-  SharedMap<RequestId, RequestState> requests = std::move(state.progress.requests);
-  for (const auto& [id, run] : change.progress.runs) runs.share(change.progress.runs, id);
-  for (const auto& [id, request] : change.progress.requests) requests.share(change.progress.requests, id);
-  state.progress = std::move(change.progress);
-  state.progress.runs = std::move(runs);
-  state.progress.requests = std::move(requests);
-  state.pool = std::move(change.pool);
 }
 
 std::optional<Error> Replay::apply(const Event& event) {

@@ -121,19 +121,7 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// A state, as trace files keep it for seeking.
-struct Keyframe {
-  bool all = true;  ///< false: contains only runs and requests that changed since the keyframe before
-  Progress progress;
-  /// Runs of `progress` whose query, chunks and plan are those of the keyframe before and not repeated.
-  std::vector<RunId> sameRuns;
-  /// Requests of `progress` whose span table is that of the keyframe before and not repeated.
-  std::vector<RequestId> sameTables;
-  PoolState pool;
-  bool operator==(const Keyframe&) const = default;
-};
-
-/// A copy is cheap for any length of the trace, because it shares unchanged data.
+/// A copy is cheap, however long the trace: it shares what does not change.
 ///
 /// Applies events one by one, in ascending order of their sequence numbers. A Snapshot may repeat the number
 /// of the event before it. A trace may begin anywhere. A request whose start is missing is marked as not
@@ -146,21 +134,12 @@ struct Keyframe {
 /// request is an error. SegmentMass is not checked against the span table.
 class Replay {
  public:
-  Replay() = default;
-
-  /// Continues from a whole state. Throws Failure for an invalid state.
-  explicit Replay(Keyframe keyframe);
-
-  /// Applies an event. If the event is wrong, or contradicts earlier events, returns the error and changes
-  /// nothing. The place of the error names the event.
+  /// Applies an event. Where it contradicts what came before or itself, that is returned, its place naming
+  /// the event, and nothing has changed.
   std::optional<Error> apply(const Event& event);
 
   const Progress& progress() const { return m_progress; }
   const PoolReplay& pool() const { return m_pool; }
-  Keyframe keyframe() const { return Keyframe{true, m_progress, {}, {}, m_pool.state()}; }
-
-  /// Returns the state with only the changes since `before`, which is an earlier state of this trace.
-  Keyframe changesSince(const Replay& before) const;
 
   /// Returns the approximate memory of the state beside `before`, an earlier state of this trace. Memory that
   /// both share is not counted. Neither is memory that a state shares with its events.
@@ -171,11 +150,6 @@ class Replay {
 
   Progress m_progress;
   PoolReplay m_pool;
-  std::uint64_t m_sessions = 0;  ///< number of started sessions
 };
-
-/// Updates a state that ends at the keyframe before `change`. The pool becomes that of `change`. Throws
-/// Failure if a change leaves out something that the state lacks.
-void applyChanges(Keyframe& state, Keyframe change);
 
 }  // namespace spanscope::trace

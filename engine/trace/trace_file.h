@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads and writes trace files. A file has events in compressed chunks with checksums, whole states in
-// between for seeking, and an index at the end. Open this file first when you work with trace files.
+// Reads and writes trace files. A file has events in compressed chunks with checksums, and an index at the
+// end. Open this file first when you work with trace files.
 #pragma once
 
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/trace/event.h"
-#include "engine/trace/replay.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,21 +26,17 @@ struct TraceHeader {
 };
 
 struct TraceWriteOptions {
-  std::uint32_t eventsPerChunk = 4096;               ///< a chunk ends with this many events,
-  std::uint32_t bytesPerChunk = 1U << 20;            ///< or with this many bytes before compression,
-  std::int64_t nanosecondsPerChunk = 1'000'000'000;  ///< or before an event that is this much later than its
-                                                     ///< first
-  /// Min number of events between keyframes. Keyframes of large pools are further apart, so that they stay
-  /// small beside the events.
-  std::uint64_t eventsPerKeyframe = 16384;
+  std::uint32_t eventsPerChunk = 4096;     ///< a chunk ends with this many events,
+  std::uint32_t bytesPerChunk = 1U << 20;  ///< or with this many bytes before compression,
+  std::int64_t nanosecondsPerChunk =
+      1'000'000'000;         ///< or before an event that is this much later than its first
   int compressionLevel = 3;  ///< of zstd
 };
 
 /// The limits of a reader. Beyond them, it throws Failure.
 struct TraceLimits {
-  std::uint64_t chunkBytes = 1ULL << 28;   ///< one chunk or keyframe before compression; also the writer's
-                                           ///< limit
-  std::uint64_t memoryBytes = 1ULL << 32;  ///< max memory of the events or states of one call
+  std::uint64_t chunkBytes = 1ULL << 28;   ///< one chunk before compression; also the writer's limit
+  std::uint64_t memoryBytes = 1ULL << 32;  ///< events that one call reads, in memory
 };
 
 /// Makes a trace's bytes and passes them to `output` in order. Functions pass on the exceptions of `output`.
@@ -108,8 +103,8 @@ std::vector<std::uint8_t> traceBytes(std::span<const Event> events, const TraceH
 TraceFile readTrace(const std::filesystem::path& path, const TraceLimits& limits = {});
 TraceFile readTrace(std::span<const std::uint8_t> bytes, std::string name, const TraceLimits& limits = {});
 
-/// Reads parts of a trace: events from anywhere, and the state after any of them. Opening reads only the
-/// index. Without an index, it reads the headers and checksums of all chunks. For one thread at a time.
+/// Reads parts of a trace: events from anywhere. Opening reads the index only, or, where it is missing, the
+/// headers and checksums of all chunks. For one thread at a time.
 class TraceReader {
  public:
   /// Throws Failure for a file that is no trace.
@@ -124,9 +119,6 @@ class TraceReader {
   std::uint64_t eventCount() const;
   std::uint64_t firstSequence() const;  ///< 0: no events
   std::uint64_t lastSequence() const;
-  std::int64_t lastTime() const;  ///< nanoseconds
-  std::size_t chunkCount() const;
-  std::size_t keyframeCount() const;
 
   /// Returns at most `limit` events, from the first one whose number is not below `sequence`. Throws Failure
   /// for damage.
@@ -134,14 +126,6 @@ class TraceReader {
 
   /// Returns the whole trace.
   TraceFile readAll();
-
-  /// Returns the sequence number of the last event that is not later than `time`, or 0.
-  std::uint64_t sequenceAt(std::int64_t time);
-
-  /// Returns the state after the last event whose number is not above `sequence`. It is valid until the next
-  /// call. Small steps forward cost only the events between. Throws Failure for damage and for contradicting
-  /// events.
-  const Replay& replayAt(std::uint64_t sequence);
 
  private:
   struct Impl;

@@ -70,14 +70,14 @@ struct Record {
 
 struct TraceReader::Impl {
   Impl(ByteSource byteSource, const TraceLimits& readLimits)
-      : source(std::move(byteSource)), limits(readLimits), changesBudget(readLimits.memoryBytes) {
+      : source(std::move(byteSource)), limits(readLimits) {
     // Sizes in records are 32 bits wide, and so is what a vector is asked for.
     limits.chunkBytes = std::min<std::uint64_t>(limits.chunkBytes, std::numeric_limits<std::uint32_t>::max());
     readPreamble();
     readHeader();
     if (!readIndex()) scan();
     for (std::size_t i = 0; i < index.size(); ++i) {
-      (index[i].kind == RecordKind::Chunk ? chunks : keyframes).push_back(i);
+      if (index[i].kind == RecordKind::Chunk) chunks.push_back(i);
     }
   }
 
@@ -87,20 +87,12 @@ struct TraceReader::Impl {
   TraceHeader header;
   std::vector<Error> warnings;
   std::vector<IndexEntry> index;
-  std::vector<std::size_t> chunks;     ///< places in `index`
-  std::vector<std::size_t> keyframes;  ///< places in `index`
-  std::uint64_t firstRecord = 0;       ///< offset of what follows the header
-  std::uint64_t recordsEnd = 0;        ///< offset of what follows the last chunk or keyframe
+  std::vector<std::size_t> chunks;  ///< places in `index`
+  std::uint64_t firstRecord = 0;    ///< offset of what follows the header
+  std::uint64_t recordsEnd = 0;     ///< offset of what follows the last chunk or keyframe
   std::uint64_t eventCount = 0;
   std::optional<std::size_t> decodedChunk;
   std::vector<Event> decoded;
-  MemoryBudget changesBudget;  ///< what `changes` may still take
-  KeyframeForm keyframeForm = KeyframeForm::WithReports;
-  std::vector<Keyframe> changes;       ///< of the first keyframes, without their pools
-  std::optional<std::size_t> stateAt;  ///< keyframe at which `state` stands
-  Keyframe state;
-  Replay replay;
-  std::uint64_t replayed = 0;  ///< `replay` holds all events up to this number; 0: none
 
   Error error(std::string place, std::string found, std::string expected) const {
     return Error{source.name(), std::move(place), std::move(found), std::move(expected)};
@@ -160,10 +152,8 @@ struct TraceReader::Impl {
       refuse(bytePlace(8), "version " + std::to_string(version), "version " + std::to_string(kTraceVersion));
     }
     if (reserved != 0) refuse(bytePlace(12), std::to_string(reserved), "0");
-    const std::optional<KeyframeForm> form = readableSchema(schema);
-    if (!form)
+    if (!isReadableSchema(schema))
       refuse(bytePlace(16), "a trace with other fields", "the fields of this version of the program");
-    keyframeForm = *form;
   }
 
   /// Throws Failure without a file name if there is no whole record between offset and end.
@@ -350,44 +340,6 @@ struct TraceReader::Impl {
     }
   }
 
-  /// The state at a keyframe: what changed up to each one before it, and its own pool.
-  const Keyframe& stateOf(std::size_t keyframe) {
-    while (changes.size() <= keyframe) {
-      at([&] { return placeOf(keyframes[changes.size()]); },
-         [&] { changes.push_back(readKeyframe(changes.size(), false)); });
-    }
-    if (stateAt == keyframe) return state;
-    std::size_t next = 0;
-    if (stateAt && *stateAt < keyframe) {
-      next = *stateAt + 1;
-    } else {
-      state = Keyframe();
-    }
-    stateAt.reset();
-    for (; next <= keyframe; ++next) {
-      at([&] { return placeOf(keyframes[next]); }, [&] { applyChanges(state, changes[next]); });
-    }
-    at([&] { return placeOf(keyframes[keyframe]); }, [&] { state.pool = readKeyframe(keyframe, true).pool; });
-    state.all = true;
-    stateAt = keyframe;
-    return state;
-  }
-
-  /// What changed up to a keyframe since the one before; its pool, which comes whole and last, only if asked
-  /// for.
-  Keyframe readKeyframe(std::size_t keyframe, bool withPool) {
-    const IndexEntry& entry = index[keyframes[keyframe]];
-    const Record record = readEntry(keyframes[keyframe]);
-    const std::vector<std::uint8_t> raw = decompressor.decompress(record.stored, record.header.rawBytes);
-    MemoryBudget poolBudget(limits.memoryBytes);
-    ByteReader reader(raw, withPool ? poolBudget : changesBudget);
-    Keyframe change = decodeKeyframe(reader, keyframeForm, withPool);
-    if (change.progress.sequence != entry.lastSequence || change.progress.time != entry.lastTime) {
-      throw Failure(Error{"", "", "the state of another moment", "that of its header"});
-    }
-    return change;
-  }
-
   const std::vector<Event>& eventsOf(std::size_t entry) {
     if (decodedChunk != entry) {
       decodedChunk.reset();
@@ -417,23 +369,12 @@ const std::vector<Error>& TraceReader::warnings() const {
 std::uint64_t TraceReader::eventCount() const {
   return m_impl->eventCount;
 }
-std::size_t TraceReader::chunkCount() const {
-  return m_impl->chunks.size();
-}
-std::size_t TraceReader::keyframeCount() const {
-  return m_impl->keyframes.size();
-}
-
 std::uint64_t TraceReader::firstSequence() const {
   return m_impl->chunks.empty() ? 0 : m_impl->index[m_impl->chunks.front()].firstSequence;
 }
 std::uint64_t TraceReader::lastSequence() const {
   return m_impl->chunks.empty() ? 0 : m_impl->index[m_impl->chunks.back()].lastSequence;
 }
-std::int64_t TraceReader::lastTime() const {
-  return m_impl->chunks.empty() ? 0 : m_impl->index[m_impl->chunks.back()].lastTime;
-}
-
 std::vector<Event> TraceReader::eventsFrom(std::uint64_t sequence, std::size_t limit) {
   Impl& impl = *m_impl;
   const auto first = std::partition_point(impl.chunks.begin(), impl.chunks.end(), [&](std::size_t entry) {
@@ -468,62 +409,6 @@ TraceFile TraceReader::readAll() {
             });
   }
   return file;
-}
-
-std::uint64_t TraceReader::sequenceAt(std::int64_t time) {
-  Impl& impl = *m_impl;
-  const auto after = std::partition_point(impl.chunks.begin(), impl.chunks.end(), [&](std::size_t entry) {
-    return impl.index[entry].firstTime <= time;
-  });
-  if (after == impl.chunks.begin()) return 0;
-  std::uint64_t sequence = 0;
-  for (const Event& event : impl.eventsOf(*(after - 1))) {
-    if (event.time <= time) sequence = event.sequence;
-  }
-  return sequence;
-}
-
-const Replay& TraceReader::replayAt(std::uint64_t sequence) {
-  Impl& impl = *m_impl;
-  // The last chunk that can hold an event up to `sequence`, and the last keyframe before its end.
-  const auto after = std::partition_point(impl.chunks.begin(), impl.chunks.end(), [&](std::size_t entry) {
-    return impl.index[entry].firstSequence <= sequence;
-  });
-  const std::size_t end = after == impl.chunks.begin() ? 0 : *(after - 1) + 1;
-  const auto afterKeyframe = std::partition_point(impl.keyframes.begin(), impl.keyframes.end(),
-                                                  [end](std::size_t entry) { return entry < end; });
-  const auto keyframeCount = static_cast<std::size_t>(afterKeyframe - impl.keyframes.begin());
-  const std::size_t begin = keyframeCount == 0 ? 0 : impl.keyframes[keyframeCount - 1] + 1;
-
-  const bool useful = impl.replayed != 0 && impl.replayed <= sequence &&
-                      (begin == 0 || impl.replayed >= impl.index[begin - 1].lastSequence);
-  if (!useful) {
-    impl.replayed = 0;
-    impl.replay = Replay();
-    if (begin > 0) {
-      const Keyframe& state = impl.stateOf(keyframeCount - 1);
-      impl.at([&] { return impl.placeOf(begin - 1); }, [&] { impl.replay = Replay(state); });
-      impl.replayed = impl.index[begin - 1].lastSequence;
-    }
-  }
-  const std::uint64_t have = impl.replayed;
-  const bool fromKeyframe = !useful && begin > 0;
-  impl.replayed = 0;
-  for (std::size_t entry = begin; entry < end; ++entry) {
-    // A state that was reached before holds all events of its number; a keyframe's number may go on after it.
-    if (impl.index[entry].kind != RecordKind::Chunk) continue;
-    if (!fromKeyframe && impl.index[entry].lastSequence <= have) continue;
-    for (const Event& event : impl.eventsOf(entry)) {
-      if (!fromKeyframe && event.sequence <= have) continue;
-      if (event.sequence > sequence) break;
-      if (std::optional<Error> error = impl.replay.apply(event)) {
-        error->file = impl.source.name();
-        throw Failure(std::move(*error));
-      }
-    }
-  }
-  impl.replayed = sequence;
-  return impl.replay;
 }
 
 TraceFile readTrace(const std::filesystem::path& path, const TraceLimits& limits) {

@@ -19,14 +19,8 @@ struct TraceEncoder::Impl {
   ByteWriter chunk;
   EventCursor cursor;  ///< last event
   RecordHeader open;   ///< of the chunk being filled; count 0: none
-  Replay replay;
-  Replay atKeyframe;        ///< what `replay` was at the last one
-  bool replayHolds = true;  ///< false once an event contradicted the others: no more keyframes
   bool finished = false;
   bool broken = false;  ///< output failed in the middle of something
-  std::uint64_t eventsSinceKeyframe = 0;
-  std::uint64_t bytesSinceKeyframe = 0;
-  std::uint64_t poolBytes = 0;  ///< of the last one's pool, before compression
 
   void put(std::span<const std::uint8_t> bytes) {
     const bool wasBroken = std::exchange(broken, true);
@@ -41,7 +35,7 @@ struct TraceEncoder::Impl {
     const std::vector<std::uint8_t> stored = compressRecord(raw, options.compressionLevel);
     header.rawBytes = static_cast<std::uint32_t>(raw.size());
     header.storedBytes = static_cast<std::uint32_t>(stored.size());
-    if (header.kind == RecordKind::Chunk || header.kind == RecordKind::Keyframe) {
+    if (header.kind == RecordKind::Chunk) {
       index.push_back(IndexEntry{header.kind, offset, header.count, header.firstSequence, header.lastSequence,
                                  header.firstTime, header.lastTime});
     }
@@ -53,44 +47,11 @@ struct TraceEncoder::Impl {
     if (open.count == 0) return;
     open.lastSequence = cursor.sequence;
     open.lastTime = cursor.time;
-    const RecordHeader header = std::exchange(open, RecordHeader{});
-    eventsSinceKeyframe += header.count;
-    bytesSinceKeyframe += chunk.bytes().size();
-    putRecord(header, chunk.bytes());
+    putRecord(std::exchange(open, RecordHeader{}), chunk.bytes());
     chunk.bytes().clear();
   }
 
-  void putKeyframeIfDue() {
-    // Keyframes stay small beside the events. What changed since the last one is about as much as its events
-    // said; the pool comes whole each time.
-    constexpr std::uint64_t kSpacing = 4;  // bytes of events for each byte of pool
-    if (!replayHolds || eventsSinceKeyframe < std::max<std::uint64_t>(options.eventsPerKeyframe, 1)) return;
-    if (bytesSinceKeyframe < kSpacing * poolBytes) return;
-    ByteWriter writer;
-    writeValue(writer, replay.pool().state());
-    poolBytes = writer.bytes().size();
-    if (bytesSinceKeyframe < kSpacing * poolBytes) return;
-    writer.bytes().clear();
-    encodeKeyframe(writer, replay.changesSince(atKeyframe));
-    const std::uint64_t changedBytes = writer.bytes().size() - poolBytes;
-    if (bytesSinceKeyframe < changedBytes + kSpacing * poolBytes) return;
-    if (writer.bytes().size() > TraceLimits().chunkBytes) {
-      // No later one would be smaller.
-      replayHolds = false;
-      return;
-    }
-    atKeyframe = replay;
-    eventsSinceKeyframe = 0;
-    bytesSinceKeyframe = 0;
-    RecordHeader header;
-    header.kind = RecordKind::Keyframe;
-    header.firstSequence = header.lastSequence = replay.progress().sequence;
-    header.firstTime = header.lastTime = replay.progress().time;
-    putRecord(header, writer.bytes());
-  }
-
   void startChunk(const Event& event) {
-    putKeyframeIfDue();
     open = RecordHeader{};
     open.firstSequence = event.sequence;
     open.firstTime = event.time;
@@ -156,7 +117,6 @@ void TraceEncoder::append(const Event& event) {
   if (impl.open.count == 0) impl.startChunk(event);
   ++impl.open.count;
   impl.cursor = cursor;
-  if (impl.replayHolds && impl.replay.apply(event)) impl.replayHolds = false;
   if (impl.open.count >= impl.options.eventsPerChunk ||
       impl.chunk.bytes().size() >= impl.options.bytesPerChunk) {
     impl.endChunk();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/trace/binary_codec.h"
-#include "engine/trace/replay_fields.h"
 
 #include <cstdint>
 #include <limits>

@@ -311,13 +311,12 @@ void TestEventCodec::smallestEvent() {
 
 void TestEventCodec::readableSchemas() {
   constexpr std::uint64_t kOfTwentySixPayloads = 0xBDBC772FDC7AEF8BU;
-  QVERIFY(readableSchema(schemaFingerprint()) == KeyframeForm::WithReports);
-  QVERIFY(readableSchema(schemaFingerprint(KeyframeForm::Bare)) == KeyframeForm::Bare);
-  QVERIFY(readableSchema(kOfTwentySixPayloads) == KeyframeForm::Bare);
+  QVERIFY(isReadableSchema(schemaFingerprint()));
+  QVERIFY(isReadableSchema(kOfTwentySixPayloads));
   constexpr std::uint64_t kWithReportsOfFortyNinePayloads = 0xC99DEC7894F02ADEU;
-  QVERIFY(readableSchema(kWithReportsOfFortyNinePayloads) == KeyframeForm::WithReports);
-  QVERIFY(!readableSchema(schemaFingerprint() + 1));
-  QVERIFY(!readableSchema(0));
+  QVERIFY(isReadableSchema(kWithReportsOfFortyNinePayloads));
+  QVERIFY(!isReadableSchema(schemaFingerprint() + 1));
+  QVERIFY(!isReadableSchema(0));
 }
 
 SPANSCOPE_TEST(tst_event_codec, TestEventCodec)

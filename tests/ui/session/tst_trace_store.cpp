@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/trace_file.h"
+#include "tests/engine/trace/replay_state.h"
 #include "tests/support/test_program.h"
 #include "ui/session/trace_store.h"
 
@@ -120,7 +121,8 @@ class TestTraceStore : public QObject {
     for (const std::size_t place : places) {
       trace::Replay expected;
       for (std::size_t i = 0; i < place; ++i) QVERIFY(!expected.apply(events[i]));
-      QVERIFY2(store.stateAt(place).keyframe() == expected.keyframe(), qPrintable(QString::number(place)));
+      QVERIFY2(trace::test::stateOf(store.stateAt(place)) == trace::test::stateOf(expected),
+               qPrintable(QString::number(place)));
     }
   }
 
@@ -173,11 +175,11 @@ class TestTraceStore : public QObject {
     wrong.request = 1;
     wrong.payload = trace::BlockReleased{.block = 5, .references = 3};
     TraceStore store = storeOf(events);
-    const auto before = store.newest().keyframe();
+    const auto before = trace::test::stateOf(store.newest());
     store.append(wrong);
     QCOMPARE(store.size(), events.size());
     QCOMPARE(store.contradictions().size(), std::size_t(1));
-    QVERIFY(store.newest().keyframe() == before);
+    QVERIFY(trace::test::stateOf(store.newest()) == before);
   }
 
   /// Requests that all run on: their span tables are there once, whatever states are kept.
@@ -226,7 +228,7 @@ class TestTraceStore : public QObject {
     for (const std::size_t place : {std::size_t(5000), std::size_t(20'000), std::size_t(12'345)}) {
       trace::Replay expected;
       for (std::size_t i = 0; i < place; ++i) QVERIFY(!expected.apply(events[i]));
-      QVERIFY(store.stateAt(place).keyframe() == expected.keyframe());
+      QVERIFY(trace::test::stateOf(store.stateAt(place)) == trace::test::stateOf(expected));
     }
   }
 
@@ -271,7 +273,7 @@ class TestTraceStore : public QObject {
     const TraceStore store = TraceStore::open(path);
     QCOMPARE(store.size(), events.size());
     QVERIFY(store.events() == events);
-    QVERIFY(store.newest().keyframe() == storeOf(events).newest().keyframe());
+    QVERIFY(trace::test::stateOf(store.newest()) == trace::test::stateOf(storeOf(events).newest()));
     QVERIFY_EXCEPTION_THROWN(TraceStore::open(folder.filePath(QStringLiteral("none.trace")).toStdString()),
                              Failure);
   }
