@@ -2,8 +2,7 @@
 // Values to bytes and back, from their field lists. Integers are LEB128, signed ones zigzag; floating point
 // numbers and key halves are little endian; strings and lists are a count and their content. There is one
 // encoding of each value: a longer spelling of a number is refused, so bytes and values say the same.
-// Values of any type with a list of fields (engine/trace/event_fields.h) in the bytes of a PackedValue and
-// back. The bytes follow the rules of engine/trace/binary_codec.h.
+// A PackedValue has the bytes of a value of any type with a list of fields (engine/trace/event_fields.h).
 #pragma once
 
 #include "engine/base/error.h"

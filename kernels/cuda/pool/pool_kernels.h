@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Copies blocks of the pool on the GPU. Open this file to change copy-on-write there.
-// Stores new keys and values in the pool. Open this file to change how keys are rotated for storing.
-// Measures how much new keys or values differ from stored ones. Open this file to change the scores of
-// `blend` and `relay`.
+// Kernels of the KV pool: they copy blocks, store new keys and values, and measure how much these differ from
+// stored ones. Open this file to change copy-on-write on the GPU or the scores of `blend` and `relay`.
 #pragma once
 
 #include "kernels/cuda/pool/key_value_pool.h"

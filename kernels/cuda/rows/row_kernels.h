@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fills rows with a bias. Open this file to change products with a bias.
-// Looks up rows of the token embeddings. Open this file to change the lookup.
-// Computes the gated activation of a layer. Open this file to add an activation.
-// Gathers rows of a matrix. Open this file to change how rows are chosen.
-// Computes the RMS norm of rows. Open this file to change norms on the GPU.
-// Scales and adds vectors. Open this file to change residual sums.
+// Kernels of rows: bias, embeddings, gated activation, gathering, RMS norm and scaled sums. Open this file to
+// change one of them.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
