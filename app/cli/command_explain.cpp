@@ -37,6 +37,7 @@
 #include <vector>
 
 namespace spanscope::cli {
+namespace {
 
 struct TwinOptions {
   std::string server;                 ///< empty: none
@@ -44,9 +45,6 @@ struct TwinOptions {
   std::optional<std::int32_t> chunk;  ///< its --cache-reuse
   std::string trace;                  ///< file in which what its cache does is told; empty: none
 };
-
-/// Adds --as, --slots and --cache-reuse. --as implies a prediction.
-void addTwinOptions(CLI::App& command, TwinOptions& options);
 
 /// A prompt of a plan, and what is found of it.
 struct TwinStep {
@@ -91,11 +89,6 @@ class TwinForecast {
   std::size_t m_steps = 0;                      ///< that it has got
   std::optional<workbench::TwinStory> m_story;  ///< of m_twin; none: no trace is wanted
 };
-
-/// Lines of text, each ended by a newline.
-std::string twinText(const plan::Plan& plan, const std::optional<std::vector<TwinStep>>& steps);
-
-namespace {
 
 constexpr const char* kReplyNote = "  A prompt contains an answer. It counts with its max length.\n";
 constexpr const char* kDoubtNote =
@@ -154,8 +147,7 @@ std::string fateTable(const TwinStep& step) {
   return table.text();
 }
 
-}  // namespace
-
+/// Adds --as, --slots and --cache-reuse. --as implies a prediction.
 void addTwinOptions(CLI::App& command, TwinOptions& options) {
   const char* const group = "Predicted reuse";
   CLI::Option* as =
@@ -249,6 +241,7 @@ std::string TwinForecast::setting() const {
          ", starting empty, without a size limit; steps as remote run sends them";
 }
 
+/// Lines of text, each ended by a newline.
 std::string twinText(const plan::Plan& plan, const std::optional<std::vector<TwinStep>>& steps) {
   if (!steps) return "  not predicted: the query cannot run\n";
   if (steps->empty()) return "  The query generates nothing, so there is no prompt.\n";
@@ -299,8 +292,6 @@ nlohmann::ordered_json TwinForecast::json(const plan::Plan& plan,
   json["steps"] = std::move(rows);
   return json;
 }
-
-namespace {
 
 struct ExplainCommandOptions {
   std::vector<std::string> files;

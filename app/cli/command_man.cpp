@@ -20,6 +20,7 @@
 #include <vector>
 
 namespace spanscope::cli {
+namespace {
 
 // The man pages of the program and its commands, made from what the parser knows.
 
@@ -28,12 +29,6 @@ struct CommandPage {
   std::string command;  ///< the command that the page describes; empty: the program itself
   std::string text;     ///< roff
 };
-
-/// One page for the program, then one for each command. The commands of a group ("bench run") share the
-/// group's page.
-std::vector<CommandPage> manPages(const CLI::App& app);
-
-namespace {
 
 constexpr const char* kProgram = "spanq";
 /// A list of words that is longer than that stands in the text, not beside the option's name.
@@ -230,16 +225,14 @@ std::string commandPage(const CLI::App& command) {
   return page.text();
 }
 
-}  // namespace
-
+/// One page for the program, then one for each command. The commands of a group ("bench run") share the
+/// group's page.
 std::vector<CommandPage> manPages(const CLI::App& app) {
   std::vector<CommandPage> pages{{kProgram, {}, programPage(app)}};
   for (const CLI::App* command : commandsOf(app))
     pages.push_back({pageName(*command), command->get_name(), commandPage(*command)});
   return pages;
 }
-
-namespace {
 
 struct ManOptions {
   std::string command;

@@ -32,15 +32,9 @@
 #include <vector>
 
 namespace spanscope::cli {
+namespace {
 
 // What `spanq model list` writes.
-
-/// A table with a line for each model.
-std::string modelTable(const std::vector<workbench::FoundModel>& models);
-/// An object for each model; what is not known is null.
-nlohmann::ordered_json modelListJson(const std::vector<workbench::FoundModel>& models);
-
-namespace {
 
 using workbench::FoundModel;
 
@@ -79,8 +73,7 @@ nlohmann::ordered_json orNull(std::uint64_t count) {
   return count == 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(count);
 }
 
-}  // namespace
-
+/// A table with a line for each model.
 std::string modelTable(const std::vector<FoundModel>& models) {
   TextTable table({{"model", TextTable::Align::Left},
                    {"from", TextTable::Align::Left},
@@ -108,6 +101,7 @@ std::string modelTable(const std::vector<FoundModel>& models) {
   return table.text();
 }
 
+/// An object for each model; what is not known is null.
 nlohmann::ordered_json modelListJson(const std::vector<FoundModel>& models) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const FoundModel& model : models) {
@@ -130,8 +124,6 @@ nlohmann::ordered_json modelListJson(const std::vector<FoundModel>& models) {
   }
   return list;
 }
-
-namespace {
 
 struct ModelOptions {
   std::string directory;

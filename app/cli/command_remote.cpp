@@ -42,6 +42,7 @@
 #include <vector>
 
 namespace spanscope::cli {
+namespace {
 
 /// Writes answers in the order of the query: the text alone on standard output. The first one that has not
 /// ended is written as it comes; later ones wait for their turn. Errors go to standard error at once.
@@ -86,18 +87,6 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   bool m_isInLine = false;  ///< whether the last line that was written has no end yet
 };
 
-/// A table of the steps, and how they were sent.
-std::string stepsText(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result,
-                      const remote::RemoteTarget& target);
-nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& requests,
-                                 const remote::RemoteResult& result);
-
-/// What a server is and what it can do, for people: a fact a line, under a table of its models.
-std::string factsText(const remote::ServerFacts& facts);
-nlohmann::ordered_json factsJson(const remote::ServerFacts& facts);
-
-namespace {
-
 /// "/g/input/cross/0 (copy 2 of 4)"
 std::string stepName(const std::vector<exports::ChatRequest>& requests, std::size_t request) {
   const NodePath& node = requests[request].node;
@@ -113,8 +102,6 @@ std::string endOf(const remote::RemoteStep& step) {
 std::string countText(const std::optional<std::int64_t>& count) {
   return count ? std::to_string(*count) : "not said";
 }
-
-}  // namespace
 
 void AnswerPrinter::stepBegins(std::size_t request) {
   m_answers[request].hasBegun = true;
@@ -186,6 +173,7 @@ void AnswerPrinter::writeText() {
   answer.text.clear();
 }
 
+/// A table of the steps, and how they were sent.
 std::string stepsText(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result,
                       const remote::RemoteTarget& target) {
   const remote::ServerKindInfo& kind = remote::infoOf(target.facts.kind);
@@ -251,6 +239,7 @@ nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& reques
   return steps;
 }
 
+/// What a server is and what it can do, for people: a fact a line, under a table of its models.
 std::string factsText(const remote::ServerFacts& facts) {
   const remote::ServerKindInfo& kind = remote::infoOf(facts.kind);
   std::string text = std::string(kind.title) + (facts.version.empty() ? "" : " " + facts.version) + "\n";
@@ -317,8 +306,6 @@ nlohmann::ordered_json factsJson(const remote::ServerFacts& facts) {
   if (facts.cache.findsPrefixes) json["finds_prefixes"] = *facts.cache.findsPrefixes;
   return json;
 }
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 

@@ -35,6 +35,7 @@
 #include <vector>
 
 namespace spanscope::cli {
+namespace {
 
 /// A document of a prompt, with its share in what the reply read.
 struct TraceSource {
@@ -52,14 +53,6 @@ struct RequestSources {
   std::string reply;
   std::vector<TraceSource> sources;  ///< the largest share first
 };
-
-/// The sources of every request for which attention was recorded, in order.
-std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events);
-
-std::string sourcesText(const std::vector<RequestSources>& requests);
-nlohmann::ordered_json sourcesJson(const std::vector<RequestSources>& requests);
-
-namespace {
 
 constexpr std::size_t kLongestText = 60;  // characters
 
@@ -118,8 +111,7 @@ std::string percent(double share) {
   return isSmall ? fmt::format("{:.2g} %", share * 100) : trace::shareNumber(share) + " %";
 }
 
-}  // namespace
-
+/// The sources of every request for which attention was recorded, in order.
 std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
   std::map<RequestId, Recorded> requests;
   for (const trace::Event& event : events) {
@@ -196,8 +188,6 @@ nlohmann::ordered_json sourcesJson(const std::vector<RequestSources>& requests) 
   }
   return json;
 }
-
-namespace {
 
 constexpr std::size_t kPage = 10'000;  // events in memory at once, so that a long trace can be shown
 

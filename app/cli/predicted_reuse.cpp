@@ -20,20 +20,10 @@
 #include <vector>
 
 namespace spanscope::cli {
+namespace {
 
 // What `spanq explain --why` says of the blocks that a step will not find: why, and what would make them
 // hits.
-
-/// A table of the blocks that are not found, as lines of text, each ended by a newline. Neighbouring blocks
-/// with the same cause share a line. Empty if all blocks are found. Predicted runs have the numbers of the
-/// queries, from 1.
-std::string whyTable(const run::StepPrediction& step, const text::Tokenizer& tokenizer);
-
-/// The changes that would make one block a hit, as JSON.
-nlohmann::ordered_json changesJson(const run::StepPrediction& step,
-                                   const std::vector<cache::WhatIf>& changes);
-
-namespace {
 
 using cache::Change;
 using cache::WhatIf;
@@ -170,12 +160,14 @@ class Teller {
   const text::Tokenizer& m_tokenizer;
 };
 
-}  // namespace
-
+/// A table of the blocks that are not found, as lines of text, each ended by a newline. Neighbouring blocks
+/// with the same cause share a line. Empty if all blocks are found. Predicted runs have the numbers of the
+/// queries, from 1.
 std::string whyTable(const run::StepPrediction& step, const text::Tokenizer& tokenizer) {
   return Teller(step, tokenizer).table();
 }
 
+/// The changes that would make one block a hit, as JSON.
 Json changesJson(const run::StepPrediction& step, const std::vector<WhatIf>& changes) {
   Json list = Json::array();
   for (const WhatIf& change : changes) {
@@ -196,8 +188,6 @@ Json changesJson(const run::StepPrediction& step, const std::vector<WhatIf>& cha
   }
   return list;
 }
-
-namespace {
 
 constexpr const char* kPredictionOptions[] = {"--policy",     "--layout", "--max-tokens",
                                               "--block-size", "--blocks", "--template"};

@@ -8,16 +8,9 @@
 #include <utility>
 
 namespace spanscope::workbench {
+namespace {
 
 // Fills in parameters of a query that is written for others, who may fill in the rest.
-
-/// The query with every valid value filled in. A number without a valid value keeps its parameter; the other
-/// parameters still get their values.
-query::Node resolveWhatFits(const query::Node& query,
-                            const std::vector<query::ParameterDeclaration>& declarations,
-                            const std::map<std::string, std::string>& values);
-
-namespace {
 
 /// The field where the parameter stands as a number takes this value.
 void setNumber(query::Node& root, const query::ParameterUse& use, bool asParameter) {
@@ -41,8 +34,8 @@ void setNumber(query::Node& root, const query::ParameterUse& use, bool asParamet
   if (use.kind == query::ParameterKind::Temperature) set(settings->temperature);
 }
 
-}  // namespace
-
+/// The query with every valid value filled in. A number without a valid value keeps its parameter; the other
+/// parameters still get their values.
 query::Node resolveWhatFits(const query::Node& query,
                             const std::vector<query::ParameterDeclaration>& declarations,
                             const std::map<std::string, std::string>& values) {
@@ -66,8 +59,6 @@ query::Node resolveWhatFits(const query::Node& query,
   for (const query::ParameterUse& use : unresolved) setNumber(*node, use, true);
   return std::move(*node);
 }
-
-namespace {
 
 using query::Diagnostic;
 

@@ -18,15 +18,9 @@
 #include <vector>
 
 namespace spanscope::ui {
+namespace {
 
 // Says in the undo history what a change of settings was.
-
-/// "Reuse policy: spans → prefix" if one setting differs, where long values are cut; "NAME: Checkpoint,
-/// Stands for" if several do. The settings must differ.
-QString settingChangeText(const QString& name, const workbench::RunSettings& before,
-                          const workbench::RunSettings& after);
-
-namespace {
 
 using workbench::RunSettings;
 using workbench::Setting;
@@ -80,8 +74,8 @@ bool differs(const Setting& setting, const RunSettings& one, const RunSettings& 
   return std::visit([&](auto member) { return one.*member != other.*member; }, setting.member);
 }
 
-}  // namespace
-
+/// "Reuse policy: spans → prefix" if one setting differs, where long values are cut; "NAME: Checkpoint,
+/// Stands for" if several do. The settings must differ.
 QString settingChangeText(const QString& name, const RunSettings& before, const RunSettings& after) {
   std::vector<const Setting*> changed;
   for (const Setting& setting : workbench::runSettings()) {
@@ -97,6 +91,8 @@ QString settingChangeText(const QString& name, const RunSettings& before, const 
   for (const Setting* setting : changed) labels += settingText(setting->row.label);
   return tr("%1: %2").arg(name, labels.join(QLatin1String(", ")));
 }
+
+}  // namespace
 
 /// Two whole values, of which the settings do not count: nodes that did not change are shared between them.
 class ChangeCommand final : public QUndoCommand {

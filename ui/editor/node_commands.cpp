@@ -30,6 +30,7 @@
 #include <vector>
 
 namespace spanscope::ui {
+namespace {
 
 // Finds the replies of a run that are kept when a person freezes a node.
 
@@ -37,13 +38,6 @@ struct FreezableReplies {
   std::vector<std::string> replies;  ///< ordered by copy
   QString problem;                   ///< why there are no replies, for a person
 };
-
-/// For a generate, the shown answer. For a repeat or a map, all answers in the run of the shown answer. If
-/// the node ran several times in that run (below a repeat), only the answers of the shown time. If an answer
-/// of these is missing, there are no replies and `problem` says so.
-FreezableReplies freezableReplies(const ViewInput& input, document::NodeId node, const NodeStatus& shown);
-
-namespace {
 
 using document::NodeId;
 using document::NodePaths;
@@ -81,8 +75,9 @@ bool isWhole(const trace::RequestState& request) {
          (*request.outcome == trace::StepOutcome::EndToken || trace::endedByLimit(*request.outcome));
 }
 
-}  // namespace
-
+/// For a generate, the shown answer. For a repeat or a map, all answers in the run of the shown answer. If
+/// the node ran several times in that run (below a repeat), only the answers of the shown time. If an answer
+/// of these is missing, there are no replies and `problem` says so.
 FreezableReplies freezableReplies(const ViewInput& input, NodeId node, const NodeStatus& shown) {
   if (document::mostReplies(input.document->at(node).own) == 1) return {{shown.answer}, {}};
   const trace::Progress& progress = input.state().progress();
@@ -116,8 +111,6 @@ FreezableReplies freezableReplies(const ViewInput& input, NodeId node, const Nod
   }
   return result;
 }
-
-namespace {
 
 using document::Arity;
 using document::arityOf;

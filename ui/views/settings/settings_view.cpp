@@ -31,6 +31,7 @@
 #include <utility>
 
 namespace spanscope::ui {
+namespace {
 
 // The hints below settings: what a setting means together with others.
 
@@ -40,12 +41,6 @@ struct HintInput {
   const std::vector<compute::Device>* devices = nullptr;
 };
 using SettingHint = QString (*)(const HintInput&);
-
-/// The function that makes the hint of the setting with this key; nullptr if the setting never has one. The
-/// function returns an empty text if there is nothing to say.
-SettingHint hintOf(std::string_view key);
-
-namespace {
 
 using workbench::RunSettings;
 
@@ -95,16 +90,14 @@ constexpr std::array<std::pair<std::string_view, SettingHint>, 5> kHints = {
      {"overlap", overlapThatCounts},
      {"embeddings_model", whatIsSent}}};
 
-}  // namespace
-
+/// The function that makes the hint of the setting with this key; nullptr if the setting never has one. The
+/// function returns an empty text if there is nothing to say.
 SettingHint hintOf(std::string_view key) {
   for (const auto& [owner, hint] : kHints) {
     if (owner == key) return hint;
   }
   return nullptr;
 }
-
-namespace {
 
 using workbench::Setting;
 using workbench::SettingGroup;
