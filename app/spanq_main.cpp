@@ -9,7 +9,7 @@
 #include "engine/base/readable_file.h"
 #include "engine/compute/backends.h"
 #include "engine/workbench/finder/recent_models.h"
-#include "engine/workbench/pace_book.h"
+#include "engine/workbench/speed_records.h"
 #include "kernels/backends.h"
 
 #include <pthread.h>
@@ -40,14 +40,14 @@ sigset_t endingSignals() {
 }
 
 /// What an interrupt concerns.
-struct Work {
+struct Job {
   std::stop_source stop;
   spanscope::UnfinishedFiles files;
   std::atomic<bool> endsByItself = false;
 };
 
 /// Waits for interrupts until the program has ended. The signals must be blocked in all threads.
-void watchInterrupts(const std::stop_token& ended, Work& work, const sigset_t& signals) {
+void watchInterrupts(const std::stop_token& ended, Job& work, const sigset_t& signals) {
   constexpr timespec kPeriod{.tv_sec = 0, .tv_nsec = 50'000'000};
   constexpr timespec kMoment{.tv_sec = 0,
                              .tv_nsec = 20'000'000};  ///< to give back gigabytes takes its time, too
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   // Blocked before any thread starts, so that every thread inherits it and the watcher alone receives them.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-  Work work;
+  Job work;
   std::jthread watcher;
   try {
     watcher = std::jthread([&](const std::stop_token& ended) { watchInterrupts(ended, work, signals); });
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
                                  .output = &output,
                                  .unfinished = &work.files,
                                  .endsByItself = &work.endsByItself,
-                                 .paceFile = spanscope::workbench::standardPaceFile(),
+                                 .paceFile = spanscope::workbench::standardSpeedFile(),
                                  .recentModelsFile = spanscope::workbench::standardRecentModelsFile()},
                                 spanscope::programBackends(), work.stop.get_token());
 }

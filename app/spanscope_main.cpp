@@ -8,9 +8,9 @@
 #include "engine/compute/backends.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/workbench/finder/recent_models.h"
-#include "engine/workbench/pace_book.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/servers/server_list.h"
+#include "engine/workbench/speed_records.h"
 #include "kernels/backends.h"
 #include "ui/document/autosave.h"
 #include "ui/document/ending_signals.h"
@@ -376,7 +376,7 @@ int main(int argc, char** argv) {
   window.setServersFile(QString::fromStdString(spanscope::workbench::standardServersFile().string()));
   window.setRecentModelsFile(
       QString::fromStdString(spanscope::workbench::standardRecentModelsFile().string()));
-  window.workspace().setPaceFile(QString::fromStdString(spanscope::workbench::standardPaceFile().string()));
+  window.workspace().setSpeedFile(QString::fromStdString(spanscope::workbench::standardSpeedFile().string()));
   if (arguments.isSet(QStringLiteral("theme"))) {
     window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark
                                                                                        : Scheme::Light);

@@ -15,10 +15,10 @@
 #include "engine/experiment/own_documents.h"
 #include "engine/experiment/token_amount.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/pace_book.h"
-#include "engine/workbench/service/experiment_work.h"
-#include "engine/workbench/service/work_service.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/experiment_job.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/job_service.h"
+#include "engine/workbench/speed_records.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ struct BenchExperimentOptions {
   SessionOptions session;
   std::string queryFile;  ///< whose documents and question are measured; empty: the program makes them up
   QueryOptionTexts query;
-  experiment::ExperimentWish wish;
+  experiment::ExperimentRequest request;
   std::string csv;
   std::string picture;
   std::string measure;
@@ -94,13 +94,13 @@ std::string rangeText(const experiment::ExperimentField& field) {
 }
 
 nlohmann::ordered_json toJson(const ExperimentResult& result, nlohmann::ordered_json json) {
-  const Experiment& experiment = *experiment::findExperiment(result.wish.experiment);
+  const Experiment& experiment = *experiment::findExperiment(result.request.experiment);
   json["experiment"] = experiment.name;
-  json["repeats"] = result.wish.repeats;
-  json["seed"] = result.wish.seed;
-  if (result.wish.own) json["documents_of"] = result.wish.own->name();
-  if (!result.wish.expected.empty()) json["expected"] = result.wish.expected;
-  json["fields"] = result.wish.values;
+  json["repeats"] = result.request.repeats;
+  json["seed"] = result.request.seed;
+  if (result.request.own) json["documents_of"] = result.request.own->name();
+  if (!result.request.expected.empty()) json["expected"] = result.request.expected;
+  json["fields"] = result.request.values;
   json["remarks"] = result.remarks;
   json["points"] = nlohmann::ordered_json::array();
   for (const experiment::ExperimentPoint* point : experiment::sortedPoints(result)) {
@@ -119,19 +119,19 @@ void writeText(std::ostream& out, const ExperimentResult& result) {
     columns.push_back({title, columns.empty() ? TextTable::Align::Left : TextTable::Align::Right});
   TextTable table(std::move(columns));
   for (const std::vector<std::string>& row : found.rows) table.addRow(row);
-  out << "  " << experiment::findExperiment(result.wish.experiment)->title << "\n\n" << table.text();
+  out << "  " << experiment::findExperiment(result.request.experiment)->title << "\n\n" << table.text();
   out << "\n  Values are medians, and shares are means. Ranges are quartiles (min … max for fewer than five "
          "samples).\n  Ranges of shares are 95 % intervals.\n";
   for (const std::string& remark : result.remarks) out << "  " << remark << '\n';
 }
 
 /// How long it takes, in a sentence.
-std::string estimateText(const workbench::ExperimentWork::Estimate& estimate) {
+std::string estimateText(const workbench::ExperimentJob::Estimate& estimate) {
   if (estimate.seconds) return "This takes " + experiment::durationText(*estimate.seconds) + ".";
   return "The duration is unknown until this model has answered once on this device.";
 }
 
-nlohmann::ordered_json estimateJson(const workbench::ExperimentWork::Estimate& estimate) {
+nlohmann::ordered_json estimateJson(const workbench::ExperimentJob::Estimate& estimate) {
   const auto range = [](const run::CountRange& count) -> nlohmann::ordered_json {
     return {{"least", count.least},
             {"most", count.bounded() ? nlohmann::ordered_json(count.most) : nlohmann::ordered_json()}};
@@ -167,16 +167,16 @@ experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Benc
 /// Takes documents and question from the file of --query; an augment finds its documents now. `model`:
 /// becomes the one that was loaded for it, if one was. False: the file is wrong, which was said.
 bool takeDocuments(const Context& context, const BenchExperimentOptions& options,
-                   experiment::ExperimentWish& wish, std::shared_ptr<workbench::ModelBundle>& model) {
+                   experiment::ExperimentRequest& request, std::shared_ptr<workbench::ModelBundle>& model) {
   QueryOptions given = queryOptions(options.query);
   retrieveWith(given, options.query, context, options.session.settings.model, modelOptions(options.session));
   const auto planned = planFile(options.queryFile, given, context.streams);
   warnOfUnused(given, context.streams);
   if (!planned) return false;
   model = given.retriever->model();
-  wish.source = experiment::DocumentSource::Own;
+  request.source = experiment::DocumentSource::Own;
   try {
-    wish.own =
+    request.own =
         std::make_shared<const experiment::OwnDocuments>(planned->query(), inputName(options.queryFile));
   } catch (const Failure& failure) {
     Error error = failure.error();
@@ -187,12 +187,12 @@ bool takeDocuments(const Context& context, const BenchExperimentOptions& options
 }
 
 ExitCode runOne(const Context& context, const Experiment& experiment, const BenchExperimentOptions& options) {
-  experiment::ExperimentWish wish = options.wish;
+  experiment::ExperimentRequest request = options.request;
   std::shared_ptr<workbench::ModelBundle> model;
-  if (!options.queryFile.empty() && !takeDocuments(context, options, wish, model))
+  if (!options.queryFile.empty() && !takeDocuments(context, options, request, model))
     return ExitCode::WrongInput;
   try {
-    wish = experiment::completed(std::move(wish));
+    request = experiment::completed(std::move(request));
   } catch (const Failure& failure) {
     refuseOption("--" + failure.error().place, failure.error().found, failure.error().expected);
   }
@@ -207,11 +207,11 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
     return loadChosenModel(session, context.backends);
   };
   CommandService service(context, std::move(own));
-  const auto paces = std::make_shared<workbench::PaceBook>(context.streams.paceFile);
+  const auto paces = std::make_shared<workbench::SpeedRecords>(context.streams.paceFile);
   const auto work =
-      std::make_shared<workbench::ExperimentWork>(options.session.settings, std::move(wish), paces);
+      std::make_shared<workbench::ExperimentJob>(options.session.settings, std::move(request), paces);
   bool isSaid = false;
-  const workbench::WorkHandle handle = service.carryOut(work, [&] {
+  const workbench::JobHandle handle = service.carryOut(work, [&] {
     const ExperimentResult now = work->result();
     // Where standard error is no terminal, it has errors and warnings alone.
     const auto estimate = work->estimate();
@@ -224,7 +224,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   });
   // What was measured before a stop stands.
   const ExperimentResult result = work->result();
-  ExitCode code = handle.state() == workbench::WorkState::Stopped ? ExitCode::Stopped : ExitCode::Fine;
+  ExitCode code = handle.state() == workbench::JobState::Stopped ? ExitCode::Stopped : ExitCode::Fine;
   try {
     handle.rethrow();
   } catch (const Failure& failure) {
@@ -261,13 +261,13 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   command->footer(std::string(experiment.brief) + "\n\nExample:\n  spanq bench " + experiment.name +
                   " --repeats 3 --picture " + experiment.name + ".svg\n");
   const auto options = std::make_shared<BenchExperimentOptions>();
-  options->wish.experiment = experiment.name;
-  options->wish.repeats = experiment.repeats;
+  options->request.experiment = experiment.name;
+  options->request.repeats = experiment.repeats;
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model", "chat_template"});
   for (const experiment::ExperimentField& field : experiment::fieldsOf(experiment)) {
     const std::string help = std::string(field.name) + ": " + lowered(field.help) + rangeText(field);
-    command->add_option(std::string("--") + field.key, options->wish.values[field.key], help)
+    command->add_option(std::string("--") + field.key, options->request.values[field.key], help)
         ->type_name(typeName(field.kind));
   }
   if (experiment::takesOwnDocuments(experiment)) {
@@ -280,15 +280,15 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
         ->type_name("FILE");
     if (experiment.own.judges) {
       command
-          ->add_option("--expect", options->wish.expected,
+          ->add_option("--expect", options->request.expected,
                        "Right answer to the question of --query. Without it, answers are not graded")
           ->type_name("TEXT");
     }
     addSettingOption(*command, options->query);
     addRetrievalOptions(*command, options->query);
   }
-  addNumber(*command, "--repeats", options->wish.repeats, "Runs per point", {1, kMostRepeats});
-  addSeedOption(*command, options->wish.seed, "Seed of the generated texts");
+  addNumber(*command, "--repeats", options->request.repeats, "Runs per point", {1, kMostRepeats});
+  addSeedOption(*command, options->request.seed, "Seed of the generated texts");
   std::vector<std::string> measures;
   for (const experiment::Measure& measure : experiment.measures) measures.emplace_back(measure.key);
   options->measure = measures.front();
@@ -316,14 +316,14 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   command->callback([&context, options, &experiment] {
     options->session.check();
     options->query.check();
-    const auto made = options->wish.values.find(experiment.own.made);
-    if (!options->queryFile.empty() && made != options->wish.values.end() && !made->second.empty())
+    const auto made = options->request.values.find(experiment.own.made);
+    if (!options->queryFile.empty() && made != options->request.values.end() && !made->second.empty())
       refuseOption("--" + made->first, made->second, "no value for documents of --query");
     const std::vector<std::string> retrieving = queryOptions(options->query).givenForRetrieval;
     if (options->queryFile.empty() && !retrieving.empty())
       refuseOption(retrieving.front(), "an option of augment", "--query with an augment");
-    if (options->queryFile.empty() && !options->wish.expected.empty())
-      refuseOption("--expect", options->wish.expected, "--query with the question that it answers");
+    if (options->queryFile.empty() && !options->request.expected.empty())
+      refuseOption("--expect", options->request.expected, "--query with the question that it answers");
     context.action = [&context, options, &experiment] { return runOne(context, experiment, *options); };
   });
 }

@@ -50,7 +50,7 @@ struct BenchNeedleOptions {
 constexpr std::array kCauses = {MissCause::Missed, MissCause::LostCombining, MissCause::ReplyTruncated,
                                 MissCause::NotRun};
 
-std::string portionName(std::int32_t portion) {
+std::string groupName(std::int32_t portion) {
   return portion == 0 ? "all at once" : "k = " + std::to_string(portion);
 }
 
@@ -93,7 +93,7 @@ std::string tableText(const Report& report) {
   for (const NeedleRow& row : report.rows) {
     const experiment::ShareInterval range = experiment::wilsonInterval(row.good, row.trials);
     const bool timed = !row.seconds.samples.empty();
-    table.addRow({std::to_string(row.hayWords), portionName(row.portion), std::to_string(row.longestPrompt),
+    table.addRow({std::to_string(row.hayWords), groupName(row.portion), std::to_string(row.longestPrompt),
                   fmt::format("{} of {}", row.good, row.trials),
                   fmt::format("{:.2f} … {:.2f}", range.low, range.high),
                   fmt::format("{} of {}", row.found, report.needles()),
@@ -116,7 +116,7 @@ std::string missesText(const Report& report) {
                    {"cause", TextTable::Align::Left}});
   for (const NeedleRow& row : report.rows) {
     for (const experiment::NeedleMiss& miss : row.misses) {
-      table.addRow({std::to_string(row.hayWords), portionName(row.portion), std::to_string(miss.trial),
+      table.addRow({std::to_string(row.hayWords), groupName(row.portion), std::to_string(miss.trial),
                     std::to_string(miss.document + 1), miss.name, experiment::missCauseName(miss.cause)});
     }
   }
@@ -138,7 +138,7 @@ void writeText(std::ostream& out, const Report& report) {
                      report.context);
   for (const NeedleRow& row : report.rows) {
     if (!row.firstFailure) continue;
-    out << "  not run, with hay of " << counted(row.hayWords, "word") << ", " << portionName(row.portion)
+    out << "  not run, with hay of " << counted(row.hayWords, "word") << ", " << groupName(row.portion)
         << ": " << *row.firstFailure << '\n';
   }
   if (report.options.misses) out << '\n' << missesText(report);
@@ -202,7 +202,7 @@ std::string localityPicture(const Report& report, const std::string& model) {
                                        report.options.needle.documents)};
   std::vector<double> places;
   for (const std::int32_t portion : report.options.needle.portions) {
-    experiment::ChartSeries series{.name = portionName(portion), .points = {}};
+    experiment::ChartSeries series{.name = groupName(portion), .points = {}};
     for (const NeedleRow* row : report.rowsOf(portion)) {
       const experiment::ShareInterval range = experiment::wilsonInterval(row->good, row->trials);
       series.points.push_back({.x = static_cast<double>(row->hayWords),
@@ -235,7 +235,7 @@ std::string depthPicture(const Report& report, const std::string& model) {
   for (const std::int32_t words : report.options.needle.hayWords)
     chart.columns.push_back(std::to_string(words));
   for (const std::int32_t portion : report.options.needle.portions) {
-    experiment::HeatMapPanel panel{.title = portionName(portion), .cells = {}};
+    experiment::HeatMapPanel panel{.title = groupName(portion), .cells = {}};
     for (std::size_t document = 0; document < static_cast<std::size_t>(documents); ++document) {
       std::vector<std::optional<experiment::HeatMapCell>>& cells = panel.cells.emplace_back();
       for (const NeedleRow* row : report.rowsOf(portion)) {
@@ -271,7 +271,7 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
         workbench::makeSession(bundle, options.session.config(), sink);
     for (const std::int32_t words : options.needle.hayWords) {
       for (const std::int32_t portion : options.needle.portions) {
-        tell(fmt::format("hay of {}, {}", counted(words, "word"), portionName(portion)));
+        tell(fmt::format("hay of {}, {}", counted(words, "word"), groupName(portion)));
         report.rows.push_back(
             experiment::measureNeedle(*session, options.needle, words, portion, context.stop));
       }

@@ -96,7 +96,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addCache(app, context);
     addBench(app, context);
     addRemote(app, context);
-    addTwin(app, context);
+    addSimulator(app, context);
     addLesson(app, context);
     addServe(app, context);
     addCompletion(app, context);

@@ -40,7 +40,7 @@ void addDevices(CLI::App& app, Context& context);
 void addCache(CLI::App& app, Context& context);
 void addBench(CLI::App& app, Context& context);
 void addRemote(CLI::App& app, Context& context);
-void addTwin(CLI::App& app, Context& context);
+void addSimulator(CLI::App& app, Context& context);
 void addLesson(CLI::App& app, Context& context);
 void addServe(CLI::App& app, Context& context);
 

@@ -15,8 +15,8 @@
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/warm_work.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/warm_job.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -302,8 +302,8 @@ class WarmCommand {
         {.model = m_model, .session = config, .recorder = m_recorder, .settings = {}, .loadBeside = {}});
     std::vector<workbench::WarmText> texts;
     for (const fs::path& path : documents) texts.emplace_back([path] { return textOf(path); });
-    const auto work = std::make_shared<workbench::WarmWork>(m_options.session.settings, std::move(texts));
-    const workbench::WorkHandle handle = service.carryOut(work, [&] { look(*work, documents); });
+    const auto work = std::make_shared<workbench::WarmJob>(m_options.session.settings, std::move(texts));
+    const workbench::JobHandle handle = service.carryOut(work, [&] { look(*work, documents); });
     showProgress(m_context, "");
     handle.rethrow();
     write(config);
@@ -314,7 +314,7 @@ class WarmCommand {
 
  private:
   /// Shows what is new: the document that is being computed, what was wrong, what was found.
-  void look(const workbench::WarmWork& work, const std::vector<fs::path>& documents) {
+  void look(const workbench::WarmJob& work, const std::vector<fs::path>& documents) {
     takeEvents();
     const std::vector<workbench::WarmedDocument> warmed = work.warmed();
     for (; m_shown < warmed.size(); ++m_shown)

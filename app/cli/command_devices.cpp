@@ -24,12 +24,12 @@ ExitCode showDevices(const Context& context, bool isJson) {
     nlohmann::ordered_json json{{"device", device.name}, {"is_usable", device.isUsable()}};
     if (!device.description.empty()) json["description"] = device.description;
     if (device.memoryBytes > 0) json["memory_bytes"] = device.memoryBytes;
-    if (!device.isUsable()) json["obstacle"] = device.obstacle;
+    if (!device.isUsable()) json["obstacle"] = device.reason;
     list.push_back(std::move(json));
     table.addRow(
         {device.name, device.description.empty() ? "–" : device.description,
          device.memoryBytes == 0 ? "–" : fixed(static_cast<double>(device.memoryBytes) / kGibi, 1) + " GiB",
-         device.isUsable() ? "yes" : "no: " + device.obstacle});
+         device.isUsable() ? "yes" : "no: " + device.reason});
   }
   if (isJson) {
     nlohmann::ordered_json json;

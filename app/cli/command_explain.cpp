@@ -16,10 +16,10 @@
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
+#include "engine/simulator/servers.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/trace_file.h"
-#include "engine/twin/servers.h"
-#include "engine/workbench/servers/twin_forecast.h"
+#include "engine/workbench/servers/simulator_forecast.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@
 namespace spanscope::cli {
 namespace {
 
-struct TwinOptions {
+struct SimulatorOptions {
   std::string server;                 ///< empty: none
   std::optional<std::int32_t> slots;  ///< of llama-server
   std::optional<std::int32_t> chunk;  ///< its --cache-reuse
@@ -47,20 +47,21 @@ struct TwinOptions {
 };
 
 /// A prompt of a plan, and what is found of it.
-struct TwinStep {
+struct SimulatorStep {
   StepIndex step = 0;
   std::int64_t prompt = 0;  ///< tokens
   bool holdsReply = false;  ///< which is not known, and counts with the longest that it may be
-  twin::Answer answer;
+  simulator::Answer answer;
   workbench::FoundRange found;  ///< in all cases that were tried
   bool isExact() const { return found.isExact() && !holdsReply; }
 };
 
-class TwinForecast {
+class SimulatorForecast {
  public:
   /// Opens the twin with an empty cache. A block size that `options` was given is the server's; other
   /// settings of policy and pool mean nothing to it. Throws Failure.
-  TwinForecast(const CLI::App& command, const PredictionOptions& options, const TwinOptions& twin);
+  SimulatorForecast(const CLI::App& command, const PredictionOptions& options,
+                    const SimulatorOptions& simulator);
 
   /// As ReusePrediction::use().
   void use(workbench::RunSettings settings);
@@ -69,8 +70,8 @@ class TwinForecast {
   /// not: an inner prompt would be computed again in the outer one. Replies are not known beforehand: each is
   /// as many unknown tokens as one may expect. Nothing if this plan or one before cannot be run, or if it was
   /// stopped. `queryJson`: the query of the plan, for the trace.
-  std::optional<std::vector<TwinStep>> forecast(const plan::Plan& plan, const std::string& queryJson,
-                                                const std::stop_token& stop);
+  std::optional<std::vector<SimulatorStep>> forecast(const plan::Plan& plan, const std::string& queryJson,
+                                                     const std::stop_token& stop);
   /// What has been told so far, where a trace is wanted; each query is a run.
   std::vector<trace::Event> events() const { return m_story->events(); }
 
@@ -78,16 +79,16 @@ class TwinForecast {
   std::string setting() const;
   /// The steps with the server as JSON; its steps are null if there are none.
   nlohmann::ordered_json json(const plan::Plan& plan,
-                              const std::optional<std::vector<TwinStep>>& steps) const;
+                              const std::optional<std::vector<SimulatorStep>>& steps) const;
 
  private:
-  const twin::Server* m_server;
+  const simulator::Server* m_server;
   ReusePrediction m_prompts;
   std::int32_t m_maxTokens;  ///< of replies without a limit of their own; 0: none
-  std::unique_ptr<twin::Twin> m_twin;
-  std::optional<workbench::TwinCases> m_cases;  ///< of m_twin
-  std::size_t m_steps = 0;                      ///< that it has got
-  std::optional<workbench::TwinStory> m_story;  ///< of m_twin; none: no trace is wanted
+  std::unique_ptr<simulator::Simulator> m_simulator;
+  std::optional<workbench::SimulatorCases> m_cases;  ///< of m_simulator
+  std::size_t m_steps = 0;                           ///< that it has got
+  std::optional<workbench::SimulatedTrace> m_story;  ///< of m_simulator; none: no trace is wanted
 };
 
 constexpr const char* kReplyNote = "  A prompt contains an answer. It counts with its max length.\n";
@@ -107,27 +108,28 @@ PredictionOptions plainPrompts(PredictionOptions options) {
   return options;
 }
 
-std::int64_t countOf(const TwinStep& step, twin::Fate fate) {
+std::int64_t countOf(const SimulatorStep& step, simulator::Fate fate) {
   std::int64_t count = 0;
-  for (const twin::FateRun& run : step.answer.fates)
+  for (const simulator::FateRun& run : step.answer.fates)
     if (run.fate == fate) count += run.count;
   return count;
 }
 
-struct TwinSums {
+struct SimulatorSums {
   std::int64_t prompt = 0;
   std::int64_t found = 0;
   std::int64_t moved = 0;
 
-  void add(const TwinStep& step) {
+  void add(const SimulatorStep& step) {
     prompt += step.prompt;
-    found += countOf(step, twin::Fate::Found);
-    moved += countOf(step, twin::Fate::Moved);
+    found += countOf(step, simulator::Fate::Found);
+    moved += countOf(step, simulator::Fate::Moved);
   }
   std::int64_t computed() const { return prompt - found - moved; }
 };
 
-std::vector<std::string> cellsOf(std::string step, std::string node, const TwinSums& sums, bool isExact) {
+std::vector<std::string> cellsOf(std::string step, std::string node, const SimulatorSums& sums,
+                                 bool isExact) {
   const std::string about = isExact ? "" : "≈ ";
   return {std::move(step),
           std::move(node),
@@ -137,22 +139,22 @@ std::vector<std::string> cellsOf(std::string step, std::string node, const TwinS
           about + std::to_string(sums.computed())};
 }
 
-std::string fateTable(const TwinStep& step) {
+std::string fateTable(const SimulatorStep& step) {
   TextTable table({{"tokens", TextTable::Align::Left}, {"count"}, {"why", TextTable::Align::Left}});
-  for (const twin::FateRun& run : step.answer.fates) {
+  for (const simulator::FateRun& run : step.answer.fates) {
     table.addRow({std::to_string(run.begin) + "–" + std::to_string(run.begin + run.count - 1),
                   std::to_string(run.count),
-                  std::string(twin::fateName(run.fate)) + ": " + twin::fateSentence(run.fate)});
+                  std::string(simulator::fateName(run.fate)) + ": " + simulator::fateSentence(run.fate)});
   }
   return table.text();
 }
 
 /// Adds --as, --slots and --cache-reuse. --as implies a prediction.
-void addTwinOptions(CLI::App& command, TwinOptions& options) {
+void addSimulatorOptions(CLI::App& command, SimulatorOptions& options) {
   const char* const group = "Predicted reuse";
   CLI::Option* as =
       command.add_option("--as", options.server, "Predict what the cache of this server would reuse");
-  as->check(CLI::IsMember(twin::serverNames()))->group(group);
+  as->check(CLI::IsMember(simulator::serverNames()))->group(group);
   addNumber(command, "--slots", options.slots,
             "Slots of llama-server (-np). Default: four slots with a shared cache",
             Range<std::int32_t>{1, 4096})
@@ -170,40 +172,41 @@ void addTwinOptions(CLI::App& command, TwinOptions& options) {
       ->group(group);
 }
 
-TwinForecast::TwinForecast(const CLI::App& command, const PredictionOptions& options, const TwinOptions& twin)
-    : m_server(twin::findServer(twin.server)),
+SimulatorForecast::SimulatorForecast(const CLI::App& command, const PredictionOptions& options,
+                                     const SimulatorOptions& simulator)
+    : m_server(simulator::findServer(simulator.server)),
       m_prompts(plainPrompts(options)),
       m_maxTokens(options.session.settings.maxTokens) {
   const bool hasBlockSize = command.get_option("--block-size")->count() > 0;
-  const twin::Settings settings{.cacheTokens = 0,
-                                .blockSize = hasBlockSize ? options.session.settings.blockSize : 0,
-                                .slots = twin.slots.value_or(0),
-                                .chunk = twin.chunk.value_or(0)};
-  m_twin = m_server->open(settings);
-  m_cases.emplace(*m_twin);
-  if (twin.trace.empty()) return;
+  const simulator::Settings settings{.cacheTokens = 0,
+                                     .blockSize = hasBlockSize ? options.session.settings.blockSize : 0,
+                                     .slots = simulator.slots.value_or(0),
+                                     .chunk = simulator.chunk.value_or(0)};
+  m_simulator = m_server->open(settings);
+  m_cases.emplace(*m_simulator);
+  if (simulator.trace.empty()) return;
   // The tokenizer is that of the prompts, which this object has.
-  m_story.emplace(workbench::TwinStoryTitle{.server = m_server,
-                                            .name = m_server->title,
-                                            .setup = m_server->setup(settings),
-                                            .model = modelDirectory(options.session).string(),
-                                            .atOnce = remote::kStandardAtOnce},
-                  *m_twin,
+  m_story.emplace(workbench::SimulatedTraceTitle{.server = m_server,
+                                                 .name = m_server->title,
+                                                 .setup = m_server->setup(settings),
+                                                 .model = modelDirectory(options.session).string(),
+                                                 .atOnce = remote::kStandardAtOnce},
+                  *m_simulator,
                   std::shared_ptr<const text::Tokenizer>(std::shared_ptr<void>(), &m_prompts.tokenizer()));
 }
 
-void TwinForecast::use(workbench::RunSettings settings) {
+void SimulatorForecast::use(workbench::RunSettings settings) {
   makePlain(settings);
   m_maxTokens = settings.maxTokens;
   m_prompts.use(settings);
 }
 
-std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& plan,
-                                                            const std::string& queryJson,
-                                                            const std::stop_token& stop) {
+std::optional<std::vector<SimulatorStep>> SimulatorForecast::forecast(const plan::Plan& plan,
+                                                                      const std::string& queryJson,
+                                                                      const std::stop_token& stop) {
   const auto predicted = m_prompts.predict(plan, stop);
   if (!predicted || predicted->stopped || predicted->error) return std::nullopt;
-  std::vector<TwinStep> steps;
+  std::vector<SimulatorStep> steps;
   std::vector<workbench::ServerPrompt> prompts;
   for (const StepIndex index : predicted->order) {
     const auto found = std::find_if(predicted->steps.begin(), predicted->steps.end(),
@@ -225,8 +228,8 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
                      .found = {}});
   }
   constexpr std::size_t kAtOnce = remote::kStandardAtOnce;
-  std::vector<twin::Answer> answers =
-      m_story ? m_story->serve(queryJson, prompts) : workbench::answersOf(*m_twin, prompts, kAtOnce);
+  std::vector<simulator::Answer> answers =
+      m_story ? m_story->serve(queryJson, prompts) : workbench::answersOf(*m_simulator, prompts, kAtOnce);
   const std::vector<workbench::FoundRange> found = m_cases->serve(prompts, answers, kAtOnce, stop).prompts;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].found = found[i];
@@ -236,22 +239,22 @@ std::optional<std::vector<TwinStep>> TwinForecast::forecast(const plan::Plan& pl
   return steps;
 }
 
-std::string TwinForecast::setting() const {
+std::string SimulatorForecast::setting() const {
   return std::string(m_server->title) + " " + m_server->version +
          ", starting empty, without a size limit; steps as remote run sends them";
 }
 
 /// Lines of text, each ended by a newline.
-std::string twinText(const plan::Plan& plan, const std::optional<std::vector<TwinStep>>& steps) {
+std::string simulatorText(const plan::Plan& plan, const std::optional<std::vector<SimulatorStep>>& steps) {
   if (!steps) return "  not predicted: the query cannot run\n";
   if (steps->empty()) return "  The query generates nothing, so there is no prompt.\n";
   TextTable table(
       {{"step"}, {"node", TextTable::Align::Left}, {"prompt"}, {"found"}, {"moved"}, {"computed"}});
-  TwinSums all;
+  SimulatorSums all;
   bool holdsReply = false;
   bool isExact = true;
-  for (const TwinStep& step : *steps) {
-    TwinSums sums;
+  for (const SimulatorStep& step : *steps) {
+    SimulatorSums sums;
     sums.add(step);
     all.add(step);
     table.addRow(cellsOf(std::to_string(step.step), stepName(plan, step.step), sums, step.isExact()));
@@ -261,23 +264,23 @@ std::string twinText(const plan::Plan& plan, const std::optional<std::vector<Twi
   if (steps->size() > 1) table.addRow(cellsOf("", "in all", all, isExact));
   const std::string note = std::string(holdsReply ? kReplyNote : "") + (isExact ? "" : kDoubtNote);
   std::string text = table.text() + note;
-  for (const TwinStep& step : *steps) {
+  for (const SimulatorStep& step : *steps) {
     text += "  Tokens of step " + std::to_string(step.step) + ": " + stepName(plan, step.step) + "\n";
     text += fateTable(step);
   }
   return text;
 }
 
-nlohmann::ordered_json TwinForecast::json(const plan::Plan& plan,
-                                          const std::optional<std::vector<TwinStep>>& steps) const {
+nlohmann::ordered_json SimulatorForecast::json(const plan::Plan& plan,
+                                               const std::optional<std::vector<SimulatorStep>>& steps) const {
   using Json = nlohmann::ordered_json;
   Json json{{"server", m_server->name}, {"version", m_server->version}, {"steps", nullptr}};
   if (!steps) return json;
   Json rows = Json::array();
-  for (const TwinStep& step : *steps) {
+  for (const SimulatorStep& step : *steps) {
     Json runs = Json::array();
-    for (const twin::FateRun& run : step.answer.fates)
-      runs.push_back({{"begin", run.begin}, {"count", run.count}, {"fate", twin::fateName(run.fate)}});
+    for (const simulator::FateRun& run : step.answer.fates)
+      runs.push_back({{"begin", run.begin}, {"count", run.count}, {"fate", simulator::fateName(run.fate)}});
     rows.push_back({{"step", step.step},
                     {"node", plan.steps[step.step].node},
                     {"prompt", step.prompt},
@@ -297,7 +300,7 @@ struct ExplainCommandOptions {
   std::vector<std::string> files;
   QueryOptionTexts query;
   PredictionOptions prediction;
-  TwinOptions twin;
+  SimulatorOptions simulator;
   bool trees = false;
   bool json = false;
   bool dot = false;
@@ -334,19 +337,19 @@ class ExplainCommand {
     const std::vector<InputFile> files = readInputFiles(m_options.files, m_streams);
     openPrediction(settings, files);
     std::optional<OutputFile> trace;
-    if (!m_options.twin.trace.empty()) {
-      trace.emplace(m_options.twin.trace, OutputRules{.inputs = m_options.query.book->files,
-                                                      .unfinished = m_streams.unfinished,
-                                                      .stop = m_context.stop});
+    if (!m_options.simulator.trace.empty()) {
+      trace.emplace(m_options.simulator.trace, OutputRules{.inputs = m_options.query.book->files,
+                                                           .unfinished = m_streams.unfinished,
+                                                           .stop = m_context.stop});
     }
     for (const InputFile& file : files) {
       settings.checkServer(file);
       const workbench::RunSettings own = settings.of(file);
       if (m_prediction) m_prediction->use(own);
-      if (m_twin) m_twin->use(own);
+      if (m_simulator) m_simulator->use(own);
       QueryOptions asked = withSettings(given, m_options.query, own);
       // What a server would find is of what it would be sent (exports::chatRequests).
-      if (m_twin) {
+      if (m_simulator) {
         asked.plan.distribute = false;
         asked.plan.outputForm = plan::OutputForm::Anew;
       }
@@ -359,7 +362,7 @@ class ExplainCommand {
     }
     warnOfUnused(given, m_streams);
     if (trace) {
-      trace->write(trace::traceBytes(m_twin->events(), {.program = "spanq " SPANSCOPE_VERSION}));
+      trace->write(trace::traceBytes(m_simulator->events(), {.program = "spanq " SPANSCOPE_VERSION}));
       trace->commit();
     }
     return code;
@@ -367,7 +370,7 @@ class ExplainCommand {
 
  private:
   /// Of this program's own cache.
-  bool isPredicted() const { return m_options.prediction.isWanted && m_options.twin.server.empty(); }
+  bool isPredicted() const { return m_options.prediction.isWanted && m_options.simulator.server.empty(); }
 
   /// As `spanq run` does: with the model and cache that documents ask for, unless an option says otherwise.
   void openPrediction(const CommandSettings& settings, const std::vector<InputFile>& files) {
@@ -377,7 +380,8 @@ class ExplainCommand {
       prediction.session.check();
     }
     if (isPredicted() || prediction.layouts) m_prediction.emplace(prediction);
-    if (!m_options.twin.server.empty()) m_twin.emplace(*m_options.command, prediction, m_options.twin);
+    if (!m_options.simulator.server.empty())
+      m_simulator.emplace(*m_options.command, prediction, m_options.simulator);
     if (!m_options.dot) m_tokenizer = text::loadTokenizer(modelDirectory(prediction.session));
   }
 
@@ -391,9 +395,9 @@ class ExplainCommand {
     std::optional<run::Prediction> predicted;
     if (isPredicted()) predicted = m_prediction->predict(plan, m_context.stop);
     if (predicted && predicted->stopped) return false;
-    std::optional<std::vector<TwinStep>> found;
-    if (m_twin) {
-      found = m_twin->forecast(plan, query::writeCanonical(planned.query()), m_context.stop);
+    std::optional<std::vector<SimulatorStep>> found;
+    if (m_simulator) {
+      found = m_simulator->forecast(plan, query::writeCanonical(planned.query()), m_context.stop);
       if (m_context.stop.stop_requested()) return false;
     }
     std::optional<experiment::LayoutComparison> layouts;
@@ -410,7 +414,7 @@ class ExplainCommand {
         json = withEntry(json, "parameters", parametersJson(parameters, planned.values));
       if (isPredicted())
         json = withEntry(json, "prediction", predictionJson(plan, predicted, m_prediction->blockSize()));
-      if (m_twin) json = withEntry(json, "twin", m_twin->json(plan, found));
+      if (m_simulator) json = withEntry(json, "twin", m_simulator->json(plan, found));
       if (layouts) json = withEntry(json, "layouts", layoutsJson(*layouts));
       out << json;
     } else if (m_options.dot) {
@@ -419,7 +423,7 @@ class ExplainCommand {
       if (m_options.files.size() > 1) out << "── " << inputName(file) << '\n';
       out << parameterTable(parameters, planned.values) << plan::explain(plan, explain);
       if (layouts) out << "Layouts: policy " << m_prediction->policy() << '\n' << layoutTable(*layouts);
-      if (m_twin) out << "On " << m_twin->setting() << '\n' << twinText(plan, found);
+      if (m_simulator) out << "On " << m_simulator->setting() << '\n' << simulatorText(plan, found);
       if (isPredicted()) {
         out << "Predicted reuse: " << m_prediction->setting() << '\n'
             << predictionText(plan, predicted, m_prediction->blockSize(),
@@ -433,7 +437,7 @@ class ExplainCommand {
   const Streams& m_streams;
   const ExplainCommandOptions& m_options;
   std::optional<ReusePrediction> m_prediction;
-  std::optional<TwinForecast> m_twin;
+  std::optional<SimulatorForecast> m_simulator;
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< that measures prompts
 };
 
@@ -463,7 +467,7 @@ void addExplain(CLI::App& app, Context& context) {
                          ->excludes(json)
                          ->excludes(trees);
   addPredictionOptions(*command, options->prediction);
-  addTwinOptions(*command, options->twin);
+  addSimulatorOptions(*command, options->simulator);
   dot->excludes(command->get_option("--predict"))
       ->excludes(command->get_option("--why"))
       ->excludes(command->get_option("--layouts"))
@@ -472,7 +476,7 @@ void addExplain(CLI::App& app, Context& context) {
 
   command->callback([&context, options, command] {
     // A forecast for another server is one.
-    options->prediction.isWanted = options->prediction.isWanted || !options->twin.server.empty();
+    options->prediction.isWanted = options->prediction.isWanted || !options->simulator.server.empty();
     checkPredictionOptions(*command, options->prediction);
     options->prediction.session.check();
     options->query.check();

@@ -13,7 +13,7 @@
 #include "engine/workbench/finder/model_finder.h"
 #include "engine/workbench/finder/recent_models.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/model_problem.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/setting_choices.h"
 #include "engine/workbench/template_facts.h"

@@ -23,9 +23,9 @@
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/retrieval.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/work.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/run_job.h"
 #include "engine/workbench/setting_choices.h"
 
 #include <CLI/CLI.hpp>
@@ -222,23 +222,23 @@ class RunCommand {
   /// Does something with the session, which is opened where it is not open yet. `look`: see CommandService.
   void inSession(std::function<void(run::Session&, const std::stop_token&)> does,
                  const std::function<void()>& look = {}) {
-    const auto work = std::make_shared<workbench::FunctionWork>(
-        [does = std::move(does)](workbench::Workplace& place, const std::stop_token& stop) {
+    const auto work = std::make_shared<workbench::FunctionJob>(
+        [does = std::move(does)](workbench::JobContext& place, const std::stop_token& stop) {
           does(place.sessionFor({}), stop);
         });
     m_service.carryOut(work, look).rethrow();
   }
 
   /// Runs a plan and shows its events as they come.
-  std::shared_ptr<workbench::RunWork> runLive(const Job& job, const run::RunOptions& options,
-                                              RunPrinter& view, experiment::FinishedReplies& gathered) {
+  std::shared_ptr<workbench::RunJob> runLive(const Job& job, const run::RunOptions& options, RunPrinter& view,
+                                             experiment::FinishedReplies& gathered) {
     const std::shared_ptr<const plan::Plan> plan(job.planned, &job.planned->plan);
-    const auto work = std::make_shared<workbench::RunWork>(
+    const auto work = std::make_shared<workbench::RunJob>(
         job.planned->settings,
-        workbench::RunWork::Preparation{.prepare = [&](workbench::Workplace&, const retrieve::Watch&) {
-          return workbench::RunWork::Prepared{.plan = plan, .options = options};
+        workbench::RunJob::Preparation{.prepare = [&](workbench::JobContext&, const retrieve::Watch&) {
+          return workbench::RunJob::Prepared{.plan = plan, .options = options};
         }});
-    const workbench::WorkHandle handle = m_service.carryOut(work, [&] {
+    const workbench::JobHandle handle = m_service.carryOut(work, [&] {
       std::vector<trace::Event> events;
       m_recorder->drain(events);
       for (const trace::Event& event : events) {
@@ -274,7 +274,7 @@ class RunCommand {
     options.explain = plan::explain(plan);
     RunPrinter view(streams, plan, m_options.json, inputName(job.file), m_options.session.config().blockSize);
     experiment::FinishedReplies gathered;
-    const std::shared_ptr<workbench::RunWork> work = runLive(job, options, view, gathered);
+    const std::shared_ptr<workbench::RunJob> work = runLive(job, options, view, gathered);
     // Nothing where the run was stopped before it began.
     run::RunResult result{.outcome = trace::RunOutcome::Stopped, .error = {}, .steps = {}, .answer = {}};
     if (work->result()) result = *work->result();

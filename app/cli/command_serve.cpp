@@ -14,8 +14,8 @@
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/service/job_service.h"
 #include "engine/workbench/service/served_engine.h"
-#include "engine/workbench/service/work_service.h"
 
 #include <CLI/CLI.hpp>
 
@@ -108,13 +108,13 @@ ExitCode serve(const Context& context, ServeOptions options, const CLI::App& com
   const auto model =
       std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends, true));
   const workbench::OwnModel own = ownModel(model, options.session);
-  workbench::WorkplaceWatcher nobody;
-  workbench::WorkService service(context.backends, nobody, own);
+  workbench::JobContextWatcher nobody;
+  workbench::JobService service(context.backends, nobody, own);
   workbench::ServedEngine engine(service, options.session.settings, model, own.session, own.recorder);
   server::Server server(std::move(config), engine);
   // A pool that does not fit is told now, and not to the first client.
-  const workbench::WorkHandle opened = service.submit(std::make_shared<workbench::FunctionWork>(
-      [](workbench::Workplace& place, const std::stop_token& stop) { place.sessionFor({}, stop); }));
+  const workbench::JobHandle opened = service.submit(std::make_shared<workbench::FunctionJob>(
+      [](workbench::JobContext& place, const std::stop_token& stop) { place.sessionFor({}, stop); }));
   opened.wait();
   opened.rethrow();
   if (streams.endsByItself != nullptr) *streams.endsByItself = true;
@@ -131,8 +131,8 @@ ExitCode serve(const Context& context, ServeOptions options, const CLI::App& com
   serveUntilStopped(*own.recorder, context.stop);
   server.finish();
   service
-      .submit(std::make_shared<workbench::FunctionWork>(
-          [](workbench::Workplace& place, const std::stop_token& stop) {
+      .submit(std::make_shared<workbench::FunctionJob>(
+          [](workbench::JobContext& place, const std::stop_token& stop) {
             place.openSession().finishKeeping(stop);
           }))
       .wait();

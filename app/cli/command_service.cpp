@@ -24,12 +24,12 @@ workbench::OwnModel ownModel(std::shared_ptr<workbench::ModelBundle> model, cons
 CommandService::CommandService(const Context& context, workbench::OwnModel own)
     : m_context(context), m_service(context.backends, m_nobody, std::move(own)) {}
 
-workbench::WorkHandle CommandService::carryOut(std::shared_ptr<workbench::Work> work,
-                                               const std::function<void()>& look) {
+workbench::JobHandle CommandService::carryOut(std::shared_ptr<workbench::Job> work,
+                                              const std::function<void()>& look) {
   constexpr std::chrono::milliseconds kPeriod(15);
-  workbench::WorkHandle handle = m_service.submit(std::move(work));
+  workbench::JobHandle handle = m_service.submit(std::move(work));
   // It begins at once, also under a stop: what a work says of itself then is what the command reports.
-  while (handle.state() == workbench::WorkState::Waiting) std::this_thread::yield();
+  while (handle.state() == workbench::JobState::Waiting) std::this_thread::yield();
   const std::stop_callback stopped(m_context.stop, [&handle] { handle.stop(); });
   while (!handle.waitFor(kPeriod)) {
     if (look) look();
@@ -42,7 +42,7 @@ void CommandService::measure(const std::function<void(const Tell& tell)>& measur
   workbench::Published<std::string> doing;
   std::exception_ptr thrown;
   const auto work =
-      std::make_shared<workbench::FunctionWork>([&](workbench::Workplace&, const std::stop_token&) {
+      std::make_shared<workbench::FunctionJob>([&](workbench::JobContext&, const std::stop_token&) {
         try {
           measurement([&doing](const std::string& now) { doing.set(now); });
         } catch (...) {

@@ -4,9 +4,9 @@
 #include "app/cli/command.h"
 #include "app/cli/session_options.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/service/work.h"
-#include "engine/workbench/service/work_service.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/job_service.h"
 
 #include <functional>
 #include <memory>
@@ -27,8 +27,7 @@ class CommandService {
   /// Has a work done, on the service's thread, so that the engine never waits for the terminal. `look` is
   /// called as often as a person can see, and once more when the work has ended. What stops the command stops
   /// the work. Returns the handle of the work, which has ended.
-  workbench::WorkHandle carryOut(std::shared_ptr<workbench::Work> work,
-                                 const std::function<void()>& look = {});
+  workbench::JobHandle carryOut(std::shared_ptr<workbench::Job> work, const std::function<void()>& look = {});
 
   /// Says what a measurement does now.
   using Tell = std::function<void(const std::string& doing)>;
@@ -38,8 +37,8 @@ class CommandService {
 
  private:
   const Context& m_context;
-  workbench::WorkplaceWatcher m_nobody;
-  workbench::WorkService m_service;
+  workbench::JobContextWatcher m_nobody;
+  workbench::JobService m_service;
 };
 
 }  // namespace spanscope::cli

@@ -16,7 +16,7 @@
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/problems.h"
-#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/model_problem.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
 
@@ -75,8 +75,8 @@ struct Checked {
 /// What a run of the document would say of its files.
 document::ProblemContext contextOf(query::Surroundings& surroundings) {
   document::ProblemContext context;
-  context.fileObstacle = [&surroundings](const std::string& path,
-                                         document::FileUse use) -> std::optional<query::NotGiven> {
+  context.fileReason = [&surroundings](const std::string& path,
+                                       document::FileUse use) -> std::optional<query::NotGiven> {
     if (use == document::FileUse::Text) {
       auto text = query::readTextFile(surroundings, path);
       auto* reason = std::get_if<query::NotGiven>(&text);
@@ -144,7 +144,7 @@ std::vector<document::QueryProblem> problemsOf(const document::Document& documen
   if (devices != nullptr && !document::goesOnlyToServers(document)) {
     context.devices = devices;
     workbench::ModelLook look = workbench::lookAtModel(document.settings);
-    context.modelObstacle = std::move(look.obstacle);
+    context.modelProblem = std::move(look.reason);
     context.guessedTemplate = workbench::guessedTemplate(document.settings);
     model = std::move(look.model);
   }

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/model/config.h"
 #include "engine/workbench/model_names.h"
-#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/model_problem.h"
 #include "engine/workbench/run_options.h"
 
 #include <algorithm>

@@ -26,7 +26,7 @@ std::filesystem::path folderOf(const std::string& file) {
   return file == "-" ? std::filesystem::path(".") : std::filesystem::path(file).parent_path();
 }
 
-void keepIdentity(const std::filesystem::path& file, AnswerBook& book) {
+void keepIdentity(const std::filesystem::path& file, SharedInputs& book) {
   const std::optional<FileIdentity> identity = identityOf(file);
   if (identity) book.files.push_back(*identity);
 }
@@ -41,7 +41,7 @@ bool liesIn(const std::filesystem::path& file, const std::filesystem::path& fold
 
 }  // namespace
 
-QueryInputs::QueryInputs(const std::string& file, const std::vector<std::string>& folders, AnswerBook& book,
+QueryInputs::QueryInputs(const std::string& file, const std::vector<std::string>& folders, SharedInputs& book,
                          const Streams& streams)
     : m_folder(folderOf(file)),
       m_others(folders),

@@ -29,7 +29,7 @@
 namespace spanscope::cli {
 
 /// What all queries of one command share.
-struct AnswerBook {
+struct SharedInputs {
   std::vector<std::string> given;              ///< answers from --answer, in the order of the questions
   std::size_t used = 0;                        ///< how many of `given` were used
   std::map<std::string, std::string> answers;  ///< answers by question
@@ -48,7 +48,7 @@ class QueryInputs final : public query::Surroundings {
  public:
   /// `file` is the name on the command line; "-" counts as lying in the working folder. The book and the
   /// streams must outlive this object. The book notes the files that were read, `file` included.
-  QueryInputs(const std::string& file, const std::vector<std::string>& folders, AnswerBook& book,
+  QueryInputs(const std::string& file, const std::vector<std::string>& folders, SharedInputs& book,
               const Streams& streams);
 
   std::variant<std::string, query::NotGiven> readFile(const std::string& path) override;
@@ -61,7 +61,7 @@ class QueryInputs final : public query::Surroundings {
   std::filesystem::path m_folder;
   std::vector<std::string> m_others;
   query::FileAccess m_files;
-  AnswerBook& m_book;
+  SharedInputs& m_book;
   const Streams& m_streams;
 };
 

@@ -60,14 +60,14 @@ void report(std::ostream& err, const std::string& file, std::vector<query::Diagn
   writeDiagnostics(err, inputName(file), diagnostics);
 }
 
-void noteEnd(AnswerBook& book, const workbench::PipelineResult& made) {
+void noteEnd(SharedInputs& book, const workbench::PipelineResult& made) {
   book.hasAugment |= !made.retrieved.empty();
   book.isFinished &= made.isReached();
 }
 
 /// The parameters of a query that was read, which the book keeps; none where it was not.
 std::vector<query::ParameterInfo> keepParameters(
-    AnswerBook& book, const workbench::PipelineResult& made,
+    SharedInputs& book, const workbench::PipelineResult& made,
     const std::vector<query::ParameterDeclaration>& declarations) {
   const query::Node* const written = made.queryAfter(workbench::Stage::Read);
   if (written == nullptr) {
@@ -340,7 +340,7 @@ void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
   writeDiagnostics(streams.err, "--set", problems);
 }
 
-void warnOfUnusedAnswers(const AnswerBook& book, std::ostream& err) {
+void warnOfUnusedAnswers(const SharedInputs& book, std::ostream& err) {
   if (book.used == book.given.size()) return;
   warn(err, "--answer", std::to_string(book.given.size()),
        book.used == 0 ? "none: the query asks no question"
@@ -361,7 +361,8 @@ void warnOfTextsWithoutValues(const std::string& file, const std::vector<query::
 
 }  // namespace
 
-void warnOfUnusedFolders(const std::vector<std::string>& folders, const AnswerBook& book, std::ostream& err) {
+void warnOfUnusedFolders(const std::vector<std::string>& folders, const SharedInputs& book,
+                         std::ostream& err) {
   for (const std::string& folder : folders) {
     if (!book.readFolders.contains(folder))
       warn(err, "--read-from", onOneLine(folder), "a folder from which something is read");
@@ -369,7 +370,7 @@ void warnOfUnusedFolders(const std::vector<std::string>& folders, const AnswerBo
 }
 
 void warnOfUnused(const QueryOptions& options, const Streams& streams) {
-  const AnswerBook& book = *options.book;
+  const SharedInputs& book = *options.book;
   if (book.isComplete) warnOfUnusedSettings(options, streams);
   if (!book.isFinished) return;
   warnOfUnusedAnswers(book, streams.err);

@@ -27,7 +27,7 @@ struct QueryOptionTexts {
   workbench::RunSettings settings = commandSettings();
   std::vector<std::string> values;   ///< "name=value"
   std::vector<std::string> folders;  ///< folders that queries may read in addition to their own
-  std::shared_ptr<AnswerBook> book = std::make_shared<AnswerBook>();
+  std::shared_ptr<SharedInputs> book = std::make_shared<SharedInputs>();
   std::vector<std::string> rules;  ///< "name=on" or "name=off"
   workbench::RetrievalSettings retrieval;
   const CLI::Option* reducePrompt = nullptr;
@@ -37,7 +37,7 @@ struct QueryOptionTexts {
 /// The options of a command, and what its queries get from outside.
 struct QueryOptions : workbench::PipelineInput {
   std::vector<std::string> folders;
-  std::shared_ptr<AnswerBook> book;
+  std::shared_ptr<SharedInputs> book;
   std::shared_ptr<workbench::Retrieval> retriever;  ///< the object to which `retrieval` points
   std::vector<std::string> givenForRetrieval;       ///< names of given options that only an augment uses
 };
@@ -73,7 +73,8 @@ void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Co
 void warnOfUnused(const QueryOptions& options, const Streams& streams);
 
 /// The part of these warnings for a command that has no other such options.
-void warnOfUnusedFolders(const std::vector<std::string>& folders, const AnswerBook& book, std::ostream& err);
+void warnOfUnusedFolders(const std::vector<std::string>& folders, const SharedInputs& book,
+                         std::ostream& err);
 
 /// A planned query with its parameters.
 struct PlannedFile {

@@ -78,7 +78,7 @@ void RunPrinter::take(const trace::Event& event) {
     if (ended->text.size() > reply.length) takeText(event.request, ended->text.substr(reply.length));
     reply.ended = true;
     countSpans(event.request);
-    showTurn();
+    showRotation();
   } else if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
     std::vector<Segment>& segments = m_segments[event.request];
     segments.clear();
@@ -126,10 +126,10 @@ void RunPrinter::takeText(RequestId request, const std::string& text) {
   Reply& reply = m_replies[step->second];
   reply.waiting += text;
   reply.length += text.size();
-  showTurn();
+  showRotation();
 }
 
-void RunPrinter::showTurn() {
+void RunPrinter::showRotation() {
   if (m_quiet) return;
   bool shown = false;
   while (m_turn < m_replies.size()) {
@@ -207,7 +207,7 @@ std::vector<metrics::Totals> RunPrinter::totals(const run::RunResult& result,
 
 void RunPrinter::finish() {
   for (Reply& reply : m_replies) reply.ended = true;
-  showTurn();
+  showRotation();
   wipeProgress();
 }
 
@@ -368,7 +368,7 @@ std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
   }
   if (replies.empty()) return {};
   const auto work = std::make_shared<jobs::FidelityJob>(std::move(replies));
-  const workbench::WorkHandle handle = service.carryOut(work, [&] {
+  const workbench::JobHandle handle = service.carryOut(work, [&] {
     showProgress(context,
                  "measuring fidelity: " + std::to_string(std::min(work->measured() + 1, work->replies())) +
                      " of " + counted(work->replies(), "answer"));

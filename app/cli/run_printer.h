@@ -84,7 +84,7 @@ class RunPrinter {
   };
 
   void takeText(RequestId request, const std::string& text);
-  void showTurn();
+  void showRotation();
   void showProgress();
   void wipeProgress();
   void countSpans(RequestId request);

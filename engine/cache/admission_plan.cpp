@@ -212,7 +212,7 @@ class Planner {
     return used == blocks.end() ? blocks.front() : *used;
   }
 
-  void tellStored(BlockId block, trace::BlockLookedUp& facts) const {
+  void traceStored(BlockId block, trace::BlockLookedUp& facts) const {
     const StoredContent& content = *m_state.contents[static_cast<std::size_t>(block)];
     facts.block = block;
     facts.storedBase = content.base;
@@ -231,7 +231,7 @@ class Planner {
     if (found != kNullBlock) {
       block.source = PlannedBlock::Source::Pool;
       block.found = found;
-      tellStored(found, block.facts);
+      traceStored(found, block.facts);
     } else {
       const Sibling* sibling = siblingOf(place);
       if (sibling == nullptr) return findWholeInTier(place, block);
@@ -321,7 +321,7 @@ class Planner {
       facts.tokens = usable;
     }
     if (common > 0) {
-      tellStored(blockOf(nearest->node), facts);
+      traceStored(blockOf(nearest->node), facts);
       if (common < facts.wanted) tellDifference(place, *nearest, facts);
     }
     if (common == facts.wanted) {
@@ -334,12 +334,12 @@ class Planner {
     } else if (const auto other = otherContext(place)) {
       facts.reason = MissReason::ContextDiffers;
       facts.contextDiffersAt = other->differsAt;
-      tellStored(blockOf(other->node), facts);
+      traceStored(blockOf(other->node), facts);
     } else if (nearest && !m_state.trie.isPlainRoot(place.parent)) {
       // At a plain root every other text is a neighbour. Anywhere else, a neighbour is a text that began in
       // the same way.
       facts.reason = MissReason::TokensDiffer;
-      tellStored(blockOf(nearest->node), facts);
+      traceStored(blockOf(nearest->node), facts);
       tellDifference(place, *nearest, facts);
     } else {
       facts.reason = MissReason::NeverSeen;
@@ -378,7 +378,7 @@ class Planner {
     block.facts.reason = MissReason::AfterMiss;
     const BlockId unreachable = blockOf(place.node);
     if (unreachable != kNullBlock) {
-      tellStored(unreachable, block.facts);
+      traceStored(unreachable, block.facts);
     } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node))) {
       block.facts.reason = MissReason::Evicted;
       block.facts.evictedBy = *evictedBy;

@@ -75,7 +75,7 @@ class BlockTiers {
   virtual std::shared_ptr<BlockTiers> forecast() const = 0;
 
   /// More facts that a prediction needs. Only objects made by forecast() report them.
-  struct Foresight {
+  struct PredictionFacts {
     bool isUnread = false;  ///< the disk has not been searched
     bool mayFind = false;   ///< a tier has contents, or may have some
     bool gaveUp = false;    ///< host memory was too small; the prediction dropped a content.
@@ -83,7 +83,7 @@ class BlockTiers {
     /// show that loading takes longer than computing.
     bool isHostSure = true;
   };
-  virtual Foresight foresight() const { return {}; }
+  virtual PredictionFacts predictionFacts() const { return {}; }
 };
 
 }  // namespace spanscope::cache

@@ -86,8 +86,8 @@ struct KvCache::Impl {
   void evict(const Origin& origin, BlockId block);
   void rememberRemoval(BlockId block, std::uint64_t sequence);
   PooledBlock pooled(BlockId block);
-  void tellKept();
-  void tellSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled);
+  void traceKept();
+  void traceSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled);
   void load(const Origin& origin, const RunningSegment& segment, const PlannedBlock& planned,
             const NodeRef& node, BlockId block);
   bool storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
@@ -141,7 +141,7 @@ void KvCache::Impl::evict(const Origin& origin, BlockId block) {
   const NodeId node = content(block)->node.id();
   if (state.tiers) {
     const PooledBlock leaving = pooled(block);
-    if (const auto spilled = state.tiers->spill(leaving)) tellSpilled(origin, leaving, *spilled);
+    if (const auto spilled = state.tiers->spill(leaving)) traceSpilled(origin, leaving, *spilled);
   }
   state.trie.detach(node, block);
   const std::uint64_t sequence =
@@ -177,7 +177,7 @@ PooledBlock KvCache::Impl::pooled(BlockId block) {
       .tokens = state.trie.tokens(node)};
 }
 
-void KvCache::Impl::tellSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled) {
+void KvCache::Impl::traceSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled) {
   send(origin, trace::BlockSpilled{.block = block.block,
                                    .key = state.trie.key(content(block.block)->node.id()),
                                    .tier = spilled.tier,
@@ -256,12 +256,12 @@ bool KvCache::Impl::keepSome(const Patience& patience) {
       std::max(std::chrono::milliseconds(0),
                std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()));
   if (kept == blocks.size()) state.tiers->finishKeeping({.stop = patience.stop, .most = left});
-  tellKept();
+  traceKept();
   return kept == blocks.size() && m_toTell.empty();
 }
 
 /// Sends the events of contents that have reached the disk, in the order of their blocks.
-void KvCache::Impl::tellKept() {
+void KvCache::Impl::traceKept() {
   std::vector<KeptBlock> kept;
   std::erase_if(m_toTell, [&](auto& entry) {
     const KeptState now = state.tiers->stateOf(entry.first);

@@ -16,7 +16,7 @@ namespace {
 }
 
 [[noreturn]] void refuse(const Device& device) {
-  refuse(device.name + " (" + device.obstacle + ")", "a device that can be used");
+  refuse(device.name + " (" + device.reason + ")", "a device that can be used");
 }
 
 /// Returns the device with its free memory, or with the reason why it cannot be used.
@@ -26,22 +26,22 @@ Device opened(const BackendKind& kind, Device device, int index) {
     device.memoryBytes = kind.freeBytes(index);
   } catch (const Failure& failure) {
     const Error& error = failure.error();
-    device.obstacle = error.place.empty() ? error.found : error.place + ": " + error.found;
+    device.reason = error.place.empty() ? error.found : error.place + ": " + error.found;
   }
   return device;
 }
 
 }  // namespace
 
-BackendKind absentKind(std::string name, std::string obstacle) {
-  const Device device{.name = name, .description = {}, .memoryBytes = 0, .obstacle = std::move(obstacle)};
+BackendKind absentKind(std::string name, std::string reason) {
+  const Device device{.name = name, .description = {}, .memoryBytes = 0, .reason = std::move(reason)};
   return {.name = std::move(name),
           .probe = [device] { return std::vector<Device>{device}; },
           .make = [device](const BackendOptions&) -> std::unique_ptr<Backend> { refuse(device); },
           .meter = [device](const BackendOptions&) -> RateMeter { refuse(device); }};
 }
 
-std::string obstacleOf(const std::vector<Device>& devices, std::string_view name) {
+std::string reasonOf(const std::vector<Device>& devices, std::string_view name) {
   if (name == kAutoDevice) {
     const bool isAny =
         std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.isUsable(); });
@@ -49,11 +49,11 @@ std::string obstacleOf(const std::vector<Device>& devices, std::string_view name
   }
   // The name of a device is that of its kind and a number. The first device comes first.
   for (const Device& device : devices) {
-    if (device.name == name || device.name.substr(0, device.name.find(':')) == name) return device.obstacle;
+    if (device.name == name || device.name.substr(0, device.name.find(':')) == name) return device.reason;
   }
   // If no device of a kind can be used, the kind has one device that gives the reason.
   for (const Device& device : devices) {
-    if (!device.isUsable() && device.name == name.substr(0, name.find(':'))) return device.obstacle;
+    if (!device.isUsable() && device.name == name.substr(0, name.find(':'))) return device.reason;
   }
   return "there is none of this name";
 }

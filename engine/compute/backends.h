@@ -36,9 +36,9 @@ struct Device {
   std::string name;               ///< the name in options and documents: "cpu", "cuda:0"
   std::string description;        ///< description of the device; empty if there is none
   std::uint64_t memoryBytes = 0;  ///< max memory for weights, keys and values; 0: unknown
-  std::string obstacle;           ///< the reason why the device cannot be used; empty if it can
+  std::string reason;             ///< the reason why the device cannot be used; empty if it can
 
-  bool isUsable() const { return obstacle.empty(); }
+  bool isUsable() const { return reason.empty(); }
 };
 
 /// The measured max rates of a device.
@@ -94,7 +94,7 @@ struct BackendKind {
 };
 
 /// Makes a kind that is not part of this program, with the reason.
-BackendKind absentKind(std::string name, std::string obstacle);
+BackendKind absentKind(std::string name, std::string reason);
 
 /// A kind in a registry. The kind is known from the start, or its first use opens it. After that it does not
 /// change. Copies share one kind.
@@ -128,7 +128,7 @@ struct ChosenDevice {
 
 /// Returns the reason why the device `name` cannot be used. Empty if it can. `devices` are all devices.
 /// `name` is as for Backends::choose().
-std::string obstacleOf(const std::vector<Device>& devices, std::string_view name);
+std::string reasonOf(const std::vector<Device>& devices, std::string_view name);
 
 /// The name that means the first usable device.
 inline constexpr std::string_view kAutoDevice = "auto";

@@ -91,7 +91,7 @@ std::uint64_t randomBits(std::uint64_t seed, std::uint64_t index) {
   return mixBits(mixBits(seed) + index * kGoldenGamma);
 }
 
-std::vector<LikelyToken> likeliestTokens(std::span<const float> logits, std::size_t count) {
+std::vector<LikelyToken> topTokens(std::span<const float> logits, std::size_t count) {
   const SampledToken first = bestToken(logits);
   if (first.fault != LogitFault::None) return {};
   const float best = logits[static_cast<std::size_t>(first.token)];

@@ -119,7 +119,7 @@ struct LikelyToken {
 /// Returns the first `count` tokens in the order of step 2, or all tokens if there are fewer. The
 /// probabilities are those of step 4, as in sampleRow(). Empty for a row with a fault. At most kMostLogits
 /// logits.
-std::vector<LikelyToken> likeliestTokens(std::span<const float> logits, std::size_t count);
+std::vector<LikelyToken> topTokens(std::span<const float> logits, std::size_t count);
 
 /// Does the steps above one after the other. Faster implementations are tested against this function. Throws
 /// Failure like checkRow().

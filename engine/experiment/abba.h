@@ -6,7 +6,7 @@
 
 #include "engine/compute/backends.h"
 #include "engine/experiment/cost.h"
-#include "engine/experiment/seam.h"
+#include "engine/experiment/pause_hook.h"
 #include "engine/experiment/statistics.h"
 #include "engine/experiment/token_amount.h"
 #include "engine/run/session.h"
@@ -29,7 +29,7 @@ struct AbbaOptions {
   std::int32_t coldRepeats = 3;
   bool alone = false;      ///< each turn also asks the question without system text and documents
   std::uint64_t seed = 0;  ///< of the token ids
-  Seam seam{};             ///< called before each run
+  PauseHook seam{};        ///< called before each run
 };
 
 /// Seconds from the request to the logits of the first token, and the tokens from the cache.

@@ -6,7 +6,7 @@
 
 #include "engine/compute/backend.h"
 #include "engine/experiment/own_documents.h"
-#include "engine/experiment/seam.h"
+#include "engine/experiment/pause_hook.h"
 #include "engine/experiment/statistics.h"
 #include "engine/experiment/token_amount.h"
 #include "engine/model/decoder.h"
@@ -54,7 +54,7 @@ struct ExperimentField {
 };
 
 /// How the samples of a point are summarized.
-enum class FigureKind : std::uint8_t {
+enum class MetricKind : std::uint8_t {
   Median,  ///< with quartiles; with min and max if there are fewer than five samples
   Share,   ///< for samples that are 0 or 100: their mean, with its 95 % interval
 };
@@ -66,7 +66,7 @@ struct Measure {
   const char* unit;  ///< "ms"; empty: a plain number
   int digits = 2;    ///< digits after the point, in tables
   bool isLogarithmic = false;
-  FigureKind figure = FigureKind::Median;
+  MetricKind figure = MetricKind::Median;
 };
 
 /// The source of the documents and the question of an experiment.
@@ -76,7 +76,7 @@ enum class DocumentSource : std::uint8_t {
 };
 
 /// A request to measure.
-struct ExperimentWish {
+struct ExperimentRequest {
   std::string experiment;
   std::map<std::string, std::string> values;  ///< by field; missing fields have their usual values
   std::int32_t repeats = 0;                   ///< 0: the usual number
@@ -84,7 +84,7 @@ struct ExperimentWish {
   DocumentSource source = DocumentSource::Made;
   std::shared_ptr<const OwnDocuments> own{};  ///< for DocumentSource::Own; null: not taken from the query yet
   std::string expected{};                     ///< the right answer to the user's question; empty: not given
-  bool operator==(const ExperimentWish&) const = default;
+  bool operator==(const ExperimentRequest&) const = default;
 };
 
 /// One point of a line.
@@ -98,7 +98,7 @@ struct ExperimentPoint {
 
 /// The results so far.
 struct ExperimentResult {
-  ExperimentWish wish;  ///< the request with all values filled in
+  ExperimentRequest request;  ///< the request with all values filled in
   std::string model;
   std::string machine;                  ///< device and threads
   std::vector<ExperimentPoint> points;  ///< by line, in the order of measurement
@@ -106,7 +106,7 @@ struct ExperimentResult {
   std::size_t done = 0;                 ///< number of finished runs, of `total`
   std::size_t total = 0;
   std::string doing;                    ///< the current work, e.g. "8 documents, policy spans"
-  PaceSample pace{};                    ///< the pace of its runs
+  SpeedSample pace{};                   ///< the pace of its runs
   std::optional<double> secondsLeft{};  ///< for the whole experiment; nothing: not known yet
   bool operator==(const ExperimentResult&) const = default;
 
@@ -129,13 +129,13 @@ struct ExperimentModel {
   std::filesystem::path scratch{};                 ///< folder for temporary files; empty: none
   std::vector<std::filesystem::path> published{};  ///< places of data that others published
   std::function<std::unique_ptr<run::Session>(const run::SessionConfig& config, trace::Sink& sink)> open;
-  Seam seam{};                       ///< called between two measured steps
+  PauseHook seam{};                  ///< called between two measured steps
   ExperimentTally* tally = nullptr;  ///< not null: nothing is computed, and the amount of work is counted
                                      ///< there
 };
 
 /// Called on the measuring thread after every new result.
-using ExperimentTell = std::function<void(const ExperimentResult& now)>;
+using ExperimentProgress = std::function<void(const ExperimentResult& now)>;
 
 /// How an experiment uses the documents and the question of the user's query.
 struct OwnUse {
@@ -160,7 +160,7 @@ struct Experiment {
   OwnUse own{};
   /// Measures into `result`, whose request is complete. Throws Failure on a stop, or if it cannot continue.
   /// Earlier results remain.
-  void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+  void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
                   const std::stop_token& stop);
 };
 
@@ -178,33 +178,33 @@ constexpr bool takesOwnDocuments(const Experiment& experiment) {
 }
 
 /// Completes a request with the usual values. With the user's documents, numbers of documents have at most
-/// the existing number. `ownDocuments` is this number if ExperimentWish::own is null. Throws Failure that
+/// the existing number. `ownDocuments` is this number if ExperimentRequest::own is null. Throws Failure that
 /// names the field of an invalid value. Throws Failure if there is no such experiment or field.
-ExperimentWish completed(ExperimentWish wish, std::optional<std::size_t> ownDocuments = {});
+ExperimentRequest completed(ExperimentRequest request, std::optional<std::size_t> ownDocuments = {});
 
 /// Returns the usual value of a field for this number of the user's documents, e.g. "1,2,4,8" for eight.
 std::string usualValue(const Experiment& experiment, const ExperimentField& field, std::size_t ownDocuments);
 
 /// Runs an experiment for a request, which may be incomplete. Throws like completed() and
 /// Experiment::measure.
-void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
                    const std::stop_token& stop);
 
 /// Returns the directories of further models in a request.
-std::vector<std::string> furtherModels(const ExperimentWish& wish);
+std::vector<std::string> furtherModels(const ExperimentRequest& request);
 
 /// Runs an experiment on `count` models, one after the other. Each line begins with the name of its model.
 /// `load` loads the model with an index. The previous model is then no longer used. Throws like
 /// runExperiment(); earlier results remain.
 void runOnModels(ExperimentResult& result, std::size_t count,
-                 const std::function<ExperimentModel(std::size_t index)>& load, const ExperimentTell& tell,
-                 const std::stop_token& stop);
+                 const std::function<ExperimentModel(std::size_t index)>& load,
+                 const ExperimentProgress& tell, const std::stop_token& stop);
 
 /// These functions return the values of a field of a complete request.
-std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field);
-std::int32_t numberOf(const ExperimentWish& wish, const char* field);
-std::vector<std::string> policiesOf(const ExperimentWish& wish, const char* field);
-std::vector<std::string> wordsOf(const ExperimentWish& wish, const char* field);
-const std::string& textOf(const ExperimentWish& wish, const char* field);
+std::vector<std::int32_t> numbersOf(const ExperimentRequest& request, const char* field);
+std::int32_t numberOf(const ExperimentRequest& request, const char* field);
+std::vector<std::string> policiesOf(const ExperimentRequest& request, const char* field);
+std::vector<std::string> wordsOf(const ExperimentRequest& request, const char* field);
+const std::string& textOf(const ExperimentRequest& request, const char* field);
 
 }  // namespace spanscope::experiment

@@ -24,15 +24,16 @@ void scale(run::CountRange& range, double least, double most) {
 
 }  // namespace
 
-ExperimentAmount countExperiment(ExperimentWish wish, ExperimentModel model, const std::stop_token& stop) {
+ExperimentAmount countExperiment(ExperimentRequest request, ExperimentModel model,
+                                 const std::stop_token& stop) {
   ExperimentTally tally;
   model.tally = &tally;
   model.seam = {};
   ExperimentResult result;
-  result.wish = completed(std::move(wish));
-  const std::int32_t wished = result.wish.repeats;
-  result.wish.repeats = std::min(wished, kMostRepeats);
-  const bool isOwn = result.wish.source == DocumentSource::Own;
+  result.request = completed(std::move(request));
+  const std::int32_t wished = result.request.repeats;
+  result.request.repeats = std::min(wished, kMostRepeats);
+  const bool isOwn = result.request.source == DocumentSource::Own;
   runExperiment(
       result, model, [](const ExperimentResult&) {}, stop);
   ExperimentAmount amount{.total = tally.total(), .steps = tally.steps()};

@@ -36,7 +36,7 @@ struct ExperimentAmount {
 
 /// Predicts every run of the experiment (run::Predictor). The model needs a tokenizer and a chat template.
 /// Throws Failure like runExperiment(), and on a stop. Writing and reading files is not counted.
-ExperimentAmount countExperiment(ExperimentWish wish, ExperimentModel model,
+ExperimentAmount countExperiment(ExperimentRequest request, ExperimentModel model,
                                  const std::stop_token& stop = {});
 
 // Bounds of the tokens for measuring one query, from a prediction of its run with an empty cache.

@@ -85,7 +85,7 @@ std::string measureTitle(const Measure& measure, const ChartWords& words) {
 
 Chart experimentChart(const ExperimentResult& result, const ExperimentDrawing& drawing,
                       const ChartWords& words) {
-  const Experiment* experiment = findExperiment(result.wish.experiment);
+  const Experiment* experiment = findExperiment(result.request.experiment);
   if (experiment == nullptr || result.points.empty() || drawing.measure >= experiment->measures.size())
     return {};
   const Maker maker{result, *experiment, drawing, words};
@@ -110,7 +110,7 @@ constexpr std::array kKinds = {std::pair{ChartKind::Lines, "lines"}, std::pair{C
                                std::pair{ChartKind::Histograms, "histogram"}};
 
 const Measure* measureOf(const ExperimentResult& result, std::size_t index) {
-  const Experiment* experiment = findExperiment(result.wish.experiment);
+  const Experiment* experiment = findExperiment(result.request.experiment);
   return experiment != nullptr && index < experiment->measures.size() ? &experiment->measures[index]
                                                                       : nullptr;
 }
@@ -150,7 +150,7 @@ void forEachCell(HeatChart& map, Visit visit) {
 /// All of a share, else from the least to the most.
 void setScale(HeatChart& map, const Measure& measure) {
   Scale scale;
-  if (measure.figure != FigureKind::Share) {
+  if (measure.figure != MetricKind::Share) {
     scale.low = std::numeric_limits<double>::infinity();
     scale.high = -scale.low;
     forEachCell(map, [&scale](const HeatMapCell& cell) {
@@ -197,7 +197,7 @@ HeatChart heatCellsOf(const ExperimentResult& result, std::size_t measureIndex) 
   map.isSpread = true;
   const Measure* measure = measureOf(result, measureIndex);
   if (measure == nullptr || result.points.empty()) return map;
-  const bool hasRows = *findExperiment(result.wish.experiment)->yName != '\0';
+  const bool hasRows = *findExperiment(result.request.experiment)->yName != '\0';
   const std::vector<std::string> series = result.series();
   std::set<double> columns;
   std::set<double> rows;

@@ -45,7 +45,7 @@ std::vector<const ExperimentPoint*> sortedPoints(const ExperimentResult& result)
 Figure figureOf(const ExperimentPoint& point, std::size_t index, const Measure& measure) {
   const Summary summary = summarize(point.samples[index]);
   const std::size_t count = summary.samples.size();
-  if (measure.figure == FigureKind::Share) {
+  if (measure.figure == MetricKind::Share) {
     const auto yes = std::count_if(summary.samples.begin(), summary.samples.end(),
                                    [](double sample) { return sample > 50; });
     const ShareInterval interval = wilsonInterval(yes, static_cast<std::int64_t>(count));
@@ -63,7 +63,7 @@ Figure figureOf(const ExperimentPoint& point, std::size_t index, const Measure& 
 
 ExperimentTable experimentTable(const ExperimentResult& result) {
   ExperimentTable table;
-  const Experiment* experiment = findExperiment(result.wish.experiment);
+  const Experiment* experiment = findExperiment(result.request.experiment);
   if (experiment == nullptr) return table;
   const bool hasRows = *experiment->yName != '\0';
   table.titles = {"line", experiment->xName};
@@ -91,22 +91,22 @@ ExperimentTable experimentTable(const ExperimentResult& result) {
 }
 
 std::string experimentSetup(const ExperimentResult& result) {
-  std::string text = result.model + ", " + result.machine + "; " + counted(result.wish.repeats, "repeat") +
-                     ", seed " + std::to_string(result.wish.seed);
-  const Experiment* experiment = findExperiment(result.wish.experiment);
+  std::string text = result.model + ", " + result.machine + "; " + counted(result.request.repeats, "repeat") +
+                     ", seed " + std::to_string(result.request.seed);
+  const Experiment* experiment = findExperiment(result.request.experiment);
   if (experiment == nullptr) return text;
-  if (result.wish.own) text += "; documents of “" + result.wish.own->name() + "”";
-  if (!result.wish.expected.empty()) text += "; expected answer “" + result.wish.expected + "”";
+  if (result.request.own) text += "; documents of “" + result.request.own->name() + "”";
+  if (!result.request.expected.empty()) text += "; expected answer “" + result.request.expected + "”";
   for (const ExperimentField& field : fieldsOf(*experiment)) {
-    const auto value = result.wish.values.find(field.key);
-    if (field.kind == FieldKind::Number && value != result.wish.values.end())
+    const auto value = result.request.values.find(field.key);
+    if (field.kind == FieldKind::Number && value != result.request.values.end())
       text += std::string("; ") + field.key + " " + value->second;
   }
   return text;
 }
 
 std::string experimentCsv(const ExperimentResult& result) {
-  const Experiment* experiment = findExperiment(result.wish.experiment);
+  const Experiment* experiment = findExperiment(result.request.experiment);
   const bool hasRows = experiment != nullptr && *experiment->yName != '\0';
   std::string text =
       fmt::format("experiment,model,machine,line,x name,x,{}measure,unit,figure,value,low,high,samples\n",
@@ -123,7 +123,7 @@ std::string experimentCsv(const ExperimentResult& result) {
       text += fmt::format("{},{},{},{},{},{:g},{}{},{},{},{:.17g},{:.17g},{:.17g},{}\n", experiment->name,
                           quoted(result.model), quoted(result.machine), quoted(point->series),
                           quoted(experiment->xName), point->x, y, measure.key, measure.unit,
-                          measure.figure == FigureKind::Share ? "share" : "median", figure.value, figure.low,
+                          measure.figure == MetricKind::Share ? "share" : "median", figure.value, figure.low,
                           figure.high, samples);
     }
   }

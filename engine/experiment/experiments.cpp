@@ -110,8 +110,8 @@ ExperimentField withOwn(ExperimentField field, const Experiment& experiment,
   return field;
 }
 
-std::optional<std::size_t> ownCount(const ExperimentWish& wish) {
-  return wish.own ? std::optional(wish.own->count()) : std::nullopt;
+std::optional<std::size_t> ownCount(const ExperimentRequest& request) {
+  return request.own ? std::optional(request.own->count()) : std::nullopt;
 }
 
 /// Throws Failure where more documents are asked for than there are.
@@ -123,20 +123,20 @@ void checkOwn(const ExperimentField& field, std::string_view value) {
   }
 }
 
-const std::string& valueOf(const ExperimentWish& wish, const char* field) {
-  const auto found = wish.values.find(field);
-  if (found == wish.values.end()) throw Failure(errorAt(field, "no value", "one"));
+const std::string& valueOf(const ExperimentRequest& request, const char* field) {
+  const auto found = request.values.find(field);
+  if (found == request.values.end()) throw Failure(errorAt(field, "no value", "one"));
   return found->second;
 }
 
-ExperimentField fieldOf(const ExperimentWish& wish, const char* key) {
-  const Experiment* experiment = findExperiment(wish.experiment);
+ExperimentField fieldOf(const ExperimentRequest& request, const char* key) {
+  const Experiment* experiment = findExperiment(request.experiment);
   if (experiment != nullptr) {
     for (const ExperimentField& field : experiment->fields) {
-      if (std::string_view(field.key) == key) return withOwn(field, *experiment, ownCount(wish));
+      if (std::string_view(field.key) == key) return withOwn(field, *experiment, ownCount(request));
     }
   }
-  throw Failure(errorAt("experiment", wish.experiment, std::string("one that has the field ") + key));
+  throw Failure(errorAt("experiment", request.experiment, std::string("one that has the field ") + key));
 }
 
 }  // namespace
@@ -165,44 +165,44 @@ const Experiment* findExperiment(std::string_view name) {
   return found == kExperiments.end() ? nullptr : *found;
 }
 
-ExperimentWish completed(ExperimentWish wish, std::optional<std::size_t> ownDocuments) {
-  if (wish.own) ownDocuments = ownCount(wish);
-  if (wish.source == DocumentSource::Made) ownDocuments.reset();
-  const Experiment* experiment = findExperiment(wish.experiment);
+ExperimentRequest completed(ExperimentRequest request, std::optional<std::size_t> ownDocuments) {
+  if (request.own) ownDocuments = ownCount(request);
+  if (request.source == DocumentSource::Made) ownDocuments.reset();
+  const Experiment* experiment = findExperiment(request.experiment);
   if (experiment == nullptr) {
     std::string names;
     for (const Experiment* one : kExperiments) names += (names.empty() ? "" : ", ") + std::string(one->name);
-    throw Failure(errorAt("experiment", wish.experiment, "one of " + names));
+    throw Failure(errorAt("experiment", request.experiment, "one of " + names));
   }
   const std::vector<ExperimentField> fields = fieldsOf(*experiment);
-  for (const auto& [key, value] : wish.values) {
+  for (const auto& [key, value] : request.values) {
     const auto isIt = [&key = key](const ExperimentField& field) { return key == field.key; };
     if (std::none_of(fields.begin(), fields.end(), isIt))
-      throw Failure(errorAt("experiment " + wish.experiment, "a value for " + key, "none such"));
+      throw Failure(errorAt("experiment " + request.experiment, "a value for " + key, "none such"));
   }
-  const bool isOwn = wish.source == DocumentSource::Own;
+  const bool isOwn = request.source == DocumentSource::Own;
   if (isOwn && !takesOwnDocuments(*experiment)) {
-    throw Failure(errorAt("experiment " + wish.experiment, "documents of a query",
+    throw Failure(errorAt("experiment " + request.experiment, "documents of a query",
                           "none: it makes up what it measures"));
   }
-  if (!wish.expected.empty() && !(isOwn && experiment->own.judges)) {
-    throw Failure(errorAt("experiment " + wish.experiment, "an expected answer",
+  if (!request.expected.empty() && !(isOwn && experiment->own.judges)) {
+    throw Failure(errorAt("experiment " + request.experiment, "an expected answer",
                           isOwn ? "none: it judges no answers" : "one to a question of a query only"));
   }
   for (const ExperimentField& usual : fields) {
     const ExperimentField field = withOwn(usual, *experiment, ownDocuments);
     const bool isCount = ownDocuments && std::string_view(field.key) == experiment->own.count;
     if (isOwn && *field.key != '\0' && std::string_view(field.key) == experiment->own.made) {
-      wish.values.erase(field.key);
+      request.values.erase(field.key);
       continue;
     }
-    std::string& value = wish.values[field.key];
+    std::string& value = request.values[field.key];
     if (value.empty()) value = isCount ? usualValue(*experiment, field, *ownDocuments) : standardOf(field);
     if (isCount) checkOwn(field, value);
     check(field, value);
   }
-  if (wish.repeats <= 0) wish.repeats = experiment->repeats;
-  return wish;
+  if (request.repeats <= 0) request.repeats = experiment->repeats;
+  return request;
 }
 
 std::string usualValue(const Experiment& experiment, const ExperimentField& field, std::size_t ownDocuments) {
@@ -223,22 +223,22 @@ std::string usualValue(const Experiment& experiment, const ExperimentField& fiel
   return text;
 }
 
-void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
                    const std::stop_token& stop) {
-  result.wish = completed(std::move(result.wish));
-  if (result.wish.source == DocumentSource::Own && result.wish.own == nullptr)
-    throw Failure(errorAt("experiment " + result.wish.experiment, "no query", "one with documents"));
+  result.request = completed(std::move(result.request));
+  if (result.request.source == DocumentSource::Own && result.request.own == nullptr)
+    throw Failure(errorAt("experiment " + result.request.experiment, "no query", "one with documents"));
   result.model = model.name;
   result.machine = model.machine;
-  findExperiment(result.wish.experiment)->measure(result, model, tell, stop);
+  findExperiment(result.request.experiment)->measure(result, model, tell, stop);
   result.doing.clear();
   tell(result);
 }
 
-std::vector<std::string> furtherModels(const ExperimentWish& wish) {
+std::vector<std::string> furtherModels(const ExperimentRequest& request) {
   std::vector<std::string> models;
-  const auto found = wish.values.find(kModels.key);
-  if (found == wish.values.end()) return models;
+  const auto found = request.values.find(kModels.key);
+  if (found == request.values.end()) return models;
   std::string_view list = found->second;
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -252,14 +252,14 @@ std::vector<std::string> furtherModels(const ExperimentWish& wish) {
 }
 
 void runOnModels(ExperimentResult& result, std::size_t count,
-                 const std::function<ExperimentModel(std::size_t)>& load, const ExperimentTell& tell,
+                 const std::function<ExperimentModel(std::size_t)>& load, const ExperimentProgress& tell,
                  const std::stop_token& stop) {
   constexpr std::size_t kSteps = 10'000;  // of the progress of one model
   if (count == 1) {
     runExperiment(result, load(0), tell, stop);
     return;
   }
-  result.wish = completed(std::move(result.wish));
+  result.request = completed(std::move(result.request));
   result.total = count * kSteps;
   for (std::size_t i = 0; i < count; ++i) {
     const ExperimentModel model = load(i);
@@ -268,7 +268,7 @@ void runOnModels(ExperimentResult& result, std::size_t count,
     const std::size_t before = result.points.size();
     const std::vector<std::string> said = result.remarks;
     ExperimentResult part;
-    part.wish = result.wish;
+    part.request = result.request;
     const auto join = [&](const ExperimentResult& now) {
       result.points.resize(before);
       for (ExperimentPoint point : now.points) {
@@ -288,24 +288,24 @@ void runOnModels(ExperimentResult& result, std::size_t count,
   }
 }
 
-std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field) {
-  return readNumbers(fieldOf(wish, field), valueOf(wish, field));
+std::vector<std::int32_t> numbersOf(const ExperimentRequest& request, const char* field) {
+  return readNumbers(fieldOf(request, field), valueOf(request, field));
 }
 
-std::int32_t numberOf(const ExperimentWish& wish, const char* field) {
-  return numbersOf(wish, field).front();
+std::int32_t numberOf(const ExperimentRequest& request, const char* field) {
+  return numbersOf(request, field).front();
 }
 
-std::vector<std::string> policiesOf(const ExperimentWish& wish, const char* field) {
-  return splitPolicies(valueOf(wish, field));
+std::vector<std::string> policiesOf(const ExperimentRequest& request, const char* field) {
+  return splitPolicies(valueOf(request, field));
 }
 
-std::vector<std::string> wordsOf(const ExperimentWish& wish, const char* field) {
-  return readWords(fieldOf(wish, field), valueOf(wish, field));
+std::vector<std::string> wordsOf(const ExperimentRequest& request, const char* field) {
+  return readWords(fieldOf(request, field), valueOf(request, field));
 }
 
-const std::string& textOf(const ExperimentWish& wish, const char* field) {
-  return valueOf(wish, field);
+const std::string& textOf(const ExperimentRequest& request, const char* field) {
+  return valueOf(request, field);
 }
 
 }  // namespace spanscope::experiment

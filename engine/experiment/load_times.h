@@ -4,7 +4,7 @@
 // benchmark.
 #pragma once
 
-#include "engine/experiment/seam.h"
+#include "engine/experiment/pause_hook.h"
 #include "engine/experiment/statistics.h"
 #include "engine/experiment/token_amount.h"
 #include "engine/run/run_options.h"
@@ -25,7 +25,7 @@ struct LoadOptions {
   std::int32_t repeats = 5;
   std::uint64_t seed = 0;        ///< of the token ids
   std::filesystem::path folder;  ///< the folder of a new store, which stays
-  Seam seam{};                   ///< called before each document is computed or loaded
+  PauseHook seam{};              ///< called before each document is computed or loaded
 };
 
 /// Seconds from the request to the logits of the last token.

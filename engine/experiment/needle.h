@@ -5,7 +5,7 @@
 // that lost them. Open this file to change the experiment.
 #pragma once
 
-#include "engine/experiment/seam.h"
+#include "engine/experiment/pause_hook.h"
 #include "engine/experiment/statistics.h"
 #include "engine/plan/plan.h"
 #include "engine/policy/policies.h"
@@ -33,7 +33,7 @@ struct NeedleOptions {
   std::uint64_t seed = 0;   ///< of names and words; the same for every k
   policy::Choice policy{};
   layout::Layout layout = layout::Layout::Exact;
-  Seam seam{};  ///< called before each trial
+  PauseHook seam{};  ///< called before each trial
 };
 
 /// The reason why a name is not in the answer.

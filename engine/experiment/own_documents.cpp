@@ -144,17 +144,18 @@ query::Node OwnDocuments::query(const Asked& asked) const {
   return query;
 }
 
-ExperimentWish withDocuments(ExperimentWish wish, std::shared_ptr<const OwnDocuments> documents) {
-  wish.own = std::move(documents);
-  if (const Experiment* experiment = findExperiment(wish.experiment); experiment != nullptr) {
+ExperimentRequest withDocuments(ExperimentRequest request, std::shared_ptr<const OwnDocuments> documents) {
+  request.own = std::move(documents);
+  if (const Experiment* experiment = findExperiment(request.experiment); experiment != nullptr) {
     for (const ExperimentField& field : experiment->fields) {
-      const auto value = wish.values.find(field.key);
+      const auto value = request.values.find(field.key);
       const bool isCount = std::string_view(field.key) == experiment->own.count;
       // completed() fills in the usual numbers that fit.
-      if (isCount && value != wish.values.end() && value->second == field.standard) wish.values.erase(value);
+      if (isCount && value != request.values.end() && value->second == field.standard)
+        request.values.erase(value);
     }
   }
-  return completed(std::move(wish));
+  return completed(std::move(request));
 }
 
 std::vector<std::size_t> documentsInTurn(std::size_t count, std::size_t turn) {

@@ -15,7 +15,7 @@
 
 namespace spanscope::experiment {
 
-struct ExperimentWish;
+struct ExperimentRequest;
 
 /// Returns the number of documents of a query, which are the children of its plus. Returns nothing for an
 /// augment, which becomes a plus when it runs. Throws Failure if there is no plus, or more than one. Throws
@@ -52,7 +52,7 @@ class OwnDocuments {
 
 /// Sets the documents of a request that were not known before. Usual numbers of documents are reduced to the
 /// existing number. Throws Failure if the request has another number that is too large.
-ExperimentWish withDocuments(ExperimentWish wish, std::shared_ptr<const OwnDocuments> documents);
+ExperimentRequest withDocuments(ExperimentRequest request, std::shared_ptr<const OwnDocuments> documents);
 
 /// Returns the first `count` documents, rotated so that number `turn` comes first: 1, 2, 0 for three
 /// documents in turn 1.

@@ -27,7 +27,7 @@ std::string textOf(const Duration& duration) {
 
 }  // namespace
 
-void PaceSample::add(const trace::StepMetrics& step) {
+void SpeedSample::add(const trace::StepMetrics& step) {
   promptTokens += step.computedTokens;
   promptSeconds += std::max(0.0, step.timeToFirstToken - step.queueTime);
   if (step.generatedTokens < 2) return;
@@ -35,7 +35,7 @@ void PaceSample::add(const trace::StepMetrics& step) {
   generatedSeconds += step.interTokenLatency * static_cast<double>(step.generatedTokens - 1);
 }
 
-PaceSample& PaceSample::operator+=(const PaceSample& other) {
+SpeedSample& SpeedSample::operator+=(const SpeedSample& other) {
   promptTokens += other.promptTokens;
   promptSeconds += other.promptSeconds;
   generatedTokens += other.generatedTokens;
@@ -43,7 +43,7 @@ PaceSample& PaceSample::operator+=(const PaceSample& other) {
   return *this;
 }
 
-std::optional<SecondsRange> secondsFor(const TokenAmount& amount, const PaceSample& pace) {
+std::optional<SecondsRange> secondsFor(const TokenAmount& amount, const SpeedSample& pace) {
   if (!amount.prompt.bounded() || !amount.generated.bounded()) return std::nullopt;
   SecondsRange seconds;
   const auto add = [&seconds](const run::CountRange& tokens, std::int64_t known, double took) {
@@ -84,7 +84,7 @@ std::string durationText(const SecondsRange& seconds) {
   return span.isOne() ? "about " + textOf(span.least) : textOf(span.least) + " to " + textOf(span.most);
 }
 
-RemainingTime::RemainingTime(const std::vector<TokenAmount>& steps, const PaceSample& pace) {
+RemainingTime::RemainingTime(const std::vector<TokenAmount>& steps, const SpeedSample& pace) {
   // Where no pace is known, a token that is sampled counts as some tokens of a prompt.
   constexpr double kUsualFactor = 8;
   const bool isKnown = pace.promptTokens > 0 && pace.generatedTokens > 0 && pace.promptSeconds > 0 &&

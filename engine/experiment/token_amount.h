@@ -30,7 +30,7 @@ struct TokenAmount {
 };
 
 /// The speed of a model on a device: tokens, and the seconds that they took.
-struct PaceSample {
+struct SpeedSample {
   std::int64_t promptTokens = 0;
   double promptSeconds = 0;
   std::int64_t generatedTokens = 0;  ///< after the first of each answer
@@ -38,8 +38,8 @@ struct PaceSample {
 
   /// Adds a step that has ended.
   void add(const trace::StepMetrics& step);
-  PaceSample& operator+=(const PaceSample& other);
-  bool operator==(const PaceSample&) const = default;
+  SpeedSample& operator+=(const SpeedSample& other);
+  bool operator==(const SpeedSample&) const = default;
 };
 
 struct SecondsRange {
@@ -49,7 +49,7 @@ struct SecondsRange {
 };
 
 /// Returns the time of an amount at a pace. Nothing if the pace for its tokens is unknown.
-std::optional<SecondsRange> secondsFor(const TokenAmount& amount, const PaceSample& pace);
+std::optional<SecondsRange> secondsFor(const TokenAmount& amount, const SpeedSample& pace);
 
 enum class DurationUnit : std::uint8_t { Seconds, Minutes, Hours };
 
@@ -81,7 +81,7 @@ class RemainingTime {
   RemainingTime() = default;
   /// `steps`: the tokens up to the end of each step, ascending. They may be those of an experiment with fewer
   /// repeats of the same places. Empty: every step counts the same.
-  explicit RemainingTime(const std::vector<TokenAmount>& steps, const PaceSample& pace = {});
+  explicit RemainingTime(const std::vector<TokenAmount>& steps, const SpeedSample& pace = {});
 
   /// Returns the share of the work that is done after this share of the steps, 0 … 1.
   double workDone(double stepsDone) const;

@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/run/session.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
 
 #include <algorithm>
 #include <cmath>
@@ -55,12 +55,12 @@ bool AttentionEntropyJob::isSound(const Result& result) {
          std::all_of(result.uniform.begin(), result.uniform.end(), isFound);
 }
 
-std::shared_ptr<Job> AttentionEntropyJob::make(const EntropyChoice& choice,
-                                               std::vector<run::FinishedReply> replies) {
+std::shared_ptr<RecordedJob> AttentionEntropyJob::make(const EntropyChoice& choice,
+                                                       std::vector<run::FinishedReply> replies) {
   return std::make_shared<AnswerJob<AttentionEntropyJob>>(choice, std::move(replies));
 }
 
-AttentionEntropy AttentionEntropyJob::compute(workbench::Workplace& place, const EntropyChoice& /*choice*/,
+AttentionEntropy AttentionEntropyJob::compute(workbench::JobContext& place, const EntropyChoice& /*choice*/,
                                               const std::vector<run::FinishedReply>& replies,
                                               const std::stop_token& stop) {
   const run::FinishedReply& reply = replies.front();

@@ -42,9 +42,10 @@ struct AttentionEntropyJob {
   static std::vector<RequestId> answers(const EntropyChoice& choice) { return {choice.request}; }
   static const char* unavailableReason(const EntropyChoice&, std::span<const AnswerFacts>) { return nullptr; }
   static bool isSound(const Result& result);
-  static std::shared_ptr<Job> make(const EntropyChoice& choice, std::vector<run::FinishedReply> replies);
+  static std::shared_ptr<RecordedJob> make(const EntropyChoice& choice,
+                                           std::vector<run::FinishedReply> replies);
   /// Measures as many rows as the attention of run::kReplayBytes allows, at least one.
-  static Result compute(workbench::Workplace& place, const EntropyChoice& choice,
+  static Result compute(workbench::JobContext& place, const EntropyChoice& choice,
                         const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
 };
 

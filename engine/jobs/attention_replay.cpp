@@ -2,21 +2,21 @@
 #include "engine/jobs/attention_replay.h"
 
 #include "engine/run/session.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
 
 #include <algorithm>
 #include <cstdint>
 
 namespace spanscope::jobs {
 
-std::shared_ptr<Job> AttentionReplayJob::make(const ReplayChoice& choice,
-                                              std::vector<run::FinishedReply> replies) {
+std::shared_ptr<RecordedJob> AttentionReplayJob::make(const ReplayChoice& choice,
+                                                      std::vector<run::FinishedReply> replies) {
   return std::make_shared<AttentionReplayJob>(
       choice, replies.empty() ? run::FinishedReply{} : std::move(replies.front()));
 }
 
 AttentionReplayJob::AttentionReplayJob(const ReplayChoice& choice, run::FinishedReply reply)
-    : Job(kId, trace::pack(choice), {reply}),
+    : RecordedJob(kId, trace::pack(choice), {reply}),
       m_request{.reply = std::move(reply), .layer = choice.layer, .head = choice.head} {}
 
 trace::EventWords AttentionReplayJob::activity() const {
@@ -27,7 +27,7 @@ trace::EventWords AttentionReplayJob::activity() const {
           {layer, static_cast<std::uint32_t>(m_request.head)}};
 }
 
-workbench::Begun AttentionReplayJob::start(workbench::Workplace& place, const std::stop_token& stop) {
+workbench::Begun AttentionReplayJob::start(workbench::JobContext& place, const std::stop_token& stop) {
   run::Session& session = place.sessionOf(m_request.reply.run);
   const run::FinishedReply& reply = m_request.reply;
   std::uint64_t keys = reply.segments.size() + reply.tokens.size();
@@ -39,7 +39,7 @@ workbench::Begun AttentionReplayJob::start(workbench::Workplace& place, const st
   return workbench::Begun::GoesOn;
 }
 
-bool AttentionReplayJob::canBeginBeside(const workbench::Workplace& place) const {
+bool AttentionReplayJob::canBeginBeside(const workbench::JobContext& place) const {
   return !place.openSession().isReplaying();
 }
 

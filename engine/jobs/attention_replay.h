@@ -23,22 +23,23 @@ void fields(V&& v, X& x) {
   v("head", x.head);
 }
 
-class AttentionReplayJob final : public Job {
+class AttentionReplayJob final : public RecordedJob {
  public:
   static constexpr const char* kId = "attention-replay";
   using Arguments = ReplayChoice;
   static std::vector<RequestId> answers(const ReplayChoice& choice) { return {choice.request}; }
   static const char* unavailableReason(const ReplayChoice&, std::span<const AnswerFacts>) { return nullptr; }
-  static std::shared_ptr<Job> make(const ReplayChoice& choice, std::vector<run::FinishedReply> replies);
+  static std::shared_ptr<RecordedJob> make(const ReplayChoice& choice,
+                                           std::vector<run::FinishedReply> replies);
 
   AttentionReplayJob(const ReplayChoice& choice, run::FinishedReply reply);
 
   trace::EventWords activity() const override;
-  bool canBeginBeside(const workbench::Workplace& place) const override;
+  bool canBeginBeside(const workbench::JobContext& place) const override;
   bool canPass() const override { return true; }
 
  private:
-  workbench::Begun start(workbench::Workplace& place, const std::stop_token& stop) override;
+  workbench::Begun start(workbench::JobContext& place, const std::stop_token& stop) override;
   /// Throws Failure for a replay that failed or was stopped.
   bool isOver(run::Session& session) override;
 

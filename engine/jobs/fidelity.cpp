@@ -2,7 +2,7 @@
 #include "engine/jobs/fidelity.h"
 
 #include "engine/run/session.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,13 +21,13 @@ FidelityChoice choiceOf(const std::vector<run::FinishedReply>& replies) {
 
 }  // namespace
 
-std::shared_ptr<Job> FidelityJob::make(const FidelityChoice& /*choice*/,
-                                       std::vector<run::FinishedReply> replies) {
+std::shared_ptr<RecordedJob> FidelityJob::make(const FidelityChoice& /*choice*/,
+                                               std::vector<run::FinishedReply> replies) {
   return std::make_shared<FidelityJob>(std::move(replies));
 }
 
 FidelityJob::FidelityJob(std::vector<run::FinishedReply> replies)
-    : Job(kId, trace::pack(choiceOf(replies)), replies), m_replies(std::move(replies)) {}
+    : RecordedJob(kId, trace::pack(choiceOf(replies)), replies), m_replies(std::move(replies)) {}
 
 trace::EventWords FidelityJob::activity() const {
   if (replies() == 1) return {forTranslation("Events", "Comparing with a full prefill"), {}};
@@ -35,7 +35,7 @@ trace::EventWords FidelityJob::activity() const {
           {std::uint64_t{std::min(measured() + 1, replies())}, std::uint64_t{replies()}}};
 }
 
-workbench::Begun FidelityJob::start(workbench::Workplace& place, const std::stop_token& stop) {
+workbench::Begun FidelityJob::start(workbench::JobContext& place, const std::stop_token& stop) {
   std::optional<workbench::ModelBundle> exact;
   // A stop is the service's to tell; what it stopped would read as a problem.
   const auto note = [&](RequestId request, const NodePath& node, const Failure& failure) {
@@ -61,7 +61,7 @@ workbench::Begun FidelityJob::start(workbench::Workplace& place, const std::stop
                                           .exactBackend = exact ? exact->backend.get() : nullptr};
     const auto progress = [this](double share) {
       m_share = (static_cast<double>(m_measured) + share) / static_cast<double>(m_replies.size());
-      tellProgress();
+      notifyProgress();
     };
     try {
       const experiment::MeasuredReply& found =

@@ -25,7 +25,7 @@ void fields(V&& v, X& x) {
 /// (experiment::measureFidelity). If the session's arithmetic is not f32, the weights are loaded a second
 /// time. The full prefill is then compared with one in f32. The results are events of that session. If an
 /// answer cannot be measured, the others are still measured. The job then fails with its first problem.
-class FidelityJob final : public Job {
+class FidelityJob final : public RecordedJob {
  public:
   static constexpr const char* kId = "fidelity";
   using Arguments = FidelityChoice;
@@ -33,7 +33,8 @@ class FidelityJob final : public Job {
   static const char* unavailableReason(const FidelityChoice&, std::span<const AnswerFacts>) {
     return nullptr;
   }
-  static std::shared_ptr<Job> make(const FidelityChoice& choice, std::vector<run::FinishedReply> replies);
+  static std::shared_ptr<RecordedJob> make(const FidelityChoice& choice,
+                                           std::vector<run::FinishedReply> replies);
 
   /// All answers must belong to one session.
   explicit FidelityJob(std::vector<run::FinishedReply> replies);
@@ -60,7 +61,7 @@ class FidelityJob final : public Job {
   const std::vector<Problem>& problems() const { return m_problems; }
 
  private:
-  workbench::Begun start(workbench::Workplace& place, const std::stop_token& stop) override;
+  workbench::Begun start(workbench::JobContext& place, const std::stop_token& stop) override;
 
   std::vector<run::FinishedReply> m_replies;
   std::atomic<std::size_t> m_measured = 0;

@@ -6,7 +6,7 @@
 #include "engine/jobs/fidelity.h"
 #include "engine/jobs/next_token.h"
 #include "engine/jobs/pair_vectors.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ JobRow rowOf() {
             return Kind::unavailableReason(*arguments, answers);
           },
           .estimate = estimateOf<Kind>,
-          .make = [](const trace::PackedValue& packed, JobInput input) -> std::shared_ptr<Job> {
+          .make = [](const trace::PackedValue& packed, JobInput input) -> std::shared_ptr<RecordedJob> {
             return Kind::make(trace::unpack<Arguments>(packed).value_or(Arguments{}),
                               std::move(input.replies));
           }};
@@ -54,7 +54,8 @@ JobRow rowOf() {
 
 }  // namespace
 
-Job::Job(const char* kind, trace::PackedValue arguments, const std::vector<run::FinishedReply>& replies)
+RecordedJob::RecordedJob(const char* kind, trace::PackedValue arguments,
+                         const std::vector<run::FinishedReply>& replies)
     : m_kind(kind), m_arguments(std::move(arguments)) {
   if (replies.empty()) return;
   m_run = replies.front().run;
@@ -62,7 +63,7 @@ Job::Job(const char* kind, trace::PackedValue arguments, const std::vector<run::
   m_node = replies.front().node;
 }
 
-workbench::Begun Job::begin(workbench::Workplace& place, const std::stop_token& stop) {
+workbench::Begun RecordedJob::begin(workbench::JobContext& place, const std::stop_token& stop) {
   m_stop = stop;
   try {
     (void)place.sessionOf(m_run);
@@ -80,7 +81,7 @@ workbench::Begun Job::begin(workbench::Workplace& place, const std::stop_token& 
   }
 }
 
-bool Job::hasEnded(run::Session& session) {
+bool RecordedJob::hasEnded(run::Session& session) {
   try {
     const bool over = isOver(session);
     if (over) send(trace::JobOutcome::Finished);
@@ -91,18 +92,18 @@ bool Job::hasEnded(run::Session& session) {
   }
 }
 
-bool Job::isOver(run::Session& /*session*/) {
+bool RecordedJob::isOver(run::Session& /*session*/) {
   return true;
 }
 
-void Job::sendFailure(const std::exception& failure) {
+void RecordedJob::sendFailure(const std::exception& failure) {
   if (m_stop.stop_requested())
     send(trace::JobOutcome::Stopped);
   else
     send(trace::JobOutcome::Failed, failure.what());
 }
 
-void Job::send(trace::JobOutcome outcome, const std::string& problem) {
+void RecordedJob::send(trace::JobOutcome outcome, const std::string& problem) {
   if (!m_recorder) return;
   m_recorder->send(
       m_run, m_request, m_node,

@@ -31,7 +31,7 @@
 #include "engine/trace/event.h"
 #include "engine/trace/event_words.h"
 #include "engine/trace/recorder.h"
-#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/job.h"
 #include "engine/workbench/settings.h"
 
 #include <cstdint>
@@ -52,7 +52,7 @@ namespace spanscope::run {
 struct Prediction;
 }
 namespace spanscope::workbench {
-class PaceBook;
+class SpeedRecords;
 }
 
 namespace spanscope::jobs {
@@ -71,20 +71,21 @@ struct JobInput {
   plan::PlanOptions plan{};
   query::Node query{};  ///< through every stage before planning, if the kind measures a query
   /// Returns the query with its augments resolved, on the engine's thread. Empty: there is no augment.
-  std::function<query::Node(workbench::Workplace& place, const retrieve::Watch& watch)> retrieve{};
-  std::string title{};                           ///< of the query, for the user
-  std::shared_ptr<workbench::PaceBook> paces{};  ///< gets what is measured of the model's pace; may be null
+  std::function<query::Node(workbench::JobContext& place, const retrieve::Watch& watch)> retrieve{};
+  std::string title{};  ///< of the query, for the user
+  std::shared_ptr<workbench::SpeedRecords>
+      paces{};             ///< gets what is measured of the model's pace; may be null
   bool usesTiers = false;  ///< sessions that the job opens have the tiers of the settings
 };
 
 /// What an estimate is made from. What is not known has its default.
 struct EstimateFacts {
-  std::optional<experiment::PaceSample> pace{};  ///< of the model on its device
-  std::int64_t context = 0;                      ///< positions of the loaded model
-  const run::Prediction* empty = nullptr;        ///< of a run of the document's query with an empty cache
-  const plan::Plan* plan = nullptr;              ///< of that run
-  std::span<const AnswerFacts> answers{};        ///< of answers(), in that order
-  experiment::ExperimentModel* model = nullptr;  ///< on the engine's thread only
+  std::optional<experiment::SpeedSample> pace{};  ///< of the model on its device
+  std::int64_t context = 0;                       ///< positions of the loaded model
+  const run::Prediction* empty = nullptr;         ///< of a run of the document's query with an empty cache
+  const plan::Plan* plan = nullptr;               ///< of that run
+  std::span<const AnswerFacts> answers{};         ///< of answers(), in that order
+  experiment::ExperimentModel* model = nullptr;   ///< on the engine's thread only
   std::stop_token stop{};
 };
 
@@ -96,9 +97,9 @@ struct JobEstimate {
 
 /// A job, done in the session that gave its answers. When it has ended, the recorder of that session gets a
 /// JobEnded. A job that was stopped before it began sends nothing.
-class Job : public workbench::Work {
+class RecordedJob : public workbench::Job {
  public:
-  workbench::Begun begin(workbench::Workplace& place, const std::stop_token& stop) final;
+  workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) final;
   bool hasEnded(run::Session& session) final;
 
   /// How much is done, 0 … 1. Any thread may ask.
@@ -108,11 +109,11 @@ class Job : public workbench::Work {
 
  protected:
   /// `replies`: the first is the answer that the job is about; may be empty.
-  Job(const char* kind, trace::PackedValue arguments, const std::vector<run::FinishedReply>& replies);
+  RecordedJob(const char* kind, trace::PackedValue arguments, const std::vector<run::FinishedReply>& replies);
 
-  /// As Work::begin().
-  virtual workbench::Begun start(workbench::Workplace& place, const std::stop_token& stop) = 0;
-  /// As Work::hasEnded().
+  /// As Job::begin().
+  virtual workbench::Begun start(workbench::JobContext& place, const std::stop_token& stop) = 0;
+  /// As Job::hasEnded().
   virtual bool isOver(run::Session& session);
   /// What was computed until it ended; empty: it has events of its own.
   virtual trace::PackedValue result() const { return {}; }
@@ -132,12 +133,12 @@ class Job : public workbench::Work {
 
 /// The job of a kind with
 ///   static constexpr const char* kActivity    what it does, marked for translation in the context "Events"
-///   static Result compute(Workplace&, const Arguments&, const std::vector<run::FinishedReply>&, stop token)
+///   static Result compute(JobContext&, const Arguments&, const std::vector<run::FinishedReply>&, stop token)
 template <class Kind>
-class AnswerJob final : public Job {
+class AnswerJob final : public RecordedJob {
  public:
   AnswerJob(typename Kind::Arguments arguments, std::vector<run::FinishedReply> replies)
-      : Job(Kind::kId, trace::pack(arguments), replies),
+      : RecordedJob(Kind::kId, trace::pack(arguments), replies),
         m_arguments(std::move(arguments)),
         m_replies(std::move(replies)) {}
 
@@ -146,7 +147,7 @@ class AnswerJob final : public Job {
   const typename Kind::Result& found() const { return m_found; }
 
  private:
-  workbench::Begun start(workbench::Workplace& place, const std::stop_token& stop) override {
+  workbench::Begun start(workbench::JobContext& place, const std::stop_token& stop) override {
     m_found = Kind::compute(place, m_arguments, m_replies, stop);
     return workbench::Begun::Done;
   }
@@ -169,7 +170,7 @@ struct JobRow {
   const char* (*unavailableReason)(const trace::PackedValue& arguments, std::span<const AnswerFacts> answers);
   /// Nothing: the amount is not known.
   std::optional<JobEstimate> (*estimate)(const trace::PackedValue& arguments, const EstimateFacts& facts);
-  std::shared_ptr<Job> (*make)(const trace::PackedValue& arguments, JobInput input);
+  std::shared_ptr<RecordedJob> (*make)(const trace::PackedValue& arguments, JobInput input);
 };
 /// All kinds.
 const std::vector<JobRow>& jobTable();

@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/run/session.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
 
 #include <algorithm>
 #include <cmath>
@@ -112,12 +112,12 @@ bool NextTokenJob::isSound(const Result& result) {
   });
 }
 
-std::shared_ptr<Job> NextTokenJob::make(const NextTokenChoice& choice,
-                                        std::vector<run::FinishedReply> replies) {
+std::shared_ptr<RecordedJob> NextTokenJob::make(const NextTokenChoice& choice,
+                                                std::vector<run::FinishedReply> replies) {
   return std::make_shared<AnswerJob<NextTokenJob>>(choice, std::move(replies));
 }
 
-std::vector<NextToken> NextTokenJob::compute(workbench::Workplace& place, const NextTokenChoice& /*choice*/,
+std::vector<NextToken> NextTokenJob::compute(workbench::JobContext& place, const NextTokenChoice& /*choice*/,
                                              const std::vector<run::FinishedReply>& replies,
                                              const std::stop_token& stop) {
   const run::FinishedReply& reply = replies.front();

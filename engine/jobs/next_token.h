@@ -74,9 +74,10 @@ struct NextTokenJob {
     return nullptr;
   }
   static bool isSound(const Result& result);
-  static std::shared_ptr<Job> make(const NextTokenChoice& choice, std::vector<run::FinishedReply> replies);
+  static std::shared_ptr<RecordedJob> make(const NextTokenChoice& choice,
+                                           std::vector<run::FinishedReply> replies);
   /// The list has the answer and, if `other` is not 0, the answer with the policy to compare.
-  static Result compute(workbench::Workplace& place, const NextTokenChoice& choice,
+  static Result compute(workbench::JobContext& place, const NextTokenChoice& choice,
                         const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
 };
 

@@ -4,7 +4,7 @@
 #include "engine/layout/span_table.h"
 #include "engine/run/session.h"
 #include "engine/run/trace_values.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,7 +31,7 @@ bool PairVectorsJob::isSound(const Result& result) {
   std::size_t queries = 0;
   std::size_t keys = 0;
   std::size_t weights = 0;
-  for (const run::LayerTurn& layer : result.layers) {
+  for (const run::LayerRotation& layer : result.layers) {
     const compute::AttentionShape& shape = layer.shape;
     constexpr std::int32_t kMost = 1 << 16;  // heads, and elements of a head
     const auto isIn = [](std::int32_t count) { return count > 0 && count <= kMost; };
@@ -51,11 +51,12 @@ bool PairVectorsJob::isSound(const Result& result) {
          result.weights.size() == weights;
 }
 
-std::shared_ptr<Job> PairVectorsJob::make(const PairChoice& choice, std::vector<run::FinishedReply> replies) {
+std::shared_ptr<RecordedJob> PairVectorsJob::make(const PairChoice& choice,
+                                                  std::vector<run::FinishedReply> replies) {
   return std::make_shared<AnswerJob<PairVectorsJob>>(choice, std::move(replies));
 }
 
-run::PairVectors PairVectorsJob::compute(workbench::Workplace& place, const PairChoice& choice,
+run::PairVectors PairVectorsJob::compute(workbench::JobContext& place, const PairChoice& choice,
                                          const std::vector<run::FinishedReply>& replies,
                                          const std::stop_token& stop) {
   const run::FinishedReply& reply = replies.front();

@@ -38,7 +38,7 @@ void fields(V&& v, X& x) {
 }  // namespace spanscope::compute
 
 namespace spanscope::run {
-template <class V, trace::Is<LayerTurn> X>
+template <class V, trace::Is<LayerRotation> X>
 void fields(V&& v, X& x) {
   v("rotary", x.rotary);
   v("shape", x.shape);
@@ -77,8 +77,8 @@ struct PairVectorsJob {
   static std::vector<RequestId> answers(const PairChoice& choice) { return {choice.request}; }
   static const char* unavailableReason(const PairChoice& choice, std::span<const AnswerFacts> answers);
   static bool isSound(const Result& result);
-  static std::shared_ptr<Job> make(const PairChoice& choice, std::vector<run::FinishedReply> replies);
-  static Result compute(workbench::Workplace& place, const PairChoice& choice,
+  static std::shared_ptr<RecordedJob> make(const PairChoice& choice, std::vector<run::FinishedReply> replies);
+  static Result compute(workbench::JobContext& place, const PairChoice& choice,
                         const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
 };
 

@@ -39,7 +39,7 @@ bool isEmpty(const plan::PromptNode& prompt) {
 }
 
 /// Whether the prompt is that of an earlier step, followed by its answer.
-bool isClosure(const plan::PromptNode& prompt) {
+bool isSubqueryResult(const plan::PromptNode& prompt) {
   const auto* run = std::get_if<plan::PromptRun>(&prompt.value);
   if (run == nullptr || run->children.size() < 2) return false;
   const auto* output = std::get_if<plan::PromptOutput>(&run->children.back().value);
@@ -137,7 +137,7 @@ class StepLayout {
     if (children == nullptr) return;
     const bool isPlus = std::holds_alternative<plan::PromptPlus>(prompt.value);
     for (const plan::PromptNode& child : *children)
-      collect(child, isPlus && isClosure(child) ? firstMessage(child) : first, messages);
+      collect(child, isPlus && isSubqueryResult(child) ? firstMessage(child) : first, messages);
   }
 
   /// Begins a conversation.
@@ -313,12 +313,12 @@ class StepLayout {
       inner.depth = scope.depth + 1;
       inner.node = child.node;
       const plan::PromptMessage* first = m_first;
-      if (m_visibility == Visibility::SpansBehindPrefix && !isClosure(child)) inner.view = prefix;
+      if (m_visibility == Visibility::SpansBehindPrefix && !isSubqueryResult(child)) inner.view = prefix;
       const std::size_t inherited = inner.view.size();
       layChild(child.node, [&] {
         markPlus(inner, child.node);
         // The inner step began with it. Its keys and values are therefore hits only after it.
-        if (isClosure(child)) open(child, child.node, inner);
+        if (isSubqueryResult(child)) open(child, child.node, inner);
         lay(child, inner);
       });
       m_first = first;

@@ -2,7 +2,7 @@
 #include "engine/lesson/check.h"
 
 #include "engine/base/counted.h"
-#include "engine/lesson/desk.h"
+#include "engine/lesson/lesson_state.h"
 #include "engine/query/shown_text.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 class LessonChecker {
  public:
   LessonChecker(const Lesson& lesson, const LessonFolder& folder)
-      : m_lesson(lesson), m_folder(folder), m_desk(folder) {}
+      : m_lesson(lesson), m_folder(folder), m_state(folder) {}
 
   std::vector<Fault> check() {
     checkHead();
@@ -26,9 +26,9 @@ class LessonChecker {
       }
     }
     // A question may ask for a run that is still to come.
-    for (const auto& [ref, what] : m_later) checkFigure(ref, what);
+    for (const auto& [ref, what] : m_later) checkMetric(ref, what);
     for (const Placed<std::string>& query : m_lesson.head.queries) {
-      const std::vector<std::string>& opened = m_desk.opened();
+      const std::vector<std::string>& opened = m_state.opened();
       if (std::find(opened.begin(), opened.end(), query.value) == opened.end())
         warn(query.offset, "the query " + query::inQuotes(query.value) + ", which is never opened",
              "an action \"open\"");
@@ -57,7 +57,7 @@ class LessonChecker {
           fault(query.offset, std::move(refused->found), std::move(refused->expected));
       }
     }
-    m_desk.begin(head, m_faults);
+    m_state.begin(head, m_faults);
   }
 
   /// Returns whether a run exists before this place. Reports a fault if it does not.
@@ -69,7 +69,7 @@ class LessonChecker {
     return false;
   }
 
-  void checkFigure(const FigureRef& ref, const char* what) {
+  void checkMetric(const MetricRef& ref, const char* what) {
     if (!isRunYet(ref.run, ref.offset, what)) return;
     const bool isMeasured = m_measured.contains(ref.run);
     if (ref.metric->needs == metrics::Needs::Fidelity && !isMeasured) {
@@ -87,21 +87,21 @@ class LessonChecker {
   void take(const Prose& prose) {
     for (const ProsePiece& piece : prose.pieces) {
       if (const auto* figure = std::get_if<Expression>(&piece))
-        visitFigures(*figure, [this](const FigureRef& ref) { checkFigure(ref, "a text"); });
+        visitFigures(*figure, [this](const MetricRef& ref) { checkMetric(ref, "a text"); });
     }
     for (const Placed<Target>& link : prose.links) checkTarget(link.value, link.offset);
   }
 
   void take(const ClaimList& list) {
     if (list.where)
-      visitFigures(*list.where, [this](const FigureRef& ref) { checkFigure(ref, "what must hold"); });
+      visitFigures(*list.where, [this](const MetricRef& ref) { checkMetric(ref, "what must hold"); });
     for (const Comparison& claim : list.claims)
-      visitFigures(claim, [this](const FigureRef& ref) { checkFigure(ref, "what must hold"); });
+      visitFigures(claim, [this](const MetricRef& ref) { checkMetric(ref, "what must hold"); });
   }
 
   void take(const Question& question) {
     take(question.text);
-    const auto later = [this](const FigureRef& ref) { m_later.emplace_back(ref, "a question"); };
+    const auto later = [this](const MetricRef& ref) { m_later.emplace_back(ref, "a question"); };
     if (question.answer) visitFigures(*question.answer, later);
     for (const QuestionChoice& choice : question.choices) visitFigures(choice.isRight, later);
   }
@@ -109,9 +109,9 @@ class LessonChecker {
   void checkTarget(const Target& target, Offset offset) {
     if (target.kind == Target::Kind::Dock) return;
     if (target.kind == Target::Kind::Node) {
-      if (!m_desk.hasDocument())
+      if (!m_state.hasDocument())
         fault(offset, "a node while no query is open", "an action \"open\" before it");
-      else if (!m_desk.hasNode(target.node))
+      else if (!m_state.hasNode(target.node))
         fault(offset, "the node " + query::inQuotes(target.node),
               "a place of a node in the query as it is there");
     } else if (m_runs == 0) {
@@ -121,7 +121,7 @@ class LessonChecker {
 
   void take(const ActionList& list) {
     for (const Action& action : list.actions) {
-      m_desk.apply(action, m_faults);
+      m_state.apply(action, m_faults);
       takeOther(action);
     }
   }
@@ -164,7 +164,7 @@ class LessonChecker {
   }
 
   workbench::RunSettings sessionSettings() const {
-    return workbench::onlyThose(m_desk.settings(),
+    return workbench::onlyThose(m_state.settings(),
                                 {workbench::SettingEffect::Model, workbench::SettingEffect::Session});
   }
 
@@ -177,7 +177,7 @@ class LessonChecker {
     ++m_runs;
     m_session.push_back(sessionSettings());
     std::set<NodePath>& nodes = m_nodes.emplace_back();
-    auto planned = m_desk.plan();
+    auto planned = m_state.plan();
     if (auto* problems = std::get_if<std::vector<query::NotGiven>>(&planned)) {
       // Its nodes count as right, because one error is enough.
       for (query::NotGiven& problem : *problems)
@@ -195,14 +195,14 @@ class LessonChecker {
 
   const Lesson& m_lesson;
   const LessonFolder& m_folder;
-  Desk m_desk;
+  LessonState m_state;
   std::vector<Fault> m_faults;
   std::uint32_t m_runs = 0;
   bool m_saidRuns = false;
   std::set<std::uint32_t> m_measured;             ///< runs whose fidelity was measured
   std::vector<std::set<NodePath>> m_nodes;        ///< by run
   std::vector<workbench::RunSettings> m_session;  ///< by run
-  std::vector<std::pair<FigureRef, const char*>> m_later;
+  std::vector<std::pair<MetricRef, const char*>> m_later;
 };
 
 std::size_t figuresIn(const Prose& prose) {

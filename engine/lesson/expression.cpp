@@ -131,7 +131,7 @@ class ExpressionReader {
   /// Whether the value is a number that the lesson contains. Such a number has any unit.
   static bool isLiteral(const Expression& expression) {
     bool hasFigure = expression.kind == Expression::Kind::Text;
-    visitFigures(expression, [&hasFigure](const FigureRef&) { hasFigure = true; });
+    visitFigures(expression, [&hasFigure](const MetricRef&) { hasFigure = true; });
     return !hasFigure;
   }
 
@@ -259,7 +259,7 @@ class ExpressionReader {
     return false;
   }
 
-  bool readName(FigureRef& figure) {
+  bool readName(MetricRef& figure) {
     const std::size_t first = m_next;
     std::string name;
     while (!atEnd() && !endsName(m_words[m_next])) {
@@ -314,7 +314,7 @@ class ExpressionReader {
   std::vector<Word> m_words;
   std::size_t m_next = 0;
   std::size_t m_terms = 0;
-  FigureRef m_before;
+  MetricRef m_before;
   bool m_isFaulty = false;
 };
 
@@ -327,7 +327,7 @@ std::string_view trimmed(std::string_view text, Offset& offset) {
   return text;
 }
 
-Evaluated valueOf(const FigureRef& ref, const FactsOf& factsOf) {
+Evaluated valueOf(const MetricRef& ref, const FactsOf& factsOf) {
   const std::string run = "run " + std::to_string(ref.run);
   const metrics::RunFacts* const facts = factsOf(ref.run);
   if (facts == nullptr) return Missing{run + " has not been run"};
@@ -405,12 +405,12 @@ std::optional<Comparison> readComparison(std::string_view text, Offset offset, s
   return comparison;
 }
 
-void visitFigures(const Expression& expression, const std::function<void(const FigureRef&)>& visit) {
+void visitFigures(const Expression& expression, const std::function<void(const MetricRef&)>& visit) {
   if (expression.kind == Expression::Kind::Figure) visit(expression.figure);
   for (const Expression& operand : expression.operands) visitFigures(operand, visit);
 }
 
-void visitFigures(const Comparison& comparison, const std::function<void(const FigureRef&)>& visit) {
+void visitFigures(const Comparison& comparison, const std::function<void(const MetricRef&)>& visit) {
   visitFigures(comparison.left, visit);
   visitFigures(comparison.right, visit);
 }

@@ -43,7 +43,7 @@ struct Fault {
 };
 
 /// A metric of one run. Runs are those of the lesson, counted from 1 in the order of its `run` actions.
-struct FigureRef {
+struct MetricRef {
   std::uint32_t run = 0;
   const metrics::Metric* metric = nullptr;
   std::optional<NodePath> node;  ///< nothing: of the whole run
@@ -55,7 +55,7 @@ struct Expression {
   Kind kind = Kind::Number;
   double number = 0;
   std::string text{};
-  FigureRef figure{};
+  MetricRef figure{};
   std::vector<Expression> operands{};  ///< two for an operation, else none
   metrics::Unit unit = metrics::Unit::Number;
   Offset offset = 0;
@@ -78,8 +78,8 @@ std::optional<Expression> readExpression(std::string_view text, Offset offset, s
 std::optional<Comparison> readComparison(std::string_view text, Offset offset, std::vector<Fault>& faults);
 
 /// Calls `visit` for every metric of the expression, from left to right.
-void visitFigures(const Expression& expression, const std::function<void(const FigureRef&)>& visit);
-void visitFigures(const Comparison& comparison, const std::function<void(const FigureRef&)>& visit);
+void visitFigures(const Expression& expression, const std::function<void(const MetricRef&)>& visit);
+void visitFigures(const Comparison& comparison, const std::function<void(const MetricRef&)>& visit);
 
 /// The reason why a metric has no value, in a few words.
 struct Missing {

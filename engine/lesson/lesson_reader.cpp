@@ -325,7 +325,7 @@ class LessonReader {
       }
       std::optional<Comparison> claim = readComparison(comparison.text, comparison.offset, m_faults);
       if (!claim) continue;
-      visitFigures(*claim, [&](const FigureRef& ref) {
+      visitFigures(*claim, [&](const MetricRef& ref) {
         if (ref.metric->isTime())
           fault(ref.offset, "a time in what must hold", "counts: times differ from run to run");
       });
@@ -388,7 +388,7 @@ class LessonReader {
     const bool wantsBlock = question.kind == Question::Kind::Block;
     if (wantsBlock == (unit == Unit::Place) && unit != Unit::Text) {
       bool hasFigure = false;
-      visitFigures(*question.answer, [&](const FigureRef&) { hasFigure = true; });
+      visitFigures(*question.answer, [&](const MetricRef&) { hasFigure = true; });
       if (!hasFigure) fault(offset, "a number that is typed", "a figure of a run: the run answers");
       return;
     }
@@ -459,7 +459,7 @@ class LessonReader {
       std::vector<Fault> none;
       const auto expression = readExpression(code.text.substr(at + 1, end - at - 1), 0, none);
       bool hasFigure = false;
-      if (expression) visitFigures(*expression, [&hasFigure](const FigureRef&) { hasFigure = true; });
+      if (expression) visitFigures(*expression, [&hasFigure](const MetricRef&) { hasFigure = true; });
       if (!hasFigure) continue;
       warn(code.offset + at, "a figure in code, which is shown as it stands",
            "the figure without the marks of code");

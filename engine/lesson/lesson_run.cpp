@@ -4,14 +4,14 @@
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/jobs/fidelity.h"
-#include "engine/lesson/desk.h"
+#include "engine/lesson/lesson_state.h"
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/work_service.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/job_service.h"
+#include "engine/workbench/service/run_job.h"
 
 #include <chrono>
 #include <memory>
@@ -23,7 +23,7 @@ namespace spanscope::lesson {
 namespace {
 
 /// Has the recorder of the session that was opened last.
-class SessionWatcher final : public workbench::WorkplaceWatcher {
+class SessionWatcher final : public workbench::JobContextWatcher {
  public:
   void sessionOpens(const std::shared_ptr<trace::Recorder>& recorder) override {
     const std::lock_guard lock(m_mutex);
@@ -45,19 +45,19 @@ class LessonRunner {
       : m_lesson(lesson),
         m_folder(folder),
         m_options(options),
-        m_desk(folder),
+        m_state(folder),
         m_service(options.backends, m_watcher) {}
 
   LessonFacts run() {
     std::vector<Fault> faults;
-    m_desk.begin(m_lesson.head, faults);
+    m_state.begin(m_lesson.head, faults);
     takeMachine();
     for (const Step& step : m_lesson.steps) {
       for (const Block& block : step.blocks) {
         const auto* list = std::get_if<ActionList>(&block);
         if (list == nullptr) continue;
         for (const Action& action : list->actions) {
-          m_desk.apply(action, faults);
+          m_state.apply(action, faults);
           throwIfAny(step, faults);
           carryOut(step, action);
         }
@@ -86,9 +86,10 @@ class LessonRunner {
     }
     for (const workbench::Setting& setting : workbench::runSettings()) {
       if (setting.effect != workbench::SettingEffect::Model) continue;
-      std::visit([&](auto member) { m_desk.settings().*member = m_options.machine.*member; }, setting.member);
+      std::visit([&](auto member) { m_state.settings().*member = m_options.machine.*member; },
+                 setting.member);
     }
-    m_desk.settings().model = chosen;
+    m_state.settings().model = chosen;
   }
 
   static void throwIfAny(const Step& step, const std::vector<Fault>& faults) {
@@ -124,7 +125,7 @@ class LessonRunner {
     if (m_options.tell) m_options.tell(doing);
   }
 
-  void wait(workbench::WorkHandle handle) {
+  void wait(workbench::JobHandle handle) {
     constexpr std::chrono::milliseconds kPeriod(5);
     const std::stop_callback stopped(m_options.stop, [&handle] { handle.stop(); });
     while (!handle.waitFor(kPeriod)) takeEvents();
@@ -151,19 +152,19 @@ class LessonRunner {
   }
 
   void carryOutRun(const std::string& where) {
-    auto planned = m_desk.plan();
+    auto planned = m_state.plan();
     if (auto* problems = std::get_if<std::vector<query::NotGiven>>(&planned))
       throw Failure(errorAt(where, problems->front().found, problems->front().expected));
     PlannedQuery& query = std::get<PlannedQuery>(planned);
-    run::RunOptions options = workbench::runOptionsOf(m_desk.settings());
+    run::RunOptions options = workbench::runOptionsOf(m_state.settings());
     options.queryJson = query::writeCanonical(query.query);
     options.explain = plan::explain(query.plan);
     const auto plan = std::make_shared<const plan::Plan>(std::move(query.plan));
-    const auto work = std::make_shared<workbench::RunWork>(
-        m_desk.settings(),
-        workbench::RunWork::Preparation{
-            .prepare = [plan, options = std::move(options)](workbench::Workplace&, const retrieve::Watch&) {
-              return workbench::RunWork::Prepared{.plan = plan, .options = options};
+    const auto work = std::make_shared<workbench::RunJob>(
+        m_state.settings(),
+        workbench::RunJob::Preparation{
+            .prepare = [plan, options = std::move(options)](workbench::JobContext&, const retrieve::Watch&) {
+              return workbench::RunJob::Prepared{.plan = plan, .options = options};
             }});
     wait(m_service.submit(work));
     std::optional<metrics::RunFacts> facts = m_collector.of(work->run());
@@ -181,14 +182,14 @@ class LessonRunner {
   const Lesson& m_lesson;
   const LessonFolder& m_folder;
   const LessonRunOptions& m_options;
-  Desk m_desk;
+  LessonState m_state;
   std::shared_ptr<trace::Recorder> m_recorder;  ///< whose events were taken last
   metrics::RunFactsCollector m_collector;
   experiment::FinishedReplies m_replies;
   std::vector<Made> m_made;
   LessonFacts m_facts;
   SessionWatcher m_watcher;
-  workbench::WorkService m_service;
+  workbench::JobService m_service;
 };
 
 }  // namespace

@@ -62,16 +62,16 @@ std::optional<Comparison> comparisonOf(const std::string& text) {
 
 }  // namespace
 
-std::vector<OfferedFigure> offeredFigures(std::uint32_t run, const std::optional<NodePath>& node,
+std::vector<OfferedMetric> offeredMetrics(std::uint32_t run, const std::optional<NodePath>& node,
                                           const FactsOf& factsOf) {
-  std::vector<OfferedFigure> offered;
+  std::vector<OfferedMetric> offered;
   for (const metrics::Metric& metric : metrics::all()) {
     if (!metric.isOf(node ? metrics::Scope::Node : metrics::Scope::Run)) continue;
     Expression expression;
     expression.kind = Expression::Kind::Figure;
     expression.figure = {.run = run, .metric = &metric, .node = node};
     expression.unit = metric.unit;
-    OfferedFigure& one = offered.emplace_back();
+    OfferedMetric& one = offered.emplace_back();
     one.metric = &metric;
     one.expression = written(expression);
     const Evaluated value = evaluate(expression, factsOf);
@@ -83,7 +83,7 @@ std::vector<OfferedFigure> offeredFigures(std::uint32_t run, const std::optional
   return offered;
 }
 
-std::vector<std::string> offeredComparisons(const OfferedFigure& figure, const FactsOf& factsOf) {
+std::vector<std::string> offeredComparisons(const OfferedMetric& figure, const FactsOf& factsOf) {
   std::vector<std::string> offered;
   if (figure.metric == nullptr || figure.metric->isTime()) return offered;
   std::vector<Fault> faults;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/recording.h"
 
-#include "engine/lesson/desk.h"
+#include "engine/lesson/lesson_state.h"
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_text.h"
 

@@ -360,7 +360,7 @@ class Arrangement {
   }
 
   /// For queries and keys with a rotated part.
-  std::optional<std::int32_t> turnedHeads(std::string_view name) const {
+  std::optional<std::int32_t> rotatedHeads(std::string_view name) const {
     if (turned() == 0) return std::nullopt;
     if (name.find(".self_attn.q_proj") != std::string_view::npos) return m_config.heads;
     if (name.find(".self_attn.k_proj") != std::string_view::npos) return m_config.keyValueHeads;
@@ -438,7 +438,7 @@ class ArrangedWeights final : public WeightSource {
 
   compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
     compute::HostMatrix matrix = cut(name, rows, columns);
-    const std::optional<std::int32_t> heads = m_arrangement.turnedHeads(name);
+    const std::optional<std::int32_t> heads = m_arrangement.rotatedHeads(name);
     if (!heads && !lacksOne(name)) return matrix;
     auto known = m_changed.find(name);
     if (known == m_changed.end())
@@ -524,7 +524,7 @@ Adapter arrange(const Adapter& adapter, const ModelConfig& config) {
     if (!isWhole) pairs.emplace(name, pair);
   }
   for (auto& [name, pair] : pairs) {
-    const std::optional<std::int32_t> heads = arrangement.turnedHeads(name);
+    const std::optional<std::int32_t> heads = arrangement.rotatedHeads(name);
     if (!heads || pair.rows != std::int64_t{*heads} * config.headSize) continue;
     const std::vector<std::byte> rows =
         arrangement.ordered(std::as_bytes(std::span(pair.up)).data(),

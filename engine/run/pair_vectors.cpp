@@ -196,10 +196,11 @@ PairVectors pairVectors(model::Decoder& decoder, compute::Backend& backend, cons
   return PairPasses(decoder, backend, request).compute(stop);
 }
 
-std::vector<TurnedPair> turnedPairs(std::span<const float> query, std::span<const float> key,
-                                    const LayerTurn& layer, std::int64_t queryTurn, std::int64_t keyTurn) {
+std::vector<RotatedPair> rotatedPairs(std::span<const float> query, std::span<const float> key,
+                                      const LayerRotation& layer, std::int64_t queryRotation,
+                                      std::int64_t keyRotation) {
   const std::size_t half = layer.rotary.inverseFrequencies.size();
-  std::vector<TurnedPair> pairs;
+  std::vector<RotatedPair> pairs;
   for (std::size_t i = 0; i < half; ++i) {
     const double frequency = layer.rotary.inverseFrequencies[i];
     const double factor = layer.rotary.scaleOf(i);
@@ -209,23 +210,23 @@ std::vector<TurnedPair> turnedPairs(std::span<const float> query, std::span<cons
       const double s = factor * std::sin(angle);
       return PlanePoint{from.x * c - from.y * s, from.x * s + from.y * c};
     };
-    TurnedPair pair{.frequency = frequency,
-                    .query = {double(query[i]), double(query[i + half])},
-                    .key = {double(key[i]), double(key[i + half])},
-                    .turnedQuery = {},
-                    .turnedKey = {}};
-    pair.turnedQuery = turned(pair.query, queryTurn);
-    pair.turnedKey = turned(pair.key, keyTurn);
+    RotatedPair pair{.frequency = frequency,
+                     .query = {double(query[i]), double(query[i + half])},
+                     .key = {double(key[i]), double(key[i + half])},
+                     .rotatedQuery = {},
+                     .rotatedKey = {}};
+    pair.rotatedQuery = turned(pair.query, queryRotation);
+    pair.rotatedKey = turned(pair.key, keyRotation);
     pair.score = double(layer.shape.scale) *
-                 (pair.turnedQuery.x * pair.turnedKey.x + pair.turnedQuery.y * pair.turnedKey.y);
+                 (pair.rotatedQuery.x * pair.rotatedKey.x + pair.rotatedQuery.y * pair.rotatedKey.y);
     pairs.push_back(pair);
   }
   return pairs;
 }
 
-double scoreOf(std::span<const TurnedPair> pairs) {
+double scoreOf(std::span<const RotatedPair> pairs) {
   double score = 0;
-  for (const TurnedPair& pair : pairs) score += pair.score;
+  for (const RotatedPair& pair : pairs) score += pair.score;
   return score;
 }
 

@@ -26,13 +26,13 @@ struct PairRequest {
 };
 
 /// How a layer uses positions.
-struct LayerTurn {
+struct LayerRotation {
   compute::RotaryTable rotary;
   compute::AttentionShape shape;
 };
 
 struct PairVectors {
-  std::vector<LayerTurn> layers;
+  std::vector<LayerRotation> layers;
   std::vector<float> queries;  ///< [layers][queryHeads][headSize], of the row, not rotated
   std::vector<float> keys;     ///< [layers][keyHeads][headSize], of the key, not rotated.
   /// Attention weight of the row on the key in the pass, 0 … 1: [layers][queryHeads].
@@ -58,20 +58,21 @@ struct PlanePoint {
   double x = 0;
   double y = 0;
 };
-struct TurnedPair {
+struct RotatedPair {
   double frequency = 0;  ///< radians per position
   PlanePoint query;
   PlanePoint key;
-  PlanePoint turnedQuery;
-  PlanePoint turnedKey;
+  PlanePoint rotatedQuery;
+  PlanePoint rotatedKey;
   double score = 0;  ///< the contribution of this pair to the score
 };
 
-/// Rotates a query by `queryTurn` positions and a key by `keyTurn`, pair by pair. The sum of their scores
-/// depends only on queryTurn − keyTurn, up to rounding. Scores are scaled as in the layer, except for the
-/// factor that grows with the row's position (AttentionShape::positionScale).
-std::vector<TurnedPair> turnedPairs(std::span<const float> query, std::span<const float> key,
-                                    const LayerTurn& layer, std::int64_t queryTurn, std::int64_t keyTurn);
-double scoreOf(std::span<const TurnedPair> pairs);
+/// Rotates a query by `queryRotation` positions and a key by `keyRotation`, pair by pair. The sum of their
+/// scores depends only on queryRotation − keyRotation, up to rounding. Scores are scaled as in the layer,
+/// except for the factor that grows with the row's position (AttentionShape::positionScale).
+std::vector<RotatedPair> rotatedPairs(std::span<const float> query, std::span<const float> key,
+                                      const LayerRotation& layer, std::int64_t queryRotation,
+                                      std::int64_t keyRotation);
+double scoreOf(std::span<const RotatedPair> pairs);
 
 }  // namespace spanscope::run

@@ -2,8 +2,8 @@
 #include "engine/run/predictor.h"
 
 #include "engine/base/counted.h"
+#include "engine/run/plan_prediction.h"
 #include "engine/run/prompt_bounds.h"
-#include "engine/run/rehearsal.h"
 
 #include <algorithm>
 #include <map>
@@ -63,7 +63,7 @@ std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout:
 
 /// Returns the number of tokens that must be computed, for any answers. With `wholeBlocks`, a block that an
 /// answer continues may be a hit together with the answer. Its beginning alone then is not.
-std::int64_t certainlyComputed(const RehearsedStep& step, std::int32_t blockSize, bool wholeBlocks) {
+std::int64_t certainlyComputed(const PredictedStep& step, std::int32_t blockSize, bool wholeBlocks) {
   const std::vector<std::int32_t> known = tokensBeforeReplies(step.table);
   std::int64_t computed = 0;
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -92,7 +92,7 @@ struct SurelyFound {
 };
 
 /// If no layer leaves rows out, all rows of a copy are recomputed.
-ChosenRows chosenRowsOf(const RehearsedStep& step) {
+ChosenRows chosenRowsOf(const PredictedStep& step) {
   ChosenRows chosen;
   for (std::size_t i = 0; i < step.rows.segments.size(); ++i) {
     if (!step.rows.copyOf(i)) continue;
@@ -118,7 +118,7 @@ std::int64_t keptOf(const ChosenRows& chosen) {
 }  // namespace
 
 struct Predictor::Impl {
-  Impl(const RehearsalSetting& setting, const cache::KvCache* cache, RunId lastRun)
+  Impl(const PlanPredictionSetting& setting, const cache::KvCache* cache, RunId lastRun)
       : model(setting.model),
         session(setting.session),
         renderer(setting.tokenizer, setting.chat),
@@ -130,14 +130,14 @@ struct Predictor::Impl {
   struct Rehearsals {
     const plan::Plan& plan;
     std::vector<std::optional<PromptBounds>> bounds;  ///< by step
-    Rehearsed shortest;
-    Rehearsed longest;
+    PredictedPlan shortest;
+    PredictedPlan longest;
     std::int64_t mostBlocks = 0;  ///< max blocks of all steps together if nothing is shared
   };
 
   void boundBlocks(Rehearsals& both) const;
   void foreseeFailure(const Rehearsals& both, Prediction& prediction) const;
-  Doubt doubtOf(const RehearsedStep& step, bool holdsReply) const;
+  Doubt doubtOf(const PredictedStep& step, bool holdsReply) const;
   StepPrediction predictStep(const Rehearsals& both, StepIndex index) const;
   static CountRange promptRange(const Rehearsals& both, StepIndex index);
   static std::int64_t mostChosen(const Rehearsals& both, StepIndex index);
@@ -148,12 +148,12 @@ struct Predictor::Impl {
     std::optional<std::int64_t> mostComputed;  ///< nothing if the lengths decide which segments exist
   };
   std::map<SegmentName, SurelyFound> surelyFound(
-      const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
+      const PredictedPlan& predicted, StepIndex index, const std::set<StepIndex>& needed,
       const std::optional<std::vector<std::int32_t>>& agreed) const;
   FoundBounds foundBounds(const Rehearsals& both, StepIndex index) const;
   bool repliesMoveOthers(const Rehearsals& both, StepIndex index) const;
   void bound(const Rehearsals& both, StepPrediction& prediction) const;
-  void boundEvictions(const Rehearsals& both, const RehearsedStep& step, StepPrediction& prediction) const;
+  void boundEvictions(const Rehearsals& both, const PredictedStep& step, StepPrediction& prediction) const;
 
   /// Whether nothing is evicted and no request waits for blocks, for any lengths of answers.
   bool hasRoom() const { return spareBlocks >= 0; }
@@ -165,12 +165,12 @@ struct Predictor::Impl {
   const model::ModelConfig& model;
   SessionConfig session;
   layout::MessageRenderer renderer;
-  Rehearsal shortest;
-  Rehearsal longest;
+  PlanPrediction shortest;
+  PlanPrediction longest;
   std::int64_t spareBlocks;  ///< empty blocks, less those that the plans so far can have taken
 };
 
-Doubt Predictor::Impl::doubtOf(const RehearsedStep& step, bool holdsReply) const {
+Doubt Predictor::Impl::doubtOf(const PredictedStep& step, bool holdsReply) const {
   if (!hasRoom() && (step.lengthsMattered || step.contentsMattered)) return Doubt::FullPool;
   if (holdsReply) return Doubt::HoldsReply;
   if (step.continuesReply || step.endsWhereReplyBegins) return Doubt::ContinuesReply;
@@ -180,9 +180,9 @@ Doubt Predictor::Impl::doubtOf(const RehearsedStep& step, bool holdsReply) const
 }
 
 StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex index) const {
-  const std::optional<RehearsedStep>& few = both.shortest.steps[index];
-  const std::optional<RehearsedStep>& many = both.longest.steps[index];
-  const RehearsedStep& shown = many ? *many : *few;
+  const std::optional<PredictedStep>& few = both.shortest.steps[index];
+  const std::optional<PredictedStep>& many = both.longest.steps[index];
+  const PredictedStep& shown = many ? *many : *few;
   StepPrediction prediction;
   prediction.step = index;
   prediction.doubt = doubtOf(shown, !both.plan.steps[index].needs.empty());
@@ -216,8 +216,8 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
 std::int64_t Predictor::Impl::mostChosen(const Rehearsals& both, StepIndex index) {
   std::int64_t kept = 0;
   std::int64_t longest = 0;
-  for (const Rehearsed* rehearsed : {&both.shortest, &both.longest}) {
-    const std::optional<RehearsedStep>& step = rehearsed->steps[index];
+  for (const PredictedPlan* predicted : {&both.shortest, &both.longest}) {
+    const std::optional<PredictedStep>& step = predicted->steps[index];
     if (!step) continue;
     kept = std::max(kept, keptOf(chosenRowsOf(*step)));
     longest = std::max(longest, step->admission.promptTokens);
@@ -230,7 +230,7 @@ std::int64_t Predictor::Impl::mostChosen(const Rehearsals& both, StepIndex index
 /// number of hits is not.
 CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index) {
   if (both.bounds[index]) return both.bounds[index]->prompt;
-  const std::optional<RehearsedStep>& shown =
+  const std::optional<PredictedStep>& shown =
       both.longest.steps[index] ? both.longest.steps[index] : both.shortest.steps[index];
   return {shown->admission.promptTokens, shown->admission.promptTokens};
 }
@@ -241,10 +241,10 @@ CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index)
 /// hits or not. The same is true for an answer that equals an earlier one. `agreed` has the tokens of each
 /// segment that exist for all lengths of answers. It is given if the lengths decide this.
 std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
-    const Rehearsed& rehearsed, StepIndex index, const std::set<StepIndex>& needed,
+    const PredictedPlan& predicted, StepIndex index, const std::set<StepIndex>& needed,
     const std::optional<std::vector<std::int32_t>>& agreed) const {
   std::map<SegmentName, SurelyFound> all;
-  const std::optional<RehearsedStep>& step = rehearsed.steps[index];
+  const std::optional<PredictedStep>& step = predicted.steps[index];
   if (!step) return all;
   std::vector<std::int32_t> known = tokensBeforeReplies(step->table);
   const auto holdsReply = [&step, before = known](std::uint32_t segment) {
@@ -260,7 +260,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     if (!isNew) return own->second;
     const std::vector<TokenId>& tokens = step->table.segments[block.segment].tokens;
     own->second = std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
-      const std::optional<RehearsedStep>& inner = rehearsed.steps[other];
+      const std::optional<PredictedStep>& inner = predicted.steps[other];
       if (!inner || inner->request != block.storedByRequest) return false;
       const std::vector<TokenId>& prompt = inner->table.segments.back().tokens;
       return prompt.size() <= tokens.size() && std::equal(prompt.begin(), prompt.end(), tokens.begin());
@@ -274,9 +274,9 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     if (!step->isUnsure.empty() && step->isUnsure[i]) isLost[block.segment] = true;
     if (isLost[block.segment]) continue;
     const bool isNeeded = std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
-      return rehearsed.steps[other] && rehearsed.steps[other]->request == block.storedByRequest;
+      return predicted.steps[other] && predicted.steps[other]->request == block.storedByRequest;
     });
-    const bool isOfThisRun = block.storedByRun == rehearsed.run;
+    const bool isOfThisRun = block.storedByRun == predicted.run;
     if (isOfThisRun && !isNeeded) continue;
     const std::int32_t before =
         std::clamp(known[block.segment] - block.virtualIndex * session.blockSize, 0, block.tokens);
@@ -353,13 +353,13 @@ bool Predictor::Impl::repliesMoveOthers(const Rehearsals& both, StepIndex index)
 
 void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, prediction.step);
-  const std::optional<RehearsedStep>& few = both.shortest.steps[prediction.step];
-  const std::optional<RehearsedStep>& many = both.longest.steps[prediction.step];
+  const std::optional<PredictedStep>& few = both.shortest.steps[prediction.step];
+  const std::optional<PredictedStep>& many = both.longest.steps[prediction.step];
   prediction.prompt = promptRange(both, prediction.step);
   prediction.computed.most = prediction.prompt.most;
   // A request that does not fit beside its hits gives up its hits, too.
   const std::optional<PromptBounds>& lengths = both.bounds[prediction.step];
-  const RehearsedStep& shown = many ? *many : *few;
+  const PredictedStep& shown = many ? *many : *few;
   const std::int64_t blocks =
       lengths ? lengths->mostBlocks : mostBlocksOf(shown.table, shown.maxNewTokens, session.blockSize);
   const bool fits = blocks + static_cast<std::int64_t>(shown.table.segments.size()) < session.blockCount;
@@ -372,11 +372,11 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
       prediction.computed.most = prediction.prompt.most - prediction.cached.least;
     } else {
       prediction.cached.least = bounds.found;
-      const std::int64_t notRehearsed =
+      const std::int64_t notPredicted =
           std::max<std::int64_t>(0, prediction.prompt.most - many->admission.promptTokens);
       prediction.computed.most = prediction.prompt.most - prediction.cached.least;
       if (bounds.mostComputed)
-        prediction.computed.most = std::min(prediction.prompt.most, *bounds.mostComputed + notRehearsed);
+        prediction.computed.most = std::min(prediction.prompt.most, *bounds.mostComputed + notPredicted);
     }
   }
   prediction.computed.least = 1;
@@ -398,7 +398,7 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   prediction.relocated = {0, isMost ? admission.relocatedTokens : prediction.cached.most};
 }
 
-void Predictor::Impl::boundEvictions(const Rehearsals& both, const RehearsedStep& step,
+void Predictor::Impl::boundEvictions(const Rehearsals& both, const PredictedStep& step,
                                      StepPrediction& prediction) const {
   if (hasRoom()) return;
   if (!holdsAll(both)) {
@@ -459,7 +459,7 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     const std::optional<PromptBounds>& bounds = both.bounds[i];
     if (!bounds) continue;
     const plan::Step& step = both.plan.steps[i];
-    const std::optional<RehearsedStep>& many = both.longest.steps[i];
+    const std::optional<PredictedStep>& many = both.longest.steps[i];
     const bool isLonger = many && (bounds->prompt.most > many->admission.promptTokens ||
                                    bounds->reply.most > many->maxNewTokens);
     // The places of delimiters and padding depend on the answers. Fewer tokens may take more blocks.
@@ -478,12 +478,13 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
 
 Predictor::Predictor(const SessionConfig& session, const model::ModelConfig& model,
                      const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
-    : m_impl(std::make_unique<Impl>(RehearsalSetting{session, model, tokenizer, chat}, nullptr, 0)) {}
+    : m_impl(std::make_unique<Impl>(PlanPredictionSetting{session, model, tokenizer, chat}, nullptr, 0)) {}
 
 Predictor::Predictor(const cache::KvCache& cache, RunId lastRun, const SessionConfig& session,
                      const model::ModelConfig& model, const text::Tokenizer& tokenizer,
                      const text::ChatTemplate& chat)
-    : m_impl(std::make_unique<Impl>(RehearsalSetting{session, model, tokenizer, chat}, &cache, lastRun)) {}
+    : m_impl(
+          std::make_unique<Impl>(PlanPredictionSetting{session, model, tokenizer, chat}, &cache, lastRun)) {}
 
 Predictor::~Predictor() = default;
 
@@ -501,8 +502,8 @@ Prediction Predictor::predict(const plan::Plan& plan, const RunOptions& options,
       .shortest = impl.shortest.run(plan, options, impl.renderer, stop),
       .longest = impl.longest.run(plan, options, impl.renderer, stop)};
   for (StepIndex i = 0; i < plan.steps.size(); ++i) {
-    const std::optional<RehearsedStep>& few = both.shortest.steps[i];
-    if (std::optional<RehearsedStep>& many = both.longest.steps[i]; few && many)
+    const std::optional<PredictedStep>& few = both.shortest.steps[i];
+    if (std::optional<PredictedStep>& many = both.longest.steps[i]; few && many)
       many->standsElsewhere = many->standsElsewhere || few->standsElsewhere;
   }
   impl.boundBlocks(both);

@@ -339,10 +339,9 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
       continue;
     }
     if (part.drawn && request.options.alternatives > 0) {
-      m_listener.onAlternatives(
-          request.id, static_cast<std::int32_t>(request.generated.size()),
-          compute::likeliestTokens(logitsOf(part.logitCount - 1),
-                                   static_cast<std::size_t>(request.options.alternatives)));
+      m_listener.onAlternatives(request.id, static_cast<std::int32_t>(request.generated.size()),
+                                compute::topTokens(logitsOf(part.logitCount - 1),
+                                                   static_cast<std::size_t>(request.options.alternatives)));
     }
     // A made-up computation draws tokens without logits.
     const bool isRedrawn =

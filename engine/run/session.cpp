@@ -149,7 +149,7 @@ struct Session::Impl final : RequestListener {
                                     .layers = decoder.config().layers,
                                     .heads = decoder.config().heads,
                                     .pool = cache.dump()});
-    tellStore(0);
+    traceStore(0);
   }
 
   /// Reports the problems of the span store to the trace, as warnings. Also reports the measurements of its
@@ -167,7 +167,7 @@ struct Session::Impl final : RequestListener {
     }
   }
 
-  void tellStore(RunId run) {
+  void traceStore(RunId run) {
     if (!spans) return;
     tellProblems(run);
     sink.send(run, 0, {}, spans->report(cache.config().fingerprint));
@@ -206,7 +206,7 @@ struct Session::Impl final : RequestListener {
   void finishKeeping(const cache::Patience& patience) {
     if (!isKeeping) return;
     handOver(patience);
-    if (!isKeeping) tellStore(0);
+    if (!isKeeping) traceStore(0);
   }
 
   /// Called at the end of a run. While other runs are in progress, this run's contents stay in the pool for
@@ -217,7 +217,7 @@ struct Session::Impl final : RequestListener {
       isKeeping = false;
       if (std::exchange(leavesSomething, false)) startKeeping({.most = std::chrono::milliseconds(0)});
     }
-    tellStore(run);
+    traceStore(run);
   }
 
   bool isReplaying() const { return replay && !replay->result; }
@@ -465,7 +465,7 @@ struct Session::Impl final : RequestListener {
       own.said.cachedTokens = own.requests->cachedTokens();
       // The row of the prompt's last token is among the reported rows.
       own.said.recomputedTokens = own.tokens - 1 - own.said.cachedTokens;
-      tellReplay(own.asked, own.said, own.requests->takeRows());
+      notifyReplay(own.asked, own.said, own.requests->takeRows());
       own.result = own.said;
     } else {
       own.result = driven.error.value_or(wasStopped());
@@ -475,8 +475,8 @@ struct Session::Impl final : RequestListener {
       startKeeping({.most = std::chrono::milliseconds(0)});
   }
 
-  void tellReplay(const AttentionReplayRequest& asked, const trace::AttentionReplayed& said,
-                  std::vector<trace::AttentionMass> rows) {
+  void notifyReplay(const AttentionReplayRequest& asked, const trace::AttentionReplayed& said,
+                    std::vector<trace::AttentionMass> rows) {
     const FinishedReply& reply = asked.reply;
     sink.send(reply.run, reply.request, reply.node, said);
     const std::int32_t heads = decoder.config().heads;
@@ -565,7 +565,7 @@ std::optional<RunResult> Session::take(RunId run) {
 
 void Session::keepAll(const std::stop_token& stop) {
   m_impl->startKeeping({.stop = stop});
-  m_impl->tellStore(0);
+  m_impl->traceStore(0);
 }
 
 void Session::finishKeeping(const std::stop_token& stop) {

@@ -311,7 +311,7 @@ std::optional<cache::Spilled> ForecastTiers::spill(const cache::PooledBlock& blo
   }
   cache::HeldBlock held;
   held.facts = block.facts;
-  held.foretoldSize = static_cast<std::uint64_t>(block.facts.tokens) * m_slotBytes;
+  held.predictionSize = static_cast<std::uint64_t>(block.facts.tokens) * m_slotBytes;
   for (const cache::HeldBlock& gone : m_host.put(std::move(held))) {
     m_gaveUp = true;
     putOnDisk(gone.facts);
@@ -335,7 +335,7 @@ std::shared_ptr<cache::BlockTiers> ForecastTiers::forecast() const {
   return std::shared_ptr<ForecastTiers>(new ForecastTiers(*this));
 }
 
-cache::BlockTiers::Foresight ForecastTiers::foresight() const {
+cache::BlockTiers::PredictionFacts ForecastTiers::predictionFacts() const {
   const std::int64_t loaded =
       m_loadedFromHost + (m_rates ? m_rates->loadedTokens(trace::StoreTier::Host) : 0);
   return {.isUnread = !m_store && m_usesDisk,

@@ -145,7 +145,7 @@ class ForecastTiers final : public cache::BlockTiers {
   bool finishKeeping(const cache::Patience& /*patience*/) override { return true; }
   void clear() override { m_host.clear(); }
   std::shared_ptr<cache::BlockTiers> forecast() const override;
-  Foresight foresight() const override;
+  PredictionFacts predictionFacts() const override;
 
  private:
   ForecastTiers(const ForecastTiers& other);

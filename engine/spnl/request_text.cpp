@@ -168,7 +168,7 @@ bool isPrompt(const Node& node) {
 }
 
 /// Returns the reason why a prompt cannot be sent, in words, or nothing.
-std::string obstacle(const Node& node) {
+std::string reasonOf(const Node& node) {
   switch (query::infoOf(node).gives) {
     case query::Gives::Reply:
       return "its prompt holds a reply that is not known yet";
@@ -183,7 +183,7 @@ std::string obstacle(const Node& node) {
   }
   std::string found;
   query::forEachChild(node, [&](const Node& child, const std::string& /*step*/) {
-    if (found.empty()) found = obstacle(child);
+    if (found.empty()) found = reasonOf(child);
   });
   return found;
 }
@@ -226,7 +226,7 @@ class Collector {
     Generate* generate = query::generateOf(body);
     std::string reason = isParameter(*settings) ? kParameter : std::string();
     if (generate != nullptr) {
-      if (reason.empty()) reason = obstacle(*generate->input);
+      if (reason.empty()) reason = reasonOf(*generate->input);
       *generate = cleaned(*generate);
     }
     const query::Times* count = query::countOf(node);

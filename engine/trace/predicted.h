@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Distinguishes the sessions of a cache simulator (engine/twin) from those of an engine or a server. Nothing
+// Distinguishes the sessions of a cache simulator (engine/simulator) from those of an engine or a server. Nothing
 // in them was measured.
 #pragma once
 
@@ -8,10 +8,10 @@
 namespace spanscope::trace {
 
 /// The end of SessionStarted::program in the trace of a cache simulator.
-inline constexpr std::string_view kTwinMark = " (twin)";
+inline constexpr std::string_view kSimulatorMark = " (twin)";
 
 constexpr bool isPredicted(std::string_view program) {
-  return program.ends_with(kTwinMark);
+  return program.ends_with(kSimulatorMark);
 }
 
 }  // namespace spanscope::trace

@@ -311,7 +311,7 @@ std::vector<compute::Device> probe() {
   return {{.name = compute::kProcessor.name,
            .description = processorName() + ", " + rowKernels().instructionSet,
            .memoryBytes = machineMemory(),
-           .obstacle = {}}};
+           .reason = {}}};
 }
 
 compute::RateMeter meter(const compute::BackendOptions& options) {

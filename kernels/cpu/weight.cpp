@@ -74,7 +74,7 @@ void packPairs(const PanelSource& source, std::int64_t panel, std::uint32_t* out
           if (pair == begin) __builtin_prefetch(from + kAhead);
           rows[static_cast<std::size_t>(i)] = loadVector<Words>(from);
         }
-        turnSquare(rows, width, out + pair * width + feature);
+        rotationSquare(rows, width, out + pair * width + feature);
       }
     }
   }
@@ -115,8 +115,8 @@ void packInterleaved(const PanelSource& source, std::int64_t panel, std::uint32_
           upper[static_cast<std::size_t>(i)] =
               reinterpret_cast<Words>(__builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15));
         }
-        turnSquare(lower, half, out + k * half + feature);
-        turnSquare(upper, half, out + (k + kSquare) * half + feature);
+        rotationSquare(lower, half, out + k * half + feature);
+        rotationSquare(upper, half, out + (k + kSquare) * half + feature);
       }
     }
   }

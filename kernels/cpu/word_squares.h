@@ -22,7 +22,7 @@ Vector loadVector(const void* at) {
 }
 
 /// Writes rows[i] word j to out[j · stride + i]. The stride is in words.
-inline void turnSquare(const WordSquare& rows, std::int64_t stride, std::uint32_t* out) {
+inline void rotationSquare(const WordSquare& rows, std::int64_t stride, std::uint32_t* out) {
   const Words low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
   const Words high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
   const Words low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);

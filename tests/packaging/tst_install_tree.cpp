@@ -206,9 +206,9 @@ class TestInstallTree : public QObject {
     if (!SPANSCOPE_HAS_CUDA) QSKIP("this build has no library for cards");
     QVERIFY(QFileInfo(library()).isFile());
     // Whatever is in the way is no matter of files: there may be no driver.
-    const QString obstacle = cards().first().toObject().value(QStringLiteral("obstacle")).toString();
+    const QString reason = cards().first().toObject().value(QStringLiteral("obstacle")).toString();
     for (const char* word : {"not built", "cannot open", "another version", ".so"})
-      QVERIFY2(!obstacle.contains(QLatin1String(word)), qPrintable(obstacle));
+      QVERIFY2(!reason.contains(QLatin1String(word)), qPrintable(reason));
   }
 
   /// The emulated card in place of those that the machine may have.

@@ -716,11 +716,11 @@ void ReferenceBackend::deviations(const compute::Pass& pass, compute::StoredPart
   require(index(source.columns()) == kv.width() && index(source.rows()) == own.inputs.tokens.size(),
           "deviations: other rows than the pass has");
   target.resize(source.rows(), 1);
-  const bool isTurned = part == compute::StoredPart::Keys && m_layout == KeyLayout::LocalRotation;
+  const bool isRotated = part == compute::StoredPart::Keys && m_layout == KeyLayout::LocalRotation;
   for (std::int64_t r = 0; r < source.rows(); ++r) {
     std::vector<double> row(source.row(r), source.row(r) + kv.width());
     const std::size_t size = index(kv.shape().headSize);
-    for (std::size_t at = 0; isTurned && at < row.size(); at += size)
+    for (std::size_t at = 0; isRotated && at < row.size(); at += size)
       rotate(row.data() + at, size, own.rotary, own.inputs.localIndices[index(r)]);
     const std::int64_t slot = own.inputs.slots[index(r)];
     const double* stored = part == compute::StoredPart::Keys ? kv.key(layer, slot) : kv.value(layer, slot);

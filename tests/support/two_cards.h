@@ -20,11 +20,11 @@ inline compute::Backends twoCards(const std::shared_ptr<std::vector<int>>& made 
     return std::vector<compute::Device>{{.name = "cuda:0",
                                          .description = "Large Card, compute capability 9.0",
                                          .memoryBytes = std::uint64_t{141} << 30U,
-                                         .obstacle = {}},
+                                         .reason = {}},
                                         {.name = "cuda:1",
                                          .description = "Small Card, compute capability 8.0",
                                          .memoryBytes = std::uint64_t{40} << 30U,
-                                         .obstacle = {}}};
+                                         .reason = {}}};
   };
   cards.make = [made, make = cpu.make](const compute::BackendOptions& options) {
     if (made) made->push_back(options.device);

@@ -338,7 +338,7 @@ void CanvasParts::addDocuments(const std::vector<TextFile>& files) {
     added = ui::addDocuments(next, files, m_core.current(), m_core.stacks());
   });
   m_core.select(wasEmpty ? std::vector{question} : added);
-  m_core.tellAdded();
+  m_core.traceAdded();
   if (wasEmpty) fitWhenReady();
 }
 

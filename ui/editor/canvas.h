@@ -6,7 +6,7 @@
 #include "ui/commands/command_actions.h"
 #include "ui/document/document_model.h"
 #include "ui/document/text_files.h"
-#include "ui/session/twin_asker.h"
+#include "ui/session/simulator_asker.h"
 #include "ui/session/view_input.h"
 
 #include <QPointF>

@@ -48,7 +48,7 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_statusDocument.reset();
   m_forecast.reset();
   m_forecasts.clear();
-  m_twins.reset();  // what it knows is of the other document
+  m_simulators.reset();  // what it knows is of the other document
   m_counted.reset();
   m_promptTokens.clear();
   if (m_model != nullptr) {
@@ -195,7 +195,7 @@ bool CanvasCore::restack() {
   return true;
 }
 
-void CanvasCore::tellAdded() {
+void CanvasCore::traceAdded() {
   constexpr std::size_t kMostShown = 6;
   if (m_selection.size() <= kMostShown) {
     m_wishes.shown.insert(m_selection.begin(), m_selection.end());
@@ -449,13 +449,13 @@ void CanvasCore::takeForecast() {
   if (isOfServers) {
     m_forecast.reset();
     if (!shown) return useForecasts({});
-    if (m_twins == nullptr) {
-      m_twins = std::make_unique<TwinAsker>();
-      m_twins->useServers(m_servers);
-      connect(m_twins.get(), &TwinAsker::answered, this, &CanvasCore::takeForecast);
+    if (m_simulators == nullptr) {
+      m_simulators = std::make_unique<SimulatorAsker>();
+      m_simulators->useServers(m_servers);
+      connect(m_simulators.get(), &SimulatorAsker::answered, this, &CanvasCore::takeForecast);
     }
-    m_twins->ask(*m_input);
-    const std::shared_ptr<const AskedTwins>& asked = m_twins->newest();
+    m_simulators->ask(*m_input);
+    const std::shared_ptr<const AskedSimulators>& asked = m_simulators->newest();
     // What was said of an earlier query stays until there is more, as long as its nodes are there.
     return useForecasts(asked ? serverForecasts(*asked, *m_document) : NodeForecasts());
   }
@@ -466,7 +466,7 @@ void CanvasCore::takeForecast() {
 
 void CanvasCore::useServers(std::shared_ptr<const KnownServers> servers) {
   m_servers = std::move(servers);
-  if (m_twins != nullptr) m_twins->useServers(m_servers);
+  if (m_simulators != nullptr) m_simulators->useServers(m_servers);
 }
 
 void CanvasCore::useForecasts(NodeForecasts forecasts) {

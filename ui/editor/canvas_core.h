@@ -8,7 +8,7 @@
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_status.h"
 #include "ui/editor/stacking.h"
-#include "ui/session/twin_asker.h"
+#include "ui/session/simulator_asker.h"
 #include "ui/session/view_input.h"
 
 #include <QObject>
@@ -105,7 +105,7 @@ class CanvasCore : public QObject {
   void showNextAnswer(document::NodeId node);
 
   /// Tells that nodes were added and selected, so that the canvas shows them.
-  void tellAdded();
+  void traceAdded();
   void say(const QString& text) { Q_EMIT messageWanted(text); }
   /// Tells that files were pasted, which the window reads.
   void tellPasted(const QStringList& paths) { Q_EMIT filesPasted(paths); }
@@ -149,7 +149,7 @@ class CanvasCore : public QObject {
   Theme m_theme;
   std::shared_ptr<const document::Document> m_document;
   std::optional<document::Document> m_preview;
-  SegmentBook m_book;
+  SegmentRecords m_book;
   SegmentIdentities m_identities;  ///< the identities from which m_looks were made
   TraceStore m_noTrace;            ///< stands in until there is an input
   std::size_t m_runs = 0;          ///< number of runs in the trace when identities were read last
@@ -167,7 +167,7 @@ class CanvasCore : public QObject {
   std::map<document::NodeId, std::int64_t> m_promptTokens;  ///< by text: its tokens in the next run's prompt
   bool m_forecastsShown = true;
   std::shared_ptr<const KnownServers> m_servers;
-  std::unique_ptr<TwinAsker> m_twins;  ///< null: no document was run on servers yet
+  std::unique_ptr<SimulatorAsker> m_simulators;  ///< null: no document was run on servers yet
   std::vector<document::NodeId> m_selection;
   AreaRef m_area;
 };

@@ -88,7 +88,7 @@ void CanvasParts::connectParts() {
     m_keepsFit = false;
     m_canvas.setFocus(Qt::MouseFocusReason);
   });
-  connect(m_view, &CanvasView::movedByPerson, this, [this] { m_keepsFit = false; });
+  connect(m_view, &CanvasView::movedByUser, this, [this] { m_keepsFit = false; });
   connect(&m_gestures, &CanvasGestures::addWanted, this, &CanvasParts::openAdd);
   connect(&m_gestures, &CanvasGestures::editWanted, this, &CanvasParts::editWanted);
   connect(&m_gestures, &CanvasGestures::openWanted, this, &CanvasParts::openStack);

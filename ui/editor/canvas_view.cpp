@@ -157,7 +157,7 @@ void CanvasView::drawForeground(QPainter* painter, const QRectF& /*rect*/) {
 }
 
 void CanvasView::wheelEvent(QWheelEvent* event) {
-  Q_EMIT movedByPerson();
+  Q_EMIT movedByUser();
   if (((event->modifiers() & Qt::ControlModifier) != 0) != m_wheelZooms) {
     setZoom(zoom() * std::pow(kWheelZoom, event->angleDelta().y()), event->position());
     event->accept();
@@ -174,7 +174,7 @@ bool CanvasView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::NativeGesture) {
     auto* gesture = static_cast<QNativeGestureEvent*>(event);
     if (gesture->gestureType() == Qt::ZoomNativeGesture) {
-      Q_EMIT movedByPerson();
+      Q_EMIT movedByUser();
       setZoom(zoom() * (1 + gesture->value()), gesture->position());
       return true;
     }
@@ -182,7 +182,7 @@ bool CanvasView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::Gesture) {
     auto* gestures = static_cast<QGestureEvent*>(event);
     if (auto* pinch = static_cast<QPinchGesture*>(gestures->gesture(Qt::PinchGesture))) {
-      Q_EMIT movedByPerson();
+      Q_EMIT movedByUser();
       const QPointF at = viewport()->mapFromGlobal(pinch->centerPoint());
       setZoom(zoom() * pinch->scaleFactor(), at);
       gestures->accept(pinch);

@@ -55,7 +55,7 @@ class CanvasView : public QGraphicsView {
 
  Q_SIGNALS:
   void placeChanged();
-  void movedByPerson();  ///< the person moved the view, with the wheel or the fingers
+  void movedByUser();  ///< the person moved the view, with the wheel or the fingers
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& rect) override;

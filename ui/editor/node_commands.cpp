@@ -165,7 +165,7 @@ class DocumentCommands {
       added = pasteTrees(next, pasted.trees, m_core.current(), {.x = at.x(), .y = at.y()}, m_core.stacks());
     });
     m_core.select(added);
-    m_core.tellAdded();
+    m_core.traceAdded();
     if (pasted.warnings.empty() || m_core.model() == nullptr) return;
     UnreadText::of(*m_core.model()).notePaste(pasted.warnings);
     m_core.say(pasted.warnings.size() == 1
@@ -192,7 +192,7 @@ class DocumentCommands {
       for (const NodeId draft : drafts) moveToFreePlace(next, draft, m_core.stacks());
     });
     m_core.select(copies);
-    m_core.tellAdded();
+    m_core.traceAdded();
   }
 
   // ---- removing ----

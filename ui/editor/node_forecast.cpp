@@ -191,16 +191,16 @@ QString forecastWords(const NodeForecast& forecast) {
 namespace {
 
 /// Tokens [begin, end) of a prompt, as the server would serve them.
-NodeForecast ofTokens(const workbench::ServerPrompt& prompt, const twin::Answer& answer, std::int64_t begin,
-                      std::int64_t end) {
+NodeForecast ofTokens(const workbench::ServerPrompt& prompt, const simulator::Answer& answer,
+                      std::int64_t begin, std::int64_t end) {
   NodeForecast forecast;
   forecast.prompt = {.least = end - begin, .most = end - begin};
-  for (const twin::FateRun& run : answer.fates) {
+  for (const simulator::FateRun& run : answer.fates) {
     const std::int64_t count =
         std::min<std::int64_t>(end, run.begin + run.count) - std::max<std::int64_t>(begin, run.begin);
     if (count <= 0) continue;
-    const bool isMoved = run.fate == twin::Fate::Moved;
-    if (!isMoved && run.fate != twin::Fate::Found) continue;
+    const bool isMoved = run.fate == simulator::Fate::Moved;
+    if (!isMoved && run.fate != simulator::Fate::Found) continue;
     forecast.cached += {.least = count, .most = count};
     if (isMoved) forecast.relocated += {.least = count, .most = count};
   }
@@ -216,40 +216,40 @@ NodeForecast ofTokens(const workbench::ServerPrompt& prompt, const twin::Answer&
   return forecast;
 }
 
-class TwinReader {
+class SimulatorReader {
  public:
-  TwinReader(const AskedTwins& asked, const document::Document& document)
+  SimulatorReader(const AskedSimulators& asked, const document::Document& document)
       : m_asked(asked), m_document(document) {}
 
   NodeForecasts read() {
-    const auto& prompts = m_asked.twins.prompts;
+    const auto& prompts = m_asked.simulators.prompts;
     // The last prompt that holds a text counts.
     for (std::size_t i = prompts.size(); i-- > 0;) {
       const NodeId node = m_asked.prediction->paths.nodeOf(prompts[i].name.first);
       if (!m_document.contains(node)) continue;
       const std::string& own = m_document.at(node).server;
       const std::string& server = own.empty() ? m_document.settings.server : own;
-      const workbench::TwinForecast* const twin = twinOf(server);
-      if (twin == nullptr || i >= twin->present.size() || twin->present[i].isRefused) continue;
-      takePrompt(node, prompts[i], *twin, twin->present[i]);
+      const workbench::SimulatorForecast* const simulator = simulatorOf(server);
+      if (simulator == nullptr || i >= simulator->present.size() || simulator->present[i].isRefused) continue;
+      takePrompt(node, prompts[i], *simulator, simulator->present[i]);
     }
     return std::move(m_result);
   }
 
  private:
   /// Null: it has none, or that says nothing.
-  const workbench::TwinForecast* twinOf(const std::string& server) const {
+  const workbench::SimulatorForecast* simulatorOf(const std::string& server) const {
     if (server.empty() || server == document::kEmbedded) return nullptr;
-    for (const workbench::TwinForecast& twin : m_asked.twins.twins) {
-      if (twin.server == server && twin.problem.empty()) return &twin;
+    for (const workbench::SimulatorForecast& simulator : m_asked.simulators.simulators) {
+      if (simulator.server == server && simulator.problem.empty()) return &simulator;
     }
     return nullptr;
   }
 
-  void takePrompt(NodeId node, const workbench::ServerPrompt& prompt, const workbench::TwinForecast& twin,
-                  const twin::Answer& answer) {
-    const QString server = QString::fromStdString(twin.server);
-    const QString kind = QString::fromUtf8(twin.kind->title);
+  void takePrompt(NodeId node, const workbench::ServerPrompt& prompt,
+                  const workbench::SimulatorForecast& simulator, const simulator::Answer& answer) {
+    const QString server = QString::fromStdString(simulator.server);
+    const QString kind = QString::fromUtf8(simulator.kind->title);
     const auto all = static_cast<std::int64_t>(prompt.tokens().size());
     std::vector<NodeForecast>& copies = m_result[node];
     if (copies.size() <= prompt.name.second) copies.resize(prompt.name.second + 1);
@@ -257,8 +257,8 @@ class TwinReader {
     own = ofTokens(prompt, answer, 0, all);
     own.server = server;
     own.serverKind = kind;
-    const std::size_t index = static_cast<std::size_t>(&prompt - m_asked.twins.prompts.data());
-    if (const workbench::FoundRange& range = twin.presentRange.prompts[index]; !range.isExact()) {
+    const std::size_t index = static_cast<std::size_t>(&prompt - m_asked.simulators.prompts.data());
+    if (const workbench::FoundRange& range = simulator.presentRange.prompts[index]; !range.isExact()) {
       own.isCertain = false;
       own.cached = {.least = range.least, .most = range.most};
       own.computed = {.least = std::max<std::int64_t>(1, own.prompt.least - range.most),
@@ -295,7 +295,7 @@ class TwinReader {
     copies.front().serverKind = kind;
   }
 
-  const AskedTwins& m_asked;
+  const AskedSimulators& m_asked;
   const document::Document& m_document;
   std::map<NodeId, const workbench::ServerPrompt*> m_promptOf;
   NodeForecasts m_result;
@@ -303,9 +303,9 @@ class TwinReader {
 
 }  // namespace
 
-NodeForecasts serverForecasts(const AskedTwins& asked, const document::Document& document) {
-  if (asked.prediction == nullptr || !asked.twins.problem.empty()) return {};
-  return TwinReader(asked, document).read();
+NodeForecasts serverForecasts(const AskedSimulators& asked, const document::Document& document) {
+  if (asked.prediction == nullptr || !asked.simulators.problem.empty()) return {};
+  return SimulatorReader(asked, document).read();
 }
 
 }  // namespace spanscope::ui

@@ -6,7 +6,7 @@
 #include "engine/workbench/document/document.h"
 #include "ui/editor/node_status.h"
 #include "ui/session/document_predictor.h"
-#include "ui/session/twin_asker.h"
+#include "ui/session/simulator_asker.h"
 
 #include <QString>
 
@@ -56,6 +56,6 @@ QString forecastWords(const NodeForecast& forecast);
 /// that server's twin. Nodes are not here whose server has no twin, or one that says nothing, and those that
 /// the embedded engine answers beside servers: it is sent each step as a chat, of which its forecast knows
 /// nothing.
-NodeForecasts serverForecasts(const AskedTwins& asked, const document::Document& document);
+NodeForecasts serverForecasts(const AskedSimulators& asked, const document::Document& document);
 
 }  // namespace spanscope::ui

@@ -269,7 +269,7 @@ double textScale(double zoom) {
   return std::pow(kScaleStep, std::ceil(std::log(kReadableZoom / zoom) / std::log(kScaleStep) - 1e-9));
 }
 
-CardPlan::CardPlan(const NodeLook& look, double scale)
+NodeCardPlan::NodeCardPlan(const NodeLook& look, double scale)
     : width((look.rect.width - (look.stacked > 0 ? kStackSheets : 0)) / scale),
       height((look.rect.height - (look.stacked > 0 ? kStackSheets : 0)) / scale) {
   const bool tight = height < 60;
@@ -301,14 +301,14 @@ CardPlan::CardPlan(const NodeLook& look, double scale)
 }
 
 QRectF pickerArea(const NodeLook& look, double scale) {
-  const CardPlan plan(look, scale);
+  const NodeCardPlan plan(look, scale);
   if (!plan.hasState) return {};
   const QRectF box = plan.answer;
   return {(box.right() - 80) * scale, (box.bottom() - 20) * scale, 80 * scale, 20 * scale};
 }
 
 QRectF barArea(const NodeLook& look, double scale) {
-  const QRectF bar = CardPlan(look, scale).bar;
+  const QRectF bar = NodeCardPlan(look, scale).bar;
   return {bar.topLeft() * scale, bar.size() * scale};
 }
 

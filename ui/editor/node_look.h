@@ -100,8 +100,8 @@ inline constexpr double kShareRise = 3;   ///< from the top of the share's line 
 
 /// The parts of a card from top to bottom, measured from its top left corner in scene pixels divided by the
 /// scale of its texts.
-struct CardPlan {
-  CardPlan(const NodeLook& look, double scale);
+struct NodeCardPlan {
+  NodeCardPlan(const NodeLook& look, double scale);
   double width, height, titleTop, bodyTop, titleLeft, shareTop;
   QRectF bar, answer;
   bool hasBar, hasIcon, hasModel = false, hasState = false;

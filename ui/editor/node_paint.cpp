@@ -47,7 +47,7 @@ void drawLine(QPainter& painter, const TextLine& line, double x, double y, const
 
 void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
               const NodeMarks& marks, const CanvasStyle& style, bool withText) {
-  const CardPlan plan(look, texts.scale);
+  const NodeCardPlan plan(look, texts.scale);
   if (!plan.hasBar) return;
   const QRectF bar = plan.bar;
   painter.setPen(Qt::NoPen);
@@ -126,7 +126,7 @@ void paintIcon(QPainter& painter, std::string_view op, double x, double y, const
 }
 
 void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
-                 const CardPlan& plan, const CanvasStyle& style) {
+                 const NodeCardPlan& plan, const CanvasStyle& style) {
   if (plan.hasModel) drawLine(painter, texts.modelLine, kCardLeft, 26, style.textSecond);
   const QRectF box = plan.answer;
   const bool failed = status.phase == NodePhase::Failed && !look.isFrozen();
@@ -189,7 +189,7 @@ void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& stat
 
 void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
                     const CanvasStyle& style) {
-  const CardPlan plan(look, texts.scale);
+  const NodeCardPlan plan(look, texts.scale);
   const QColor ink = status.phase == NodePhase::Failed ? style.error : style.text;
   if (plan.hasIcon) paintIcon(painter, look.op, kCardLeft - 1, plan.titleTop, ink);
   drawLine(painter, texts.title, plan.titleLeft, plan.titleTop, ink);

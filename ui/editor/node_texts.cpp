@@ -135,7 +135,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     texts.problem = setter.line(look.problem, style.smallFont, width - 8);
     if (look.spread) texts.hidden = setter.line(tr("stack"), style.smallFont, kMostChip);
   } else {
-    const CardPlan plan(look, scale);
+    const NodeCardPlan plan(look, scale);
     const double width = plan.width;
     // What the answer of this node is called in the views of its run.
     const bool hasStep =

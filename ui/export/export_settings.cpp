@@ -355,23 +355,23 @@ namespace {
 std::optional<QString> putInline(query::Node& query, const document::NodePaths& paths,
                                  const std::vector<Problem>& problems, const QString& documentPath) {
   RunInputs inputs(documentPath, {});
-  std::optional<QString> obstacle;
+  std::optional<QString> reason;
   query::walk(query, {}, [&](query::Node& node, const NodePath& path) {
-    if (obstacle || query::infoOf(node).resolvedBy != query::ResolvedBy::Files) return;
+    if (reason || query::infoOf(node).resolvedBy != query::ResolvedBy::Files) return;
     auto text = query::readTextFile(inputs, *query::textOf(node));
     if (auto* reason = std::get_if<query::NotGiven>(&text)) {
       const auto listed = std::find_if(problems.begin(), problems.end(), [&](const Problem& problem) {
         return problem.severity == Severity::Error && problem.node == paths.nodeOf(path);
       });
-      obstacle = listed != problems.end()
-                     ? saidOf(*listed)
-                     : QString::fromStdString(
-                           errorAt({}, std::move(reason->found), std::move(reason->expected)).message());
+      reason = listed != problems.end()
+                   ? saidOf(*listed)
+                   : QString::fromStdString(
+                         errorAt({}, std::move(reason->found), std::move(reason->expected)).message());
       return;
     }
     node.value = query::Message{query::Role::User, std::get<std::string>(std::move(text))};
   });
-  return obstacle;
+  return reason;
 }
 
 /// The names of a query's models, where a person chose one or the query has none.
@@ -401,8 +401,8 @@ std::variant<QueryExport, QString> exportQuery(const document::Document& documen
                                         workbench::Stage::Parameters)
                      .takeQuery();
   if (options.inlineFiles) {
-    std::optional<QString> obstacle = putInline(result.query, made.paths, problems, options.documentPath);
-    if (obstacle) return std::move(*obstacle);
+    std::optional<QString> reason = putInline(result.query, made.paths, problems, options.documentPath);
+    if (reason) return std::move(*reason);
   }
   nameModels(result.query, options);
   // Tokens take a tokenizer, and are made beside the window.

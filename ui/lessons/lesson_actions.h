@@ -53,7 +53,7 @@ class LessonStage {
   virtual void compareLast() = 0;
   virtual void showExperiment(const QString& name) = 0;
 
-  /// Starts work, whose end LessonCourse::workEnded() is told. Returns why not, in words; else nothing.
+  /// Starts work, whose end LessonCourse::jobEnded() is told. Returns why not, in words; else nothing.
   virtual QString startRun() = 0;
   virtual QString startFidelity(RunId run) = 0;
   virtual void emptyCache() = 0;

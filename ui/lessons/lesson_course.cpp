@@ -31,7 +31,7 @@ bool selects(const lesson::Block& block) {
 
 std::uint32_t lastRunOf(const Question& question) {
   std::uint32_t last = 0;
-  const auto take = [&last](const lesson::FigureRef& figure) { last = std::max(last, figure.run); };
+  const auto take = [&last](const lesson::MetricRef& figure) { last = std::max(last, figure.run); };
   if (question.answer) lesson::visitFigures(*question.answer, take);
   for (const lesson::QuestionChoice& choice : question.choices) lesson::visitFigures(choice.isRight, take);
   return last;
@@ -42,7 +42,7 @@ std::uint32_t lastRunOf(const Question& question) {
 LessonCourse::LessonCourse(std::shared_ptr<const LessonFile> file, LessonStage& stage, QObject* parent)
     : QObject(parent), m_file(std::move(file)), m_stage(stage) {}
 
-void LessonCourse::takeMachine(lesson::Desk& desk) const {
+void LessonCourse::takeMachine(lesson::LessonState& desk) const {
   const std::string& model = lesson().head.model.value;
   const document::RunSettings machine = m_stage.machine();
   if (model == "any") {
@@ -60,11 +60,11 @@ void LessonCourse::takeMachine(lesson::Desk& desk) const {
 
 void LessonCourse::begin(std::size_t step) {
   std::vector<lesson::Fault> faults;
-  lesson::Desk desk(m_file->folder);
+  lesson::LessonState desk(m_file->folder);
   desk.begin(lesson().head, faults);
   takeMachine(desk);
   m_now = {};
-  m_now.desk = std::make_shared<const lesson::Desk>(std::move(desk));
+  m_now.desk = std::make_shared<const lesson::LessonState>(std::move(desk));
   m_begun = true;
   m_stage.emptyCache();
   m_mark = m_stage.engineMark();
@@ -177,7 +177,7 @@ bool LessonCourse::carryOut(const Action& action) {
   if (row.note != nullptr) row.note(m_now.view, action);
   m_isStale = true;
   if (row.step == ActionStep::Document) {
-    auto desk = std::make_shared<lesson::Desk>(*m_now.desk);
+    auto desk = std::make_shared<lesson::LessonState>(*m_now.desk);
     std::vector<lesson::Fault> faults;
     desk->apply(action, faults);
     if (!faults.empty()) {
@@ -250,7 +250,7 @@ void LessonCourse::readFacts(std::size_t index) {
   m_facts[index] = std::move(*facts);
 }
 
-void LessonCourse::workEnded(const QString& problem) {
+void LessonCourse::jobEnded(const QString& problem) {
   if (m_working == Working::Nothing || m_stage.isBusy()) return;
   if (m_working == Working::Fidelity) {
     readFacts(m_measured);

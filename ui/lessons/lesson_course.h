@@ -7,10 +7,10 @@
 // emptying it and repeating the lesson's runs.
 #pragma once
 
-#include "engine/lesson/desk.h"
 #include "engine/lesson/lesson.h"
 #include "engine/lesson/lesson_folder.h"
 #include "engine/lesson/lesson_run.h"
+#include "engine/lesson/lesson_state.h"
 #include "engine/query/diagnostic.h"
 #include "ui/lessons/lesson_actions.h"
 
@@ -115,7 +115,7 @@ class LessonCourse : public QObject {
   const QString& problem() const { return m_problem; }
   void goOn();
   /// The window tells that work of the lesson's tab has ended; `problem` as it is said to people.
-  void workEnded(const QString& problem);
+  void jobEnded(const QString& problem);
   /// The dock that the step in view spoke of last; empty: none.
   QString dock() const;
   /// The number of the block that is selected in the last run of the step in view; nothing: none.
@@ -127,7 +127,7 @@ class LessonCourse : public QObject {
  private:
   /// What the lesson has come to at a place.
   struct State {
-    std::shared_ptr<const lesson::Desk> desk;
+    std::shared_ptr<const lesson::LessonState> desk;
     std::string query;  ///< that is open, by its name in the head; empty: none
     LessonView view;
     std::uint32_t runs = 0;  ///< that were made by then
@@ -142,7 +142,7 @@ class LessonCourse : public QObject {
 
   const State& stateInView() const;
   document::Document documentOf(const State& state) const;
-  void takeMachine(lesson::Desk& desk) const;
+  void takeMachine(lesson::LessonState& desk) const;
   void proceed();
   /// Returns whether the next action can follow at once.
   bool carryOut(const lesson::Action& action);

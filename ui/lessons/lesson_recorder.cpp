@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_recorder.h"
 
-#include "engine/lesson/desk.h"
+#include "engine/lesson/lesson_state.h"
 #include "engine/trace/prompt_parts.h"
 #include "engine/workbench/document/document_text.h"
 #include "ui/lessons/lesson_actions.h"

@@ -2,8 +2,8 @@
 #include "ui/lessons/lesson_recorder_panel.h"
 
 #include "engine/lesson/lesson.h"
-#include "ui/lessons/figure_picker.h"
 #include "ui/lessons/lesson_recorder.h"
+#include "ui/lessons/metric_picker.h"
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/text_tools.h"
 
@@ -231,7 +231,7 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
     showKind();
     keep();
   });
-  connect(pick, &QPushButton::clicked, this, [this] { pickFigure(Into::Answer, m_answer); });
+  connect(pick, &QPushButton::clicked, this, [this] { pickMetric(Into::Answer, m_answer); });
   connect(m_addChoice, &QPushButton::clicked, this, [this] {
     for (ChoiceRow& choice : m_choices) {
       if (!choice.row->isHidden()) continue;
@@ -272,7 +272,7 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
   for (QLineEdit* line : {choice.text, choice.isRight})
     connect(line, &QLineEdit::textChanged, this, &LessonRecorderPanel::keep);
   connect(pick, &QPushButton::clicked, this,
-          [this, line = choice.isRight] { pickFigure(Into::Claim, line); });
+          [this, line = choice.isRight] { pickMetric(Into::Claim, line); });
   m_choices.push_back(choice);
   return m_choices.back();
 }
@@ -287,7 +287,7 @@ void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
   links->setToolTip(tr("Link the marked words to the selection in the window, or to a dock"));
   links->setAccessibleDescription(links->toolTip());
   links->setMenu(new QMenu(links));
-  connect(figure, &QPushButton::clicked, this, [this] { pickFigure(Into::Text); });
+  connect(figure, &QPushButton::clicked, this, [this] { pickMetric(Into::Text); });
   connect(links->menu(), &QMenu::aboutToShow, this, [this, links] { fillLinks(*links->menu()); });
   row->addWidget(figure);
   row->addWidget(links);
@@ -297,7 +297,7 @@ void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
   m_holds->setObjectName(QStringLiteral("holds"));
   auto* claim = smallButton(tr("What holds…"), tr("Choose a true statement of the run"));
   claim->setObjectName(QStringLiteral("putClaim"));
-  connect(claim, &QPushButton::clicked, this, [this] { pickFigure(Into::Claim); });
+  connect(claim, &QPushButton::clicked, this, [this] { pickMetric(Into::Claim); });
   form.addWidget(claim, 0, Qt::AlignLeft);
   m_holdsSays = addSaying(tr("Result of the statements"));
 }
@@ -543,10 +543,10 @@ QPlainTextEdit& LessonRecorderPanel::written() const {
   return *m_writtenInto;
 }
 
-void LessonRecorderPanel::pickFigure(Into into, QLineEdit* line) {
+void LessonRecorderPanel::pickMetric(Into into, QLineEdit* line) {
   const std::uint32_t before = m_recorder.runsBefore();
   const std::uint32_t behind = before + m_recorder.runsInStep();
-  FigurePicker::Choice choice;
+  MetricPicker::Choice choice;
   choice.factsOf = m_recorder.factsOf();
   choice.node = m_recorder.selectedNode();
   QPlainTextEdit* const text = &written();
@@ -565,12 +565,12 @@ void LessonRecorderPanel::pickFigure(Into into, QLineEdit* line) {
                     : tr("Run the query first."));
     return;
   }
-  choice.wish = into == Into::Claim  ? FigurePicker::Wish::Comparison
-                : into == Into::Text ? FigurePicker::Wish::Any
+  choice.wish = into == Into::Claim  ? MetricPicker::Wish::Comparison
+                : into == Into::Text ? MetricPicker::Wish::Any
                 : kKinds[static_cast<std::size_t>(m_kind->currentIndex())] == Question::Kind::Block
-                    ? FigurePicker::Wish::Block
-                    : FigurePicker::Wish::Number;
-  auto* picker = new FigurePicker(std::move(choice), m_theme, this);
+                    ? MetricPicker::Wish::Block
+                    : MetricPicker::Wish::Number;
+  auto* picker = new MetricPicker(std::move(choice), m_theme, this);
   picker->setAttribute(Qt::WA_DeleteOnClose);
   connect(picker, &QDialog::accepted, this, [this, picker, into, line, text] {
     const QString chosen = picker->chosen();

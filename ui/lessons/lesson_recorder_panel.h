@@ -74,7 +74,7 @@ class LessonRecorderPanel : public QFrame {
   void sayValues();
   QString said(const QString& comparison) const;
   enum class Into { Text, Answer, Claim };
-  void pickFigure(Into into, QLineEdit* line = nullptr);
+  void pickMetric(Into into, QLineEdit* line = nullptr);
   void fillLinks(QMenu& menu);
   void link(const QString& address, const QString& name);
   QPlainTextEdit& written() const;  ///< the text that was last written into

@@ -18,7 +18,7 @@ void addStar(QPainterPath& path) {
   path.quadTo(7.2, 7.2, 8, 1);
 }
 
-void addPerson(QPainterPath& path) {
+void addUser(QPainterPath& path) {
   path.addEllipse(QPointF(8, 5), 3.2, 3.2);
   path.moveTo(2, 15);
   path.cubicTo(2, 11, 5, 10.2, 8, 10.2);
@@ -203,7 +203,7 @@ OperatorWords wordsOf(std::string_view op) {
 /// In the order of the palette.
 constexpr std::array kRows = std::to_array<Row>({
     {"system", addScreen},
-    {"user", addPerson},
+    {"user", addUser},
     {"assistant", addBubble},
     {"g", addStar},
     {"repeat", addStarAndMore},

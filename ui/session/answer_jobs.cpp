@@ -97,13 +97,13 @@ const Measured* lastMeasured(const ListedRun& run, RequestId request,
 
 }  // namespace
 
-QString policyObstacle(const std::string& policy) {
+QString policyReason(const std::string& policy) {
   if (policy::findChoice(policy)) return {};
   return tr("This program does not know the reuse policy “%1” of the run, so it cannot replay the answer.")
       .arg(QString::fromStdString(policy));
 }
 
-QString answerObstacle(const ViewInput& input, RequestId id) {
+QString answerReason(const ViewInput& input, RequestId id) {
   if (isPredicted(*input.trace)) return tr("This run is predicted. Nothing of it was computed.");
   switch (input.replay.origin) {
     case TraceOrigin::Unknown:
@@ -132,7 +132,7 @@ QString answerObstacle(const ViewInput& input, RequestId id) {
   }
   const trace::RunState* run = runOf(input, *request);
   if (run == nullptr) return tr("Parts of this run are no longer in memory. Run the query again.");
-  if (QString problem = policyObstacle(run->policy); !problem.isEmpty()) return problem;
+  if (QString problem = policyReason(run->policy); !problem.isEmpty()) return problem;
   const std::optional<RunningJob>& running = input.replay.running;
   if (running && running->call.kind == jobs::AttentionReplayJob::kId)
     return tr("Other attention is being computed.");
@@ -157,13 +157,13 @@ run::FinishedReply finishedReply(const ViewInput& input, RequestId id) {
   return reply;
 }
 
-QString jobObstacle(const ViewInput& input, const jobs::JobCall& call) {
+QString jobReason(const ViewInput& input, const jobs::JobCall& call) {
   const jobs::JobRow* row = jobs::findJob(call.kind);
   if (row == nullptr)
     return tr("This program does not know the job “%1”.").arg(QString::fromStdString(call.kind));
   std::vector<jobs::AnswerFacts> answers;
   for (const RequestId request : row->answers(call.arguments)) {
-    if (QString problem = answerObstacle(input, request); !problem.isEmpty()) return problem;
+    if (QString problem = answerReason(input, request); !problem.isEmpty()) return problem;
     const trace::RequestState& state = *requestOf(input, request);
     answers.push_back({.segments = state.segments,
                        .policy = policy::findChoice(runOf(input, state)->policy).value_or(policy::Choice()),
@@ -173,7 +173,7 @@ QString jobObstacle(const ViewInput& input, const jobs::JobCall& call) {
   return reason == nullptr ? QString() : jobText(reason);
 }
 
-std::shared_ptr<jobs::Job> jobOf(const ViewInput& input, const jobs::JobCall& call) {
+std::shared_ptr<jobs::RecordedJob> jobOf(const ViewInput& input, const jobs::JobCall& call) {
   const jobs::JobRow* row = jobs::findJob(call.kind);
   jobs::JobInput given;
   for (const RequestId request : row->answers(call.arguments))
@@ -228,7 +228,7 @@ std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run) {
   const auto found = progress.runs.find(run);
   if (found == progress.runs.end()) return requests;
   for (const RequestId request : found->second.requests) {
-    if (answerObstacle(input, request).isEmpty()) requests.push_back(request);
+    if (answerReason(input, request).isEmpty()) requests.push_back(request);
   }
   return requests;
 }

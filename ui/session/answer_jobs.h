@@ -18,7 +18,7 @@
 #include <vector>
 
 namespace spanscope::jobs {
-class Job;
+class RecordedJob;
 }
 namespace spanscope::trace {
 struct ArithmeticMeasured;
@@ -50,16 +50,16 @@ struct ReplayState {
 
 /// Why an answer cannot be computed again under this policy (named as in a trace), as a sentence. Empty if it
 /// can.
-QString policyObstacle(const std::string& policy);
+QString policyReason(const std::string& policy);
 /// Why nothing can be computed of this answer now, as a sentence. Empty if it can.
-QString answerObstacle(const ViewInput& input, RequestId request);
-/// The answer in the form that the engine takes. Call it only if answerObstacle() is empty.
+QString answerReason(const ViewInput& input, RequestId request);
+/// The answer in the form that the engine takes. Call it only if answerReason() is empty.
 run::FinishedReply finishedReply(const ViewInput& input, RequestId request);
 
 /// Why the job cannot be done now, as a sentence. Empty if it can.
-QString jobObstacle(const ViewInput& input, const jobs::JobCall& call);
-/// The job in the form that the engine takes. Call it only if jobObstacle() is empty.
-std::shared_ptr<jobs::Job> jobOf(const ViewInput& input, const jobs::JobCall& call);
+QString jobReason(const ViewInput& input, const jobs::JobCall& call);
+/// The job in the form that the engine takes. Call it only if jobReason() is empty.
+std::shared_ptr<jobs::RecordedJob> jobOf(const ViewInput& input, const jobs::JobCall& call);
 /// Whether the job is being done.
 bool isRunning(const ViewInput& input, const jobs::JobCall& call);
 /// Why the job failed when it was done last; empty: it did not, or it was never done. Only shown results

@@ -14,19 +14,19 @@ constexpr QLatin1String kLengths("lengths");
 
 }  // namespace
 
-QString benchmarkWish(const BenchmarkWish& wish) {
-  return (wish.kind == BenchmarkKind::Query ? kQuery : kLengths) + QLatin1Char(':') +
-         QString::number(wish.repeats);
+QString benchmarkRequest(const BenchmarkRequest& request) {
+  return (request.kind == BenchmarkKind::Query ? kQuery : kLengths) + QLatin1Char(':') +
+         QString::number(request.repeats);
 }
 
-std::optional<BenchmarkWish> readBenchmarkWish(const QString& text) {
+std::optional<BenchmarkRequest> readBenchmarkRequest(const QString& text) {
   const QString kind = text.section(QLatin1Char(':'), 0, 0);
   bool isNumber = false;
   const int repeats = text.section(QLatin1Char(':'), 1).toInt(&isNumber);
   if ((kind != kQuery && kind != kLengths) || !isNumber || repeats < 1 || repeats > kMostRepeats)
     return std::nullopt;
-  return BenchmarkWish{.kind = kind == kQuery ? BenchmarkKind::Query : BenchmarkKind::Lengths,
-                       .repeats = repeats};
+  return BenchmarkRequest{.kind = kind == kQuery ? BenchmarkKind::Query : BenchmarkKind::Lengths,
+                          .repeats = repeats};
 }
 
 QString caseText(RunCase runCase) {

@@ -21,14 +21,14 @@ using workbench::MeasuredLength;
 inline constexpr std::int32_t kMostRepeats = 100;
 
 /// What a person asks for, as the argument of the command "run.benchmark": "query:7", "lengths:3".
-struct BenchmarkWish {
+struct BenchmarkRequest {
   BenchmarkKind kind = BenchmarkKind::Query;
   std::int32_t repeats = 7;  ///< 1 … kMostRepeats
-  bool operator==(const BenchmarkWish&) const = default;
+  bool operator==(const BenchmarkRequest&) const = default;
 };
-QString benchmarkWish(const BenchmarkWish& wish);
+QString benchmarkRequest(const BenchmarkRequest& request);
 /// Returns nothing if the text is no such argument.
-std::optional<BenchmarkWish> readBenchmarkWish(const QString& text);
+std::optional<BenchmarkRequest> readBenchmarkRequest(const QString& text);
 
 /// What the benchmark is doing now, in words: "Benchmark: turn 2 of 7, order swapped".
 QString progressText(const Benchmark& benchmark);

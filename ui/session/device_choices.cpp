@@ -16,8 +16,8 @@ QString otherText(const std::vector<compute::Device>* known, const std::string& 
   for (const workbench::Choice& choice : workbench::deviceChoices()) {
     if (choice.name == name) text = settingText(choice.label);
   }
-  const std::string obstacle = known == nullptr ? std::string() : compute::obstacleOf(*known, name);
-  return obstacle.empty() ? text : tr("%1: cannot be used, %2").arg(text, QString::fromStdString(obstacle));
+  const std::string reason = known == nullptr ? std::string() : compute::reasonOf(*known, name);
+  return reason.empty() ? text : tr("%1: cannot be used, %2").arg(text, QString::fromStdString(reason));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ QString deviceText(const compute::Device& device) {
   constexpr double kGibi = 1 << 30;
   const QString name = QString::fromStdString(device.name);
   if (!device.isUsable())
-    return tr("%1: cannot be used, %2").arg(name, QString::fromStdString(device.obstacle));
+    return tr("%1: cannot be used, %2").arg(name, QString::fromStdString(device.reason));
   QString text = tr("%1: %2").arg(name, QString::fromStdString(device.description));
   if (device.memoryBytes > 0)
     text += tr(", %1 GiB").arg(static_cast<double>(device.memoryBytes) / kGibi, 0, 'f', 1);

@@ -92,18 +92,18 @@ std::optional<DocumentPrediction> DocumentPredictor::predict(const PredictionReq
     // An empty cache has nothing on the disk either.
     run::SessionConfig withoutDisk = config;
     withoutDisk.store.diskBytes = 0;
-    const auto predictAnew = [&](const run::SessionConfig& anew) {
+    const auto predictAgain = [&](const run::SessionConfig& anew) {
       run::Predictor predictor(anew, model.config, *model.tokenizer, *model.chat);
       return predictor.predict(*prediction.plan, options, stop);
     };
-    prediction.empty = predictAnew(withoutDisk);
-    const auto fit = run::planFit(prediction.empty, withoutDisk, predictAnew);
+    prediction.empty = predictAgain(withoutDisk);
+    const auto fit = run::planFit(prediction.empty, withoutDisk, predictAgain);
     if (!fit) return std::nullopt;
     prediction.fit = *fit;
     if (session != nullptr) {
       prediction.present = session->predictor()->predict(*prediction.plan, options, stop);
     } else {
-      prediction.present = config.store.usesDisk() ? predictAnew(config) : prediction.empty;
+      prediction.present = config.store.usesDisk() ? predictAgain(config) : prediction.empty;
     }
     if (prediction.fit.error) layOutUnfit(options, model, stop, prediction);
     if (request.comparesLayouts && !prediction.empty.stopped && !prediction.present.stopped) {

@@ -4,8 +4,8 @@
 #include "engine/base/error.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/service/indexing.h"
-#include "engine/workbench/service/work_service.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/job_service.h"
 #include "ui/words/part_text.h"
 
 #include <QCoreApplication>
@@ -21,11 +21,11 @@
 
 namespace spanscope::ui {
 
-using workbench::FunctionWork;
+using workbench::FunctionJob;
+using workbench::JobContext;
+using workbench::JobHandle;
+using workbench::JobState;
 using workbench::Passing;
-using workbench::WorkHandle;
-using workbench::Workplace;
-using workbench::WorkState;
 
 namespace {
 
@@ -36,26 +36,26 @@ constexpr std::chrono::seconds kFlushTime{1};
 struct EngineHost::Job {
   std::uint64_t id = 0;
   EngineJob asked;
-  WorkHandle handle;
-  WorkState state = WorkState::Waiting;
+  JobHandle handle;
+  JobState state = JobState::Waiting;
   QString activity;
 };
 
 /// Lives on both sides: the window submits works to the service, whose thread does them and posts back.
-class EngineHost::Worker final : private workbench::WorkplaceWatcher {
+class EngineHost::Worker final : private workbench::JobContextWatcher {
  public:
   Worker(EngineHost& host, compute::Backends backends)
       : m_host(host), m_backends(backends), m_service(std::move(backends), *this) {}
 
-  WorkHandle submit(std::shared_ptr<workbench::Work> work, std::uint64_t job, bool isRemote) {
-    workbench::WorkService* service = &m_service;
+  JobHandle submit(std::shared_ptr<workbench::Job> work, std::uint64_t job, bool isRemote) {
+    workbench::JobService* service = &m_service;
     if (isRemote) {
       const auto own =
-          m_remote.emplace(job, std::make_unique<workbench::WorkService>(m_backends, m_unwatched));
+          m_remote.emplace(job, std::make_unique<workbench::JobService>(m_backends, m_unwatched));
       service = own.first->second.get();
     }
     return service->submit(std::move(work),
-                           {.changed = [this, job](WorkState state, const std::string& problem) {
+                           {.changed = [this, job](JobState state, const std::string& problem) {
                              tell([this, job, state, text = QString::fromStdString(problem)] {
                                m_host.changeJob(job, state, text);
                              });
@@ -66,18 +66,18 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
   void end(std::uint64_t job) { m_remote.erase(job); }
 
   /// Of a job whose work knows its end itself.
-  WorkHandle submitWithin(std::shared_ptr<workbench::Work> work) { return m_service.submit(std::move(work)); }
+  JobHandle submitWithin(std::shared_ptr<workbench::Job> work) { return m_service.submit(std::move(work)); }
 
   /// Has the engine's thread do something for the host itself.
-  void submit(FunctionWork::Function function, Passing passing = Passing::Passes,
-              workbench::WorkChanged changed = {}) {
-    m_service.submit(std::make_shared<FunctionWork>(std::move(function), passing),
+  void submit(FunctionJob::Function function, Passing passing = Passing::Passes,
+              workbench::JobChanged changed = {}) {
+    m_service.submit(std::make_shared<FunctionJob>(std::move(function), passing),
                      {.changed = std::move(changed)});
   }
 
   void clearCache() { m_service.clearCache(); }
 
-  workbench::WorkService& service() { return m_service; }
+  workbench::JobService& service() { return m_service; }
 
   QString startRecording(const QString& path, const QString& sideDirectory) {
     const std::lock_guard lock(m_sessionMutex);
@@ -145,10 +145,10 @@ class EngineHost::Worker final : private workbench::WorkplaceWatcher {
   std::mutex m_sessionMutex;
   std::function<void(const std::shared_ptr<trace::Recorder>&)> m_sessionListener;
   std::shared_ptr<trace::Recorder> m_session;  ///< the newest
-  workbench::WorkplaceWatcher m_unwatched;
-  workbench::WorkService m_service;  ///< ends before what stands above: its thread uses it
+  workbench::JobContextWatcher m_unwatched;
+  workbench::JobService m_service;  ///< ends before what stands above: its thread uses it
   /// Of jobs that servers do; they end first: they submit to the service.
-  std::map<std::uint64_t, std::unique_ptr<workbench::WorkService>> m_remote;
+  std::map<std::uint64_t, std::unique_ptr<workbench::JobService>> m_remote;
 };
 
 EngineHost::EngineHost(compute::Backends backends, QObject* parent)
@@ -178,13 +178,13 @@ bool EngineHost::submit(EngineJob asked) {
   return true;
 }
 
-WorkSubmitter EngineHost::submitter() {
-  return [worker = m_worker.get()](std::shared_ptr<workbench::Work> work) {
+JobSubmitter EngineHost::submitter() {
+  return [worker = m_worker.get()](std::shared_ptr<workbench::Job> work) {
     return worker->submitWithin(std::move(work));
   };
 }
 
-workbench::WorkService& EngineHost::service() {
+workbench::JobService& EngineHost::service() {
   return m_worker->service();
 }
 
@@ -229,7 +229,7 @@ QString EngineHost::activity(std::uint32_t tab) const {
   if (job == nullptr) job = jobOf(tab, true);
   if (job == nullptr) job = jobOf(EngineJob::kProgram, true);
   if (job == nullptr) return isBusy() ? QString() : m_loading;
-  if (job->state != WorkState::Waiting) return m_loading.isEmpty() ? job->activity : m_loading;
+  if (job->state != JobState::Waiting) return m_loading.isEmpty() ? job->activity : m_loading;
   return waitingText(*job);
 }
 
@@ -239,7 +239,7 @@ QString EngineHost::waitingText(const Job& job) const {
   for (const auto& other : m_jobs) {
     if (other.get() == &job || other->asked.givesWay || other->asked.isRemote) continue;
     isAlone = false;
-    if (other->asked.measures && other->state == WorkState::Working) measuring = other.get();
+    if (other->asked.measures && other->state == JobState::Working) measuring = other.get();
   }
   if (isAlone) return m_loading;
   if (measuring == nullptr || !job.asked.work->canPass()) return tr("Waiting for other jobs");
@@ -247,7 +247,7 @@ QString EngineHost::waitingText(const Job& job) const {
                                                      : tr("Waiting for the next step of a measurement");
 }
 
-void EngineHost::changeJob(std::uint64_t id, WorkState state, const QString& problem) {
+void EngineHost::changeJob(std::uint64_t id, JobState state, const QString& problem) {
   const auto found =
       std::find_if(m_jobs.begin(), m_jobs.end(), [id](const auto& job) { return job->id == id; });
   if (found == m_jobs.end()) return;
@@ -271,8 +271,7 @@ void EngineHost::changeJob(std::uint64_t id, WorkState state, const QString& pro
   showState();
   Q_EMIT stateChanged();
   if (ended->asked.changed) ended->asked.changed(state, text);
-  if (!ended->asked.givesWay)
-    Q_EMIT workEnded(ended->asked.showsProblem ? QString() : text, ended->asked.tab);
+  if (!ended->asked.givesWay) Q_EMIT jobEnded(ended->asked.showsProblem ? QString() : text, ended->asked.tab);
 }
 
 void EngineHost::showLoading(bool isLoading, const QString& text) {
@@ -295,16 +294,16 @@ void EngineHost::showState() {
 
 void EngineHost::prepare(const workbench::RunSettings& settings) {
   m_worker->submit(
-      [settings](Workplace& place, const std::stop_token& stop) { place.modelFor(settings, stop); },
+      [settings](JobContext& place, const std::stop_token& stop) { place.modelFor(settings, stop); },
       Passing::Waits,
-      [this](WorkState state, const std::string& problem) {
-        if (state != WorkState::Failed) return;
+      [this](JobState state, const std::string& problem) {
+        if (state != JobState::Failed) return;
         m_worker->tell([this, text = QString::fromStdString(problem)] { Q_EMIT preparingFailed(text); });
       });
 }
 
 void EngineHost::findDevices() {
-  m_worker->submit([this](Workplace& place, const std::stop_token&) {
+  m_worker->submit([this](JobContext& place, const std::stop_token&) {
     auto found = std::make_shared<const std::vector<compute::Device>>(place.backends().devices());
     m_worker->tell([this, found = std::move(found)] {
       m_devices = found;
@@ -314,7 +313,7 @@ void EngineHost::findDevices() {
 }
 
 void EngineHost::readTokenizer(const std::string& directory) {
-  m_worker->submit([this, directory](Workplace&, const std::stop_token&) {
+  m_worker->submit([this, directory](JobContext&, const std::stop_token&) {
     // Where it fails, a run says what is wrong with the checkpoint.
     const std::shared_ptr<const text::Tokenizer> tokenizer = text::loadTokenizer(directory);
     m_worker->tell([this, directory, tokenizer] { Q_EMIT tokenizerRead(directory, tokenizer); });
@@ -322,7 +321,7 @@ void EngineHost::readTokenizer(const std::string& directory) {
 }
 
 void EngineHost::setIndexFile(const QString& path) {
-  m_worker->submit([path = path.toStdString()](Workplace& place, const std::stop_token&) {
+  m_worker->submit([path = path.toStdString()](JobContext& place, const std::stop_token&) {
     place.retrieval().setIndexFile(path);
   });
 }
@@ -333,7 +332,7 @@ void EngineHost::clearCache() {
 }
 
 void EngineHost::countFrom(RunId lastRun, RequestId lastRequest) {
-  m_worker->submit([lastRun, lastRequest](Workplace& place, const std::stop_token&) {
+  m_worker->submit([lastRun, lastRequest](JobContext& place, const std::stop_token&) {
     place.countFrom(lastRun, lastRequest);
   });
 }

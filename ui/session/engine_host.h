@@ -9,11 +9,11 @@
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"
-#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/job.h"
 #include "engine/workbench/settings.h"
+#include "ui/session/job_submitter.h"
 #include "ui/session/loaded_model.h"
 #include "ui/session/session_recording.h"
-#include "ui/session/work_submitter.h"
 
 #include <QObject>
 #include <QString>
@@ -36,7 +36,7 @@ enum class EngineState {
 
 /// A work, and how the window follows it.
 struct EngineJob {
-  std::shared_ptr<workbench::Work> work;
+  std::shared_ptr<workbench::Job> work;
   /// The tab that asks for it; a tab has one job at a time, and one that measures beside it. kProgram: it
   /// belongs to no tab.
   std::uint32_t tab = kProgram;
@@ -45,7 +45,7 @@ struct EngineJob {
   /// Called when the work begins, whenever it is further, and when it has ended; `problem` says why it
   /// failed, in words for people, and is empty otherwise: who stops it knows why there is no result. May be
   /// empty.
-  std::function<void(workbench::WorkState state, const QString& problem)> changed{};
+  std::function<void(workbench::JobState state, const QString& problem)> changed{};
   /// It measures in pieces, and runs pass between two of them: an experiment, which is the program's, or a
   /// measurement of a tab.
   bool measures = false;
@@ -74,10 +74,10 @@ class EngineHost : public QObject {
   bool submit(EngineJob job);
   /// Has works done by the engine that belong to jobs: what a step of theirs needs. Works on any thread, as
   /// long as such a job goes on.
-  WorkSubmitter submitter();
+  JobSubmitter submitter();
   /// The service that does the engine's works, for clients of their own, such as a server; they must let go
   /// of it before the host ends. Any thread may use it.
-  workbench::WorkService& service();
+  workbench::JobService& service();
   /// Has `listener` called on the engine's thread for the recorder of every session that opens, before its
   /// first event; an empty one listens no more, and is not being called when this returns.
   void setSessionListener(std::function<void(const std::shared_ptr<trace::Recorder>& recorder)> listener);
@@ -140,7 +140,7 @@ class EngineHost : public QObject {
                      const std::shared_ptr<const spanscope::text::Tokenizer>& tokenizer);
   /// A job that a person asked for has ended; all of its events can be drained. `problem`: as in EngineJob,
   /// but empty where the job shows it.
-  void workEnded(const QString& problem, std::uint32_t tab);
+  void jobEnded(const QString& problem, std::uint32_t tab);
   /// A model could not be loaded ahead.
   void preparingFailed(const QString& problem);
   /// The cache will have been emptied before anything that is submitted from now on.
@@ -150,7 +150,7 @@ class EngineHost : public QObject {
   class Worker;
   struct Job;
 
-  void changeJob(std::uint64_t id, workbench::WorkState state, const QString& problem);
+  void changeJob(std::uint64_t id, workbench::JobState state, const QString& problem);
   Job* jobOf(std::uint32_t tab, bool measures) const;
   QString waitingText(const Job& job) const;
   void showLoading(bool isLoading, const QString& text);

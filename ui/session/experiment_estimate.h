@@ -18,7 +18,7 @@ struct ExperimentEstimate {
     Counted,
     Unknown,  ///< it cannot be counted
   };
-  QString wish;  ///< experimentWishText() of what would be carried out
+  QString request;  ///< experimentRequestText() of what would be carried out
   State state = State::Waits;
   /// Of what was counted; nothing: the pace of the model is not known.
   std::optional<experiment::SecondsRange> seconds{};

@@ -25,45 +25,45 @@ QString unguarded(QString value) {
 
 }  // namespace
 
-QString experimentWishText(const experiment::ExperimentWish& wish) {
-  QStringList parts{QString::fromStdString(wish.experiment)};
-  for (const auto& [key, value] : wish.values)
+QString experimentRequestText(const experiment::ExperimentRequest& request) {
+  QStringList parts{QString::fromStdString(request.experiment)};
+  for (const auto& [key, value] : request.values)
     parts += QString::fromStdString(key) + QLatin1Char('=') + guarded(QString::fromStdString(value));
-  if (wish.source == experiment::DocumentSource::Own) parts += kSource + QLatin1Char('=') + kOwn;
-  if (!wish.expected.empty())
-    parts += kExpected + QLatin1Char('=') + guarded(QString::fromStdString(wish.expected));
-  if (wish.repeats > 0) parts += kRepeats + QLatin1Char('=') + QString::number(wish.repeats);
+  if (request.source == experiment::DocumentSource::Own) parts += kSource + QLatin1Char('=') + kOwn;
+  if (!request.expected.empty())
+    parts += kExpected + QLatin1Char('=') + guarded(QString::fromStdString(request.expected));
+  if (request.repeats > 0) parts += kRepeats + QLatin1Char('=') + QString::number(request.repeats);
   return parts.join(QLatin1Char(';'));
 }
 
-QString experimentEstimateText(const QString& wish) {
-  return kEstimate + wish;
+QString experimentEstimateText(const QString& request) {
+  return kEstimate + request;
 }
 
 QString askedEstimate(const QString& text) {
   return text.startsWith(kEstimate) ? text.mid(kEstimate.size()) : QString();
 }
 
-std::optional<experiment::ExperimentWish> readExperimentWish(const QString& text) {
+std::optional<experiment::ExperimentRequest> readExperimentRequest(const QString& text) {
   QStringList parts = text.split(QLatin1Char(';'));
-  experiment::ExperimentWish wish;
-  wish.experiment = parts.takeFirst().toStdString();
-  if (experiment::findExperiment(wish.experiment) == nullptr) return std::nullopt;
+  experiment::ExperimentRequest request;
+  request.experiment = parts.takeFirst().toStdString();
+  if (experiment::findExperiment(request.experiment) == nullptr) return std::nullopt;
   for (const QString& part : parts) {
     const qsizetype equals = part.indexOf(QLatin1Char('='));
     if (equals < 1) return std::nullopt;
     const QString key = part.left(equals);
     const QString value = unguarded(part.mid(equals + 1));
     if (key == kRepeats)
-      wish.repeats = value.toInt();
+      request.repeats = value.toInt();
     else if (key == kSource)
-      wish.source = value == kOwn ? experiment::DocumentSource::Own : experiment::DocumentSource::Made;
+      request.source = value == kOwn ? experiment::DocumentSource::Own : experiment::DocumentSource::Made;
     else if (key == kExpected)
-      wish.expected = value.toStdString();
+      request.expected = value.toStdString();
     else
-      wish.values[key.toStdString()] = value.toStdString();
+      request.values[key.toStdString()] = value.toStdString();
   }
-  return wish;
+  return request;
 }
 
 }  // namespace spanscope::ui

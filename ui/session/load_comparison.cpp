@@ -55,7 +55,7 @@ const LoadTiming& LoadComparison::near(std::int32_t tokens) const {
 
 std::optional<LoadComparison> loadComparisonOf(const experiment::ExperimentResult& result,
                                                const QDateTime& measured) {
-  if (result.wish.experiment != "load") return std::nullopt;
+  if (result.request.experiment != "load") return std::nullopt;
   std::map<std::int32_t, LoadTiming> found;
   for (const experiment::ExperimentPoint& point : result.points) {
     const auto tokens = static_cast<std::int32_t>(point.x);

@@ -2,7 +2,7 @@
 #include "ui/session/loaded_model.h"
 
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/model_problem.h"
 
 namespace spanscope::ui {
 

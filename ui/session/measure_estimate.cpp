@@ -11,7 +11,7 @@ namespace spanscope::ui {
 namespace {
 
 QString sentenceOf(const ViewInput& input, const experiment::TokenAmount& amount) {
-  ExperimentEstimate estimate{.wish = {}, .state = ExperimentEstimate::State::Counted};
+  ExperimentEstimate estimate{.request = {}, .state = ExperimentEstimate::State::Counted};
   if (input.measuring.pace) estimate.seconds = experiment::secondsFor(amount, *input.measuring.pace);
   return estimateText(estimate);
 }
@@ -26,15 +26,16 @@ std::optional<experiment::TokenAmount> coldAmountOf(const ViewInput& input) {
 QString unknownText(const ViewInput& input) {
   return input.measuring.context > 0
              ? QString()
-             : estimateText({.wish = {}, .state = ExperimentEstimate::State::NotLoaded});
+             : estimateText({.request = {}, .state = ExperimentEstimate::State::NotLoaded});
 }
 
 }  // namespace
 
-QString benchmarkEstimate(const ViewInput& input, const BenchmarkWish& wish) {
-  if (wish.kind == BenchmarkKind::Lengths) {
+QString benchmarkEstimate(const ViewInput& input, const BenchmarkRequest& request) {
+  if (request.kind == BenchmarkKind::Lengths) {
     if (input.measuring.context <= 0) return unknownText(input);
-    const experiment::AbbaOptions options{.repeats = wish.repeats, .seconds = 0, .coldRepeats = wish.repeats};
+    const experiment::AbbaOptions options{
+        .repeats = request.repeats, .seconds = 0, .coldRepeats = request.repeats};
     experiment::TokenAmount amount;
     for (const std::int32_t tokens : workbench::measurableLengths(input.measuring.context))
       amount += experiment::abbaAmount(options, tokens);
@@ -42,7 +43,7 @@ QString benchmarkEstimate(const ViewInput& input, const BenchmarkWish& wish) {
   }
   const auto cold = coldAmountOf(input);
   if (!cold) return unknownText(input);
-  return sentenceOf(input, experiment::repeatsAmount(*cold, wish.repeats));
+  return sentenceOf(input, experiment::repeatsAmount(*cold, request.repeats));
 }
 
 QString comparisonEstimate(const ViewInput& input) {

@@ -12,7 +12,7 @@
 namespace spanscope::ui {
 
 /// A sentence; empty where there is nothing to say yet.
-QString benchmarkEstimate(const ViewInput& input, const BenchmarkWish& wish);
+QString benchmarkEstimate(const ViewInput& input, const BenchmarkRequest& request);
 /// The same of the document's own policy and those that are wanted beside it.
 QString comparisonEstimate(const ViewInput& input);
 

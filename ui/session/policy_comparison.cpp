@@ -35,12 +35,12 @@ QString stageText(PolicyStage stage, bool isReordered) {
 
 }  // namespace
 
-QString policyWish(const PolicyWish& wish) {
-  if (wish.names) return kChoose + wish.names->join(QLatin1Char(';'));
-  return wish.starts ? QString(kRun) : QString();
+QString policyRequest(const PolicyRequest& request) {
+  if (request.names) return kChoose + request.names->join(QLatin1Char(';'));
+  return request.starts ? QString(kRun) : QString();
 }
 
-PolicyWish readPolicyWish(const QString& text) {
+PolicyRequest readPolicyRequest(const QString& text) {
   if (text.startsWith(kChoose))
     return {.starts = false, .names = text.mid(kChoose.size()).split(QLatin1Char(';'), Qt::SkipEmptyParts)};
   return {.starts = text == kRun, .names = std::nullopt};

@@ -17,14 +17,14 @@ using workbench::MeasuredPolicy;
 using workbench::PolicyComparison;
 
 /// What a person asks for, as the argument of the command "run.policies": "run", or "choose:prefix;link".
-struct PolicyWish {
+struct PolicyRequest {
   bool starts = false;               ///< the comparison
   std::optional<QStringList> names;  ///< the policies to be compared from now on, beside the document's own
-  bool operator==(const PolicyWish&) const = default;
+  bool operator==(const PolicyRequest&) const = default;
 };
-QString policyWish(const PolicyWish& wish);
+QString policyRequest(const PolicyRequest& request);
 /// A text that is no such argument asks for nothing.
-PolicyWish readPolicyWish(const QString& text);
+PolicyRequest readPolicyRequest(const QString& text);
 
 /// The names of the policies that are compared where a person has chosen none.
 std::vector<std::string> usualPolicies();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/predictions.h"
 
-#include "engine/workbench/service/work.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/service/job_context.h"
 #include "ui/session/document_predictor.h"
 #include "ui/session/run_inputs.h"
 
@@ -13,12 +13,12 @@
 namespace spanscope::ui {
 
 /// Predicts what a run would find.
-class PredictionWork final : public workbench::Work {
+class PredictionWork final : public workbench::Job {
  public:
   /// `predictor`: not null.
   PredictionWork(std::shared_ptr<DocumentPredictor> predictor, PredictionRequest request);
 
-  workbench::Begun begin(workbench::Workplace& place, const std::stop_token& stop) override;
+  workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) override;
 
   /// The prediction, once the work has ended; null where it was stopped.
   const std::shared_ptr<const DocumentPrediction>& prediction() const { return m_prediction; }
@@ -32,7 +32,7 @@ class PredictionWork final : public workbench::Work {
 PredictionWork::PredictionWork(std::shared_ptr<DocumentPredictor> predictor, PredictionRequest request)
     : m_predictor(std::move(predictor)), m_request(std::move(request)) {}
 
-workbench::Begun PredictionWork::begin(workbench::Workplace& place, const std::stop_token& stop) {
+workbench::Begun PredictionWork::begin(workbench::JobContext& place, const std::stop_token& stop) {
   std::optional<DocumentPrediction> made =
       m_predictor->predict(m_request, place.openSessionFor(m_request.settings), place.model().get(), stop);
   if (made) m_prediction = std::make_shared<const DocumentPrediction>(std::move(*made));
@@ -48,7 +48,7 @@ constexpr int kPause = 250;  // milliseconds after which a person who edits has 
 Predictions::Predictions(EngineHost& engine, QObject* parent) : QObject(parent), m_engine(engine) {
   m_pause.setSingleShot(true);
   connect(&m_pause, &QTimer::timeout, this, &Predictions::ask);
-  connect(&engine, &EngineHost::workEnded, this, &Predictions::nextEpoch);
+  connect(&engine, &EngineHost::jobEnded, this, &Predictions::nextEpoch);
   connect(&engine, &EngineHost::preparingFailed, this, &Predictions::nextEpoch);
   connect(&engine, &EngineHost::cacheCleared, this, &Predictions::nextEpoch);
 }
@@ -148,7 +148,7 @@ void Predictions::ask() {
                                      .settings = std::move(key.settings),
                                      .comparesLayouts = key.comparesLayouts,
                                      .surroundings = std::make_shared<RunInputs>(m_watched.path, Asker{})});
-  const auto changed = [this, work](workbench::WorkState state, const QString&) {
+  const auto changed = [this, work](workbench::JobState state, const QString&) {
     if (workbench::hasEnded(state) && work->prediction()) take(work->prediction());
   };
   m_engine.submit({.work = work, .changed = changed, .givesWay = true});

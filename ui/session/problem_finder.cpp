@@ -28,11 +28,11 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
   if (isHere) context.devices = devices;
   if (path) {
     if (isHere) {
-      context.modelObstacle = modelOf(document.settings).obstacle;
+      context.modelProblem = modelOf(document.settings).reason;
       context.guessedTemplate = modelOf(document.settings).guessedTemplate;
     }
-    context.fileObstacle = [this, &path](const std::string& file, document::FileUse use) {
-      return use == document::FileUse::Text ? fileObstacle(*path, file) : documentsObstacle(*path, file);
+    context.fileReason = [this, &path](const std::string& file, document::FileUse use) {
+      return use == document::FileUse::Text ? fileReason(*path, file) : documentsReason(*path, file);
     };
   }
   if (tokenizer != nullptr && isHere) {
@@ -42,15 +42,15 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
   }
   if (prediction != nullptr && path && isHere) {
     // Only the prediction has read all that opening the model reads.
-    if (!context.modelObstacle && prediction->modelError && prediction->model == document.settings.model)
-      context.modelObstacle = workbench::ModelObstacle{.error = *prediction->modelError};
+    if (!context.modelProblem && prediction->modelError && prediction->model == document.settings.model)
+      context.modelProblem = workbench::ModelProblem{.error = *prediction->modelError};
     if (prediction->isKnown()) context.fit = &prediction->fit;
   }
   return findProblems(document, context, top);
 }
 
-std::optional<query::NotGiven> ProblemFinder::documentsObstacle(const QString& documentPath,
-                                                                const std::string& path) {
+std::optional<query::NotGiven> ProblemFinder::documentsReason(const QString& documentPath,
+                                                              const std::string& path) {
   const QString name = QString::fromStdString(path);
   const bool isList =
       query::isPathPattern(path) || QFileInfo(QFileInfo(documentPath).absoluteDir(), name).isDir();
@@ -60,22 +60,22 @@ std::optional<query::NotGiven> ProblemFinder::documentsObstacle(const QString& d
   return reason == nullptr ? std::nullopt : std::optional(std::move(*reason));
 }
 
-std::optional<query::NotGiven> ProblemFinder::fileObstacle(const QString& documentPath,
-                                                           const std::string& path) {
+std::optional<query::NotGiven> ProblemFinder::fileReason(const QString& documentPath,
+                                                         const std::string& path) {
   if (std::exchange(m_seenFor, documentPath) != documentPath) m_seen.clear();
   const QFileInfo info(QFileInfo(documentPath).absoluteDir(), QString::fromStdString(path));
   const auto known = m_seen.find(path);
   if (known != m_seen.end() && known->second.written == info.lastModified() &&
       known->second.size == info.size())
-    return known->second.obstacle;
+    return known->second.reason;
   RunInputs inputs(documentPath, {});
   const auto text = query::readTextFile(inputs, path);
   const auto* reason = std::get_if<query::NotGiven>(&text);
   SeenFile& seen = m_seen[path];
   seen = {.written = info.lastModified(),
           .size = info.size(),
-          .obstacle = reason == nullptr ? std::nullopt : std::optional(*reason)};
-  return seen.obstacle;
+          .reason = reason == nullptr ? std::nullopt : std::optional(*reason)};
+  return seen.reason;
 }
 
 const ProblemFinder::SeenModel& ProblemFinder::modelOf(const workbench::RunSettings& settings) {
@@ -87,9 +87,9 @@ const ProblemFinder::SeenModel& ProblemFinder::modelOf(const workbench::RunSetti
              .chatTemplate = settings.chatTemplate,
              .context = settings.context,
              .written = written,
-             .obstacle = workbench::modelObstacle(settings),
+             .reason = workbench::modelProblem(settings),
              .guessedTemplate = workbench::guessedTemplate(settings)};
-  if (m_model.obstacle && !m_model.obstacle->isOfTemplate) return m_model;
+  if (m_model.reason && !m_model.reason->isOfTemplate) return m_model;
   try {
     model::ModelConfig config = model::readConfig(workbench::modelDirectoryOf(settings));
     if (settings.context > 0) model::fixContext(config, settings.context);

@@ -35,10 +35,9 @@ class ProblemFinder {
                             const DocumentPrediction* prediction = nullptr);
 
  private:
-  std::optional<query::NotGiven> fileObstacle(const QString& documentPath, const std::string& path);
+  std::optional<query::NotGiven> fileReason(const QString& documentPath, const std::string& path);
   /// Only whether there is anything: listing what a folder or a pattern stands for may take long.
-  static std::optional<query::NotGiven> documentsObstacle(const QString& documentPath,
-                                                          const std::string& path);
+  static std::optional<query::NotGiven> documentsReason(const QString& documentPath, const std::string& path);
   /// Of the model of the settings.
   struct SeenModel {
     std::string checkpoint = "?";  ///< RunSettings::model
@@ -46,7 +45,7 @@ class ProblemFinder {
     std::int32_t context = 0;  ///< RunSettings::context
     QDateTime written;         ///< of the folder or file
     std::int64_t contextLength = 0;
-    std::optional<workbench::ModelObstacle> obstacle;
+    std::optional<workbench::ModelProblem> reason;
     std::string guessedTemplate;
   };
   const SeenModel& modelOf(const workbench::RunSettings& settings);
@@ -57,7 +56,7 @@ class ProblemFinder {
   struct SeenFile {
     QDateTime written;
     qint64 size = 0;
-    std::optional<query::NotGiven> obstacle;
+    std::optional<query::NotGiven> reason;
   };
   QString m_seenFor;  ///< folder of the document to which `m_seen` belongs
   std::map<std::string, SeenFile> m_seen;

@@ -5,7 +5,7 @@
 #include "engine/plan/planner.h"
 #include "engine/trace/event.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/run_job.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,9 +21,9 @@
 namespace spanscope::ui {
 namespace {
 
-using workbench::RunWork;
+using workbench::RunJob;
 
-RunWork::Prepared preparedFor(const exports::ChatRequest& request, const document::RunSettings& settings) {
+RunJob::Prepared preparedFor(const exports::ChatRequest& request, const document::RunSettings& settings) {
   plan::PlanOptions options;
   options.seed = request.seed.value_or(0);
   plan::PlanResult planned = plan::makePlan(workbench::queryOf(request), options);
@@ -119,20 +119,20 @@ std::vector<std::string> askedServers(const document::RunSettings& settings,
   return {names.begin(), names.end()};
 }
 
-remote::LocalAnswer answerHere(WorkSubmitter submit, const document::RunSettings& settings, RunId lastRun) {
+remote::LocalAnswer answerHere(JobSubmitter submit, const document::RunSettings& settings, RunId lastRun) {
   return
       [submit = std::move(submit), settings, lastRun](
           const exports::ChatRequest& request, const remote::LocalWatch& watch, const std::stop_token& stop) {
-        const auto work = std::make_shared<RunWork>(
+        const auto work = std::make_shared<RunJob>(
             settings,
-            RunWork::Preparation{
-                .prepare = [&](workbench::Workplace&,
+            RunJob::Preparation{
+                .prepare = [&](workbench::JobContext&,
                                const retrieve::Watch&) { return preparedFor(request, settings); }},
             lastRun);
         // The work may outlive this call by a moment.
         const auto feed = std::make_shared<StepFeed>();
         work->listen([feed](const trace::Event& event) { feed->take(event); });
-        workbench::WorkHandle handle = submit(work);
+        workbench::JobHandle handle = submit(work);
         {
           constexpr std::chrono::milliseconds kOften(20);
           const std::stop_callback ends(stop, [&handle] { handle.stop(); });

@@ -5,8 +5,8 @@
 #include "engine/remote/chat/remote_run.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/document_query.h"
-#include "engine/workbench/service/remote_run_work.h"
-#include "ui/session/work_submitter.h"
+#include "engine/workbench/service/remote_run_job.h"
+#include "ui/session/job_submitter.h"
 
 #include <map>
 #include <string>
@@ -26,6 +26,6 @@ std::vector<std::string> askedServers(const document::RunSettings& settings,
 /// Answers requests of a run on servers in the embedded engine: each is a run of its own in the engine's
 /// session, with a number larger than `lastRun`. It waits, so it is called on a thread that is not the
 /// window's, and tells its watch there what comes, a few times in each tenth of a second.
-remote::LocalAnswer answerHere(WorkSubmitter submit, const document::RunSettings& settings, RunId lastRun);
+remote::LocalAnswer answerHere(JobSubmitter submit, const document::RunSettings& settings, RunId lastRun);
 
 }  // namespace spanscope::ui

@@ -4,7 +4,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/retrieval.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
 #include "engine/workbench/setting_choices.h"
 #include "ui/session/run_plan.h"
 
@@ -17,8 +17,8 @@
 namespace spanscope::ui {
 namespace {
 
-using workbench::RunWork;
-using workbench::Workplace;
+using workbench::JobContext;
+using workbench::RunJob;
 
 std::vector<std::int32_t> observedLayers(const document::RunSettings& settings, std::int32_t count) {
   std::vector<std::int32_t> layers;
@@ -33,7 +33,7 @@ std::vector<std::int32_t> observedLayers(const document::RunSettings& settings, 
 }
 
 /// Makes the plan of a request that retrieves.
-void retrieveFor(RunRequest& request, run::RunOptions& options, Workplace& place,
+void retrieveFor(RunRequest& request, run::RunOptions& options, JobContext& place,
                  const retrieve::Watch& watch) {
   RunPlan planned = planRun(place.retrieval().input(*request.retrieval, place.model(), watch));
   if (!planned.plan) throw std::runtime_error(planned.problem.toStdString());
@@ -43,7 +43,7 @@ void retrieveFor(RunRequest& request, run::RunOptions& options, Workplace& place
   options.retrieved = workbench::retrievalReports(planned.made.retrieved, planned.made.diagnostics);
 }
 
-RunWork::Prepared prepareRun(RunRequest& request, Workplace& place, const retrieve::Watch& watch) {
+RunJob::Prepared prepareRun(RunRequest& request, JobContext& place, const retrieve::Watch& watch) {
   run::RunOptions options = shownRunOptions(request.settings, place.model()->config.layers);
   if (request.retrieval) retrieveFor(request, options, place, watch);
   options.queryJson = request.queryJson;
@@ -62,16 +62,16 @@ run::RunOptions shownRunOptions(const document::RunSettings& settings, std::int3
   return options;
 }
 
-std::shared_ptr<RunWork> runWork(RunRequest asked) {
+std::shared_ptr<RunJob> runWork(RunRequest asked) {
   const document::RunSettings settings = asked.settings;
   const RunId lastRun = asked.lastRun;
   const RequestId lastRequest = asked.lastRequest;
   const auto request = std::make_shared<RunRequest>(std::move(asked));
-  RunWork::Preparation preparation{
-      .prepare = [request](Workplace& place,
+  RunJob::Preparation preparation{
+      .prepare = [request](JobContext& place,
                            const retrieve::Watch& watch) { return prepareRun(*request, place, watch); },
       .takesLong = request->retrieval.has_value()};
-  return std::make_shared<RunWork>(settings, std::move(preparation), lastRun, lastRequest);
+  return std::make_shared<RunJob>(settings, std::move(preparation), lastRun, lastRequest);
 }
 
 }  // namespace spanscope::ui

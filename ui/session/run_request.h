@@ -6,7 +6,7 @@
 #include "engine/run/run_options.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/service/request_retrieval.h"
-#include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/run_job.h"
 
 #include <cstdint>
 #include <memory>
@@ -31,6 +31,6 @@ struct RunRequest {
 /// Of a run that the window shows, with what its settings have recorded of attention; `layers`: of the model.
 run::RunOptions shownRunOptions(const document::RunSettings& settings, std::int32_t layers);
 
-std::shared_ptr<workbench::RunWork> runWork(RunRequest request);
+std::shared_ptr<workbench::RunJob> runWork(RunRequest request);
 
 }  // namespace spanscope::ui

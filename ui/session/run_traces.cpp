@@ -5,9 +5,9 @@
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
-#include "engine/twin/telling/cache_teller.h"
-#include "engine/workbench/servers/twin_forecast.h"
-#include "engine/workbench/service/run_work.h"
+#include "engine/simulator/tracing/cache_tracer.h"
+#include "engine/workbench/servers/simulator_forecast.h"
+#include "engine/workbench/service/run_job.h"
 #include "ui/session/example_texts.h"
 #include "ui/session/predicted_runs.h"
 
@@ -261,11 +261,11 @@ void RunTraces::begin(const trace::Event& event, RunRecord record, bool isOfClie
   m_history.begin(std::move(record), queryJson);
 }
 
-void RunTraces::expect(const std::shared_ptr<workbench::RunWork>& work, RunRecord record) {
+void RunTraces::expect(const std::shared_ptr<workbench::RunJob>& work, RunRecord record) {
   m_pending.push_back({.work = work, .record = std::move(record)});
 }
 
-void RunTraces::forget(const std::shared_ptr<workbench::RunWork>& work) {
+void RunTraces::forget(const std::shared_ptr<workbench::RunJob>& work) {
   std::erase_if(m_pending, [&work](const PendingRun& run) { return run.work == work; });
 }
 
@@ -331,7 +331,7 @@ RunId RunTraces::addPredicted(OpenDocument& document, const workbench::ToldForec
   // Runs of the engine that have not begun yet take the next ones.
   last.run += static_cast<RunId>(m_pending.size());
   std::vector<trace::Event> events = told.events;
-  twin::countFrom(events, last.run, last.request);
+  simulator::countFrom(events, last.run, last.request);
   auto store = std::make_shared<TraceStore>();
   for (trace::Event& event : events) store->append(std::move(event));
   const trace::Progress& progress = store->newest().progress();

@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace spanscope::workbench {
-class RunWork;
+class RunJob;
 struct ToldForecast;
 }  // namespace spanscope::workbench
 
@@ -47,8 +47,8 @@ class RunTraces : public QObject {
   void keepAtLeast(const workbench::RunSettings& settings);
 
   /// A run that was submitted, until its RunStarted event has come. `record` belongs to its tab.
-  void expect(const std::shared_ptr<workbench::RunWork>& work, RunRecord record);
-  void forget(const std::shared_ptr<workbench::RunWork>& work);
+  void expect(const std::shared_ptr<workbench::RunJob>& work, RunRecord record);
+  void forget(const std::shared_ptr<workbench::RunJob>& work);
   /// A run of the open session begins with this event. What clients ask ends with the program.
   void begin(const trace::Event& event, RunRecord record, bool isOfClient);
   /// A run on servers, which has a trace of its own: that one stays while it goes on.
@@ -96,7 +96,7 @@ class RunTraces : public QObject {
 
  private:
   struct PendingRun {
-    std::shared_ptr<workbench::RunWork> work;
+    std::shared_ptr<workbench::RunJob> work;
     RunRecord record;
   };
   /// The largest numbers of runs and requests that this program knows.

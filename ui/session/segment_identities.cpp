@@ -19,7 +19,7 @@ namespace {
 using document::Document;
 using document::kNoNode;
 using document::NodeId;
-using Part = SegmentBook::Part;
+using Part = SegmentRecords::Part;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::size_t kMostCopies = 64;
@@ -274,7 +274,7 @@ std::size_t SegmentIdentities::count(PartKind kind) const {
       m_all.begin(), m_all.end(), [kind](const SegmentIdentity& own) { return own.kind == kind; }));
 }
 
-const SegmentBook::RunParts& SegmentBook::partsOf(RunId run, const std::string& queryJson) {
+const SegmentRecords::RunParts& SegmentRecords::partsOf(RunId run, const std::string& queryJson) {
   const auto found = m_runs.find(run);
   if (found != m_runs.end()) return found->second;
   RunParts read;
@@ -293,7 +293,8 @@ const SegmentBook::RunParts& SegmentBook::partsOf(RunId run, const std::string& 
   return m_runs.emplace(run, std::move(read)).first->second;
 }
 
-SegmentIdentities SegmentBook::read(const std::vector<Open>& open, std::size_t own, const TraceStore& trace) {
+SegmentIdentities SegmentRecords::read(const std::vector<Open>& open, std::size_t own,
+                                       const TraceStore& trace) {
   if (m_trace != &trace) m_runs.clear();
   m_trace = &trace;
   const auto& runs = trace.newest().progress().runs;

@@ -46,7 +46,7 @@ class SegmentIdentities {
   bool operator==(const SegmentIdentities&) const = default;
 
  private:
-  friend class SegmentBook;
+  friend class SegmentRecords;
   std::vector<SegmentIdentity> m_all;
   /// By path of every node in a part: index in `m_all`.
   std::map<RunId, std::map<NodePath, std::size_t>> m_runs;
@@ -57,7 +57,7 @@ class SegmentIdentities {
 /// but the documents, the runs and their order. What counts beside a document and its runs are the other
 /// documents of the window and the other runs that share a part with it, or with one of those. Documents are
 /// numbered one after the other, in their order; so all that share a part get the same numbers.
-class SegmentBook {
+class SegmentRecords {
  public:
   /// A document of the window, and where its nodes stand in the queries of its runs.
   struct Open {

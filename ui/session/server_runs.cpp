@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/workbench/model_names.h"
-#include "engine/workbench/service/remote_run_work.h"
+#include "engine/workbench/service/remote_run_job.h"
 #include "ui/session/index_progress.h"
 #include "ui/session/remote_request.h"
 
@@ -104,11 +104,11 @@ QString ServerRuns::run(OpenDocument& opened, PreparedQuery prepared,
       .servers = m_servers.list(),
       .embedded =
           isMixed ? answerHere(m_engine.submitter(), document.settings, last.run + 1) : remote::LocalAnswer(),
-      .twins = m_twins,
+      .simulators = m_simulators,
       .program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
       .run = last.run + 1,
       .lastRequest = last.request};
-  const auto work = std::make_shared<workbench::RemoteRunWork>(std::move(request));
+  const auto work = std::make_shared<workbench::RemoteRunJob>(std::move(request));
   const std::uint32_t tab = opened.id;
   EngineJob job{.work = work, .tab = tab};
   job.isRemote = true;
@@ -117,7 +117,7 @@ QString ServerRuns::run(OpenDocument& opened, PreparedQuery prepared,
     const std::string asking = work->asking();
     return asking.empty() ? QString() : tr("Asking %1").arg(QString::fromStdString(asking));
   };
-  job.changed = [this, work, tab](workbench::WorkState state, const QString& failure) {
+  job.changed = [this, work, tab](workbench::JobState state, const QString& failure) {
     const std::map<std::string, remote::ServerFacts> found = work->facts();
     for (const auto& [name, facts] : found) m_serverFacts[name] = facts;
     if (!found.empty()) knowServers();
@@ -150,7 +150,7 @@ QString ServerRuns::run(OpenDocument& opened, PreparedQuery prepared,
   return problem;
 }
 
-void ServerRuns::end(const std::shared_ptr<workbench::RemoteRunWork>& work) {
+void ServerRuns::end(const std::shared_ptr<workbench::RemoteRunJob>& work) {
   std::erase_if(m_serverRuns, [&](const ServerRun& run) {
     if (run.work == work) m_traces.release(*run.store);
     return run.work == work;

@@ -4,12 +4,12 @@
 #include "engine/remote/chat/server_facts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/servers/server_list.h"
-#include "engine/workbench/servers/server_twins.h"
+#include "engine/workbench/servers/server_simulators.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/open_document.h"
 #include "ui/session/run_traces.h"
+#include "ui/session/simulator_asker.h"
 #include "ui/session/trace_source.h"
-#include "ui/session/twin_asker.h"
 
 #include <QObject>
 #include <QString>
@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace spanscope::workbench {
-class RemoteRunWork;
+class RemoteRunJob;
 }
 
 namespace spanscope::ui {
@@ -62,7 +62,7 @@ class ServerRuns : public QObject {
  private:
   /// A run on servers, as long as its work goes on.
   struct ServerRun {
-    std::shared_ptr<workbench::RemoteRunWork> work;
+    std::shared_ptr<workbench::RemoteRunJob> work;
     RunRecord record;
     std::shared_ptr<TraceStore> store;
     std::shared_ptr<const ServerSource> source;
@@ -71,7 +71,7 @@ class ServerRuns : public QObject {
   QString serverRefusal(const std::string& name) const;
   void knowServers();
   void takeServerEvent(ServerRun& run, trace::Event event);
-  void end(const std::shared_ptr<workbench::RemoteRunWork>& work);
+  void end(const std::shared_ptr<workbench::RemoteRunJob>& work);
 
   EngineHost& m_engine;
   const OpenDocuments& m_documents;
@@ -80,7 +80,7 @@ class ServerRuns : public QObject {
   workbench::ServerList m_servers;
   std::map<std::string, remote::ServerFacts> m_serverFacts;
   std::shared_ptr<const KnownServers> m_knownServers;
-  std::shared_ptr<workbench::ServerTwins> m_twins = std::make_shared<workbench::ServerTwins>();
+  std::shared_ptr<workbench::ServerSimulators> m_simulators = std::make_shared<workbench::ServerSimulators>();
 };
 
 }  // namespace spanscope::ui

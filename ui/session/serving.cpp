@@ -7,8 +7,8 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/service/job_service.h"
 #include "engine/workbench/service/served_engine.h"
-#include "engine/workbench/service/work_service.h"
 #include "engine/workbench/setting_choices.h"
 #include "ui/session/run_request.h"
 
@@ -25,9 +25,9 @@
 
 namespace spanscope::ui {
 
+using workbench::JobState;
 using workbench::RunSettings;
 using workbench::ServedEngine;
-using workbench::WorkState;
 
 /// What was asked, told by the threads of server and engine.
 class Serving::Book final : public server::ServedListener {
@@ -126,7 +126,7 @@ class Serving::Book final : public server::ServedListener {
 /// What the engine's thread finds out before anything can be served, and what it reports from then on. It may
 /// outlive the Serving object: an attempt that was stopped ends when its model has been read.
 struct Serving::Prepared {
-  using Ended = std::function<void(const std::shared_ptr<Prepared>&, WorkState, const std::string& problem)>;
+  using Ended = std::function<void(const std::shared_ptr<Prepared>&, JobState, const std::string& problem)>;
 
   std::shared_ptr<workbench::ModelBundle> model;
   run::SessionConfig session;
@@ -192,8 +192,8 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
   m_engine.setSessionListener([prepared = m_prepared](const std::shared_ptr<trace::Recorder>& recorder) {
     prepared->attach(recorder);
   });
-  const auto work = std::make_shared<workbench::FunctionWork>(
-      [prepared = m_prepared, run = m_run](workbench::Workplace& place, const std::stop_token& stop) {
+  const auto work = std::make_shared<workbench::FunctionJob>(
+      [prepared = m_prepared, run = m_run](workbench::JobContext& place, const std::stop_token& stop) {
         const workbench::ModelBundle& loaded = place.modelFor(run, stop);
         // A pool that does not fit is told now, and not to the first client.
         prepared->session = place.sessionFor(run, stop).config();
@@ -207,13 +207,13 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
       },
       workbench::Passing::Passes);
   workbench::SubmitOptions options;
-  m_prepared->ended = [this](const std::shared_ptr<Prepared>& prepared, WorkState state,
+  m_prepared->ended = [this](const std::shared_ptr<Prepared>& prepared, JobState state,
                              const std::string& problem) {
     QMetaObject::invokeMethod(
         this,
         [this, prepared, state, text = problem] {
           if (prepared != m_prepared) return;
-          if (state == WorkState::Finished)
+          if (state == JobState::Finished)
             begin(prepared);
           else
             fail(text.empty() ? tr("The engine was stopped before the model was loaded.")
@@ -221,7 +221,7 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
         },
         Qt::QueuedConnection);
   };
-  options.changed = [prepared = m_prepared](WorkState state, const std::string& problem) {
+  options.changed = [prepared = m_prepared](JobState state, const std::string& problem) {
     if (!workbench::hasEnded(state)) return;
     const std::lock_guard lock(prepared->mutex);
     if (prepared->ended) prepared->ended(prepared, state, problem);

@@ -5,7 +5,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/remote/server/served_requests.h"
-#include "engine/workbench/service/work_service.h"
+#include "engine/workbench/service/job_service.h"
 #include "engine/workbench/settings.h"
 #include "ui/session/engine_host.h"
 
@@ -114,7 +114,7 @@ class Serving : public QObject {
   QString m_problem;
   std::shared_ptr<const ServingState> m_state = std::make_shared<const ServingState>();
   std::shared_ptr<Prepared> m_prepared;  ///< of the server that is or will be; null: Off
-  workbench::WorkHandle m_starting;
+  workbench::JobHandle m_starting;
   std::unique_ptr<Running> m_running;  ///< null: nothing is served
 };
 

@@ -47,7 +47,7 @@ void ShownIdentities::read() {
               .ownRuns = m_input.paths.size()};
   // The shown document as the views have it, and the others as they are now.
   const std::map<RunId, document::NodePaths> none;
-  std::vector<SegmentBook::Open> open;
+  std::vector<SegmentRecords::Open> open;
   std::size_t own = 0;
   for (const auto& each : m_documents) {
     const bool isShown = each->id == m_tab;

@@ -33,7 +33,7 @@ class ShownIdentities : public QObject {
 
   ViewInput& m_input;
   const OpenDocuments& m_documents;
-  SegmentBook m_book;
+  SegmentRecords m_book;
   std::uint32_t m_tab = 0;  ///< of the document in the input
   /// What the identities of the input were read from.
   struct Source {

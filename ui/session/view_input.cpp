@@ -25,7 +25,7 @@ QString ViewInput::keyHint(const QString& command) const {
 
 std::shared_ptr<const SegmentIdentities> ViewInput::partIdentities() const {
   if (identities) return identities;
-  return std::make_shared<const SegmentIdentities>(SegmentBook().read(*document, *trace, paths));
+  return std::make_shared<const SegmentIdentities>(SegmentRecords().read(*document, *trace, paths));
 }
 
 RequestId ViewInput::shownRequest() const {

@@ -53,7 +53,7 @@ struct ModelsKnown {
 /// What says how long it takes to measure something.
 struct MeasuringFacts {
   /// Of the document's model on its device; nothing: not known.
-  std::optional<experiment::PaceSample> pace{};
+  std::optional<experiment::SpeedSample> pace{};
   std::int64_t context = 0;  ///< positions of the loaded model, if the document runs on it; 0: not known
   bool operator==(const MeasuringFacts&) const = default;
 };

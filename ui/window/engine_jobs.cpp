@@ -5,12 +5,12 @@
 #include "engine/experiment/own_documents.h"
 #include "engine/experiment/token_amount.h"
 #include "engine/jobs/job.h"
-#include "engine/workbench/pace_book.h"
-#include "engine/workbench/service/benchmark_work.h"
-#include "engine/workbench/service/estimate_work.h"
-#include "engine/workbench/service/experiment_work.h"
-#include "engine/workbench/service/policy_comparison_work.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/benchmark_job.h"
+#include "engine/workbench/service/estimate_job.h"
+#include "engine/workbench/service/experiment_job.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/policy_comparison_job.h"
+#include "engine/workbench/speed_records.h"
 #include "ui/session/answer_jobs.h"
 #include "ui/session/experiment_estimate.h"
 #include "ui/session/experiment_run.h"
@@ -34,10 +34,10 @@
 namespace spanscope::ui {
 namespace {
 
-using workbench::WorkState;
+using workbench::JobState;
 
 /// A query whose augments are replaced by what they find, on the engine's thread.
-query::Node retrieved(workbench::RetrievalRequest& request, workbench::Workplace& place,
+query::Node retrieved(workbench::RetrievalRequest& request, workbench::JobContext& place,
                       const retrieve::Watch& watch) {
   workbench::PipelineResult found = workbench::runPipeline(
       place.retrieval().input(request, place.model(), watch), workbench::Stage::Retrieve);
@@ -48,7 +48,7 @@ query::Node retrieved(workbench::RetrievalRequest& request, workbench::Workplace
 /// The query of the current document, and how its augments are replaced where it has some.
 struct QueryToMeasure {
   query::Node query;
-  std::function<query::Node(workbench::Workplace& place, const retrieve::Watch& watch)> retrieve;
+  std::function<query::Node(workbench::JobContext& place, const retrieve::Watch& watch)> retrieve;
 };
 
 /// Returns why there is none, in words; nothing where `found` holds it.
@@ -59,7 +59,7 @@ QString findQuery(Workspace& workspace, const Asker& asker, QueryToMeasure& foun
   found.query = std::move(prepared.query);
   if (prepared.retrieval) {
     found.retrieve = [retrieval = std::make_shared<workbench::RetrievalRequest>(*prepared.retrieval)](
-                         workbench::Workplace& place, const retrieve::Watch& watch) {
+                         workbench::JobContext& place, const retrieve::Watch& watch) {
       return retrieved(*retrieval, place, watch);
     };
   }
@@ -80,8 +80,8 @@ std::shared_ptr<const experiment::OwnDocuments> documentsOf(query::Node query, c
 
 /// Has an experiment run on documents and question of the current document: `wish` gets them, or `find`,
 /// where an augment finds them when it runs. Returns why not, in words.
-QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::ExperimentWish& wish,
-                      workbench::ExperimentWork::FindDocuments& find) {
+QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::ExperimentRequest& request,
+                      workbench::ExperimentJob::FindDocuments& find) {
   QueryToMeasure found;
   if (QString problem = findQuery(workspace, asker, found); !problem.isEmpty()) return problem;
   const DocumentModel& model = *workspace.current()->model;
@@ -90,13 +90,13 @@ QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::Expe
   try {
     if (found.retrieve) {
       experiment::countDocuments(found.query);
-      find = [retrieve = std::move(found.retrieve), title, usual](workbench::Workplace& place,
+      find = [retrieve = std::move(found.retrieve), title, usual](workbench::JobContext& place,
                                                                   const retrieve::Watch& watch) {
         return documentsOf(retrieve(place, watch), title, usual);
       };
       return {};
     }
-    wish.own = documentsOf(std::move(found.query), title, usual);
+    request.own = documentsOf(std::move(found.query), title, usual);
   } catch (const Failure& failure) {
     return QString::fromUtf8(failure.what());
   }
@@ -105,15 +105,15 @@ QString takeDocuments(Workspace& workspace, const Asker& asker, experiment::Expe
 
 /// Submits a measurement of the current document, which keeps what is known of it. `now`: what was measured
 /// so far.
-template <class Work, class Measured>
-QString measure(Workspace& workspace, const std::shared_ptr<Work>& work, Measured (Work::*now)() const,
+template <class Job, class Measured>
+QString measure(Workspace& workspace, const std::shared_ptr<Job>& work, Measured (Job::*now)() const,
                 std::shared_ptr<const Measured> OpenDocument::*kept) {
   const std::uint32_t tab = workspace.current()->id;
   const auto activity = [work, now] {
     const auto indexing = work->indexing();
     return indexing ? progressText(*indexing) : progressText(((*work).*now)());
   };
-  const auto changed = [&workspace, tab, work, now, kept](WorkState state, const QString& problem) {
+  const auto changed = [&workspace, tab, work, now, kept](JobState state, const QString& problem) {
     OpenDocument* own = workspace.find(tab);
     if (own == nullptr) return;
     Measured measured = ((*work).*now)();
@@ -127,17 +127,17 @@ QString measure(Workspace& workspace, const std::shared_ptr<Work>& work, Measure
                                       .changed = changed,
                                       .measures = true,
                                       .showsProblem = true});
-  if (refused.isEmpty()) changed(WorkState::Waiting, {});
+  if (refused.isEmpty()) changed(JobState::Waiting, {});
   return refused;
 }
 
 }  // namespace
 
 QString startJob(Workspace& workspace, const jobs::JobCall& call) {
-  if (QString problem = jobObstacle(workspace.input(), call); !problem.isEmpty()) return problem;
-  const std::shared_ptr<jobs::Job> job = jobOf(workspace.input(), call);
+  if (QString problem = jobReason(workspace.input(), call); !problem.isEmpty()) return problem;
+  const std::shared_ptr<jobs::RecordedJob> job = jobOf(workspace.input(), call);
   const std::uint32_t tab = workspace.current()->id;
-  const auto changed = [&workspace, tab, job](WorkState state, const QString&) {
+  const auto changed = [&workspace, tab, job](JobState state, const QString&) {
     OpenDocument* document = workspace.find(tab);
     if (document == nullptr || !document->job) return;
     document->job->share = job->share();
@@ -157,22 +157,22 @@ QString startJob(Workspace& workspace, const jobs::JobCall& call) {
   return refused;
 }
 
-QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const Asker& asker) {
+QString startBenchmark(Workspace& workspace, const BenchmarkRequest& request, const Asker& asker) {
   if (QString problem = workspace.runs().measuringRefusal(); !problem.isEmpty()) return problem;
   const document::Document& document = workspace.current()->model->document();
-  workbench::BenchmarkRequest request{.kind = wish.kind,
-                                      .repeats = std::clamp(wish.repeats, 1, kMostRepeats),
+  workbench::BenchmarkRequest request{.kind = request.kind,
+                                      .repeats = std::clamp(request.repeats, 1, kMostRepeats),
                                       .settings = document.settings,
-                                      .subject = benchmarkSubject(document, wish.kind),
+                                      .subject = benchmarkSubject(document, request.kind),
                                       .query = {}};
-  if (wish.kind == BenchmarkKind::Query) {
+  if (request.kind == BenchmarkKind::Query) {
     QueryToMeasure found;
     if (QString problem = findQuery(workspace, asker, found); !problem.isEmpty()) return problem;
     request.query = std::move(found.query);
     request.retrieve = std::move(found.retrieve);
   }
-  return measure(workspace, std::make_shared<workbench::BenchmarkWork>(std::move(request)),
-                 &workbench::BenchmarkWork::benchmark, &OpenDocument::benchmark);
+  return measure(workspace, std::make_shared<workbench::BenchmarkJob>(std::move(request)),
+                 &workbench::BenchmarkJob::benchmark, &OpenDocument::benchmark);
 }
 
 QString startPolicyComparison(Workspace& workspace, const std::vector<std::string>& policies,
@@ -182,22 +182,23 @@ QString startPolicyComparison(Workspace& workspace, const std::vector<std::strin
   const document::Document& document = workspace.current()->model->document();
   QueryToMeasure found;
   if (QString problem = findQuery(workspace, asker, found); !problem.isEmpty()) return problem;
-  const auto work = std::make_shared<workbench::PolicyComparisonWork>(
+  const auto work = std::make_shared<workbench::PolicyComparisonJob>(
       workbench::PolicyComparisonRequest{.policies = policies,
                                          .settings = document.settings,
                                          .subject = workbench::comparisonSubject(document),
                                          .query = std::move(found.query),
                                          .retrieve = std::move(found.retrieve)});
-  return measure(workspace, work, &workbench::PolicyComparisonWork::comparison, &OpenDocument::policies);
+  return measure(workspace, work, &workbench::PolicyComparisonJob::comparison, &OpenDocument::policies);
 }
 
-QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish, const Asker& asker) {
+QString startExperiment(Workspace& workspace, const experiment::ExperimentRequest& request,
+                        const Asker& asker) {
   if (workspace.current() == nullptr) return tr("No query is open.");
   if (workspace.engine().isMeasuring(EngineJob::kProgram))
     return tr("An experiment is running. Stop it first.");
-  experiment::ExperimentWish whole = wish;
-  workbench::ExperimentWork::FindDocuments find;
-  if (wish.source == experiment::DocumentSource::Own) {
+  experiment::ExperimentRequest whole = request;
+  workbench::ExperimentJob::FindDocuments find;
+  if (request.source == experiment::DocumentSource::Own) {
     if (QString problem = takeDocuments(workspace, asker, whole, find); !problem.isEmpty()) return problem;
   }
   try {
@@ -205,54 +206,54 @@ QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& 
   } catch (const Failure& failure) {
     return QString::fromUtf8(failure.what());
   }
-  const auto work = std::make_shared<workbench::ExperimentWork>(
+  const auto work = std::make_shared<workbench::ExperimentJob>(
       workspace.current()->model->document().settings, std::move(whole), workspace.paces(), std::move(find));
   const auto activity = [work] {
     if (const auto indexing = work->indexing()) return progressText(*indexing);
     return tr("Experiment: %1 %").arg(static_cast<int>(100 * work->result().progress()));
   };
-  const auto changed = [&workspace, work](WorkState state, const QString& problem) {
+  const auto changed = [&workspace, work](JobState state, const QString& problem) {
     workspace.setExperiment(std::make_shared<const ExperimentRun>(
         ExperimentRun{.state = state, .result = work->result(), .problem = problem}));
   };
   QString refused = workspace.submit(
       {.work = work, .activity = activity, .changed = changed, .measures = true, .showsProblem = true});
-  if (refused.isEmpty()) changed(WorkState::Waiting, {});
+  if (refused.isEmpty()) changed(JobState::Waiting, {});
   return refused;
 }
 
-void estimateExperiment(Workspace& workspace, const QString& wish) {
+void estimateExperiment(Workspace& workspace, const QString& request) {
   using State = ExperimentEstimate::State;
-  const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
+  const std::optional<experiment::ExperimentRequest> wanted = readExperimentRequest(request);
   if (workspace.current() == nullptr || !wanted) return;
-  if (workspace.engine().isBusy()) return workspace.setEstimate({.wish = wish, .state = State::Waits});
+  if (workspace.engine().isBusy()) return workspace.setEstimate({.request = request, .state = State::Waits});
   if (workspace.engine().model().directory.empty() ||
       workspace.engine().model().directory != Workspace::runsOn(*workspace.current()))
-    return workspace.setEstimate({.wish = wish, .state = State::NotLoaded});
-  experiment::ExperimentWish whole = *wanted;
+    return workspace.setEstimate({.request = request, .state = State::NotLoaded});
+  experiment::ExperimentRequest whole = *wanted;
   bool canBeCounted = experiment::furtherModels(whole).empty();
-  workbench::ExperimentWork::FindDocuments find;
+  workbench::ExperimentJob::FindDocuments find;
   // Questions are asked of a person when it is carried out.
   if (canBeCounted && whole.source == experiment::DocumentSource::Own)
     canBeCounted = takeDocuments(workspace, {}, whole, find).isEmpty() && !find;
-  if (!canBeCounted) return workspace.setEstimate({.wish = wish, .state = State::Unknown});
+  if (!canBeCounted) return workspace.setEstimate({.request = request, .state = State::Unknown});
   constexpr std::uint32_t kEstimates = 1;
   const workbench::RunSettings settings = workspace.current()->model->document().settings;
-  const auto work = std::make_shared<workbench::EstimateWork>(settings, std::move(whole));
-  const auto changed = [&workspace, work, wish, settings](WorkState state, const QString&) {
+  const auto work = std::make_shared<workbench::EstimateJob>(settings, std::move(whole));
+  const auto changed = [&workspace, work, request, settings](JobState state, const QString&) {
     if (!workbench::hasEnded(state)) return;
-    ExperimentEstimate estimate{.wish = wish, .state = State::Unknown};
-    if (state == WorkState::Stopped) estimate.state = State::Waits;
-    if (state == WorkState::Finished && work->amount()) {
+    ExperimentEstimate estimate{.request = request, .state = State::Unknown};
+    if (state == JobState::Stopped) estimate.state = State::Waits;
+    if (state == JobState::Finished && work->amount()) {
       estimate.state = State::Counted;
       if (const auto pace = workspace.paces()->find(settings))
         estimate.seconds = experiment::secondsFor(*work->amount(), *pace);
     }
     // A newer question may have been asked meanwhile.
     const std::shared_ptr<const ExperimentEstimate>& asked = workspace.input().estimate;
-    if (asked && asked->wish == wish) workspace.setEstimate(std::move(estimate));
+    if (asked && asked->request == request) workspace.setEstimate(std::move(estimate));
   };
-  workspace.setEstimate({.wish = wish, .state = State::Waits});
+  workspace.setEstimate({.request = request, .state = State::Waits});
   workspace.engine().submit({.work = work, .changed = changed, .givesWay = true, .aside = kEstimates});
 }
 

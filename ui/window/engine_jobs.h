@@ -21,7 +21,7 @@ class Workspace;
 QString startJob(Workspace& workspace, const jobs::JobCall& call);
 /// Measures the current document: its query, or made-up documents on its model. `asker` answers questions of
 /// the query.
-QString startBenchmark(Workspace& workspace, const BenchmarkWish& wish, const Asker& asker = {});
+QString startBenchmark(Workspace& workspace, const BenchmarkRequest& request, const Asker& asker = {});
 /// Runs the query of the current document under these policies, given as documents write them. `asker`
 /// answers questions of the query.
 QString startPolicyComparison(Workspace& workspace, const std::vector<std::string>& policies,
@@ -29,11 +29,11 @@ QString startPolicyComparison(Workspace& workspace, const std::vector<std::strin
 /// Carries an experiment out on the model of the current document. It is the program's: every tab shows it,
 /// and there is one at a time. Where it is wished, it takes documents and question from the query of the
 /// current document; `asker` answers questions of that query.
-QString startExperiment(Workspace& workspace, const experiment::ExperimentWish& wish,
+QString startExperiment(Workspace& workspace, const experiment::ExperimentRequest& request,
                         const Asker& asker = {});
 
 /// Has the engine count how long an experiment would take on the model of the current document, where that
 /// one is loaded: Workspace::setEstimate() gets what came of it.
-void estimateExperiment(Workspace& workspace, const QString& wish);
+void estimateExperiment(Workspace& workspace, const QString& request);
 
 }  // namespace spanscope::ui

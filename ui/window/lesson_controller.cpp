@@ -77,11 +77,11 @@ LessonReader& LessonController::reader() {
     m_marks->refresh();
     Q_EMIT commandsChanged();
   });
-  connect(&m_workspace, &Workspace::workEnded, m_reader, [this](const QString& problem, std::uint32_t tab) {
+  connect(&m_workspace, &Workspace::jobEnded, m_reader, [this](const QString& problem, std::uint32_t tab) {
     LessonCourse* course = m_reader->course();
     if (course == nullptr || tab != m_stage->tab()) return;
     const OpenDocument* own = m_workspace.find(tab);
-    course->workEnded(problem.isEmpty() && own != nullptr ? own->failure : problem);
+    course->jobEnded(problem.isEmpty() && own != nullptr ? own->failure : problem);
   });
   connect(&m_workspace, &Workspace::inputChanged, m_reader,
           [this] { m_reader->setInput(m_workspace.input()); });

@@ -115,11 +115,11 @@ std::string leanSvg(const std::string& svg) {
 
 LessonPageWriter::LessonPageWriter(MainWindow& window, QString file, QString folder, QObject* parent)
     : QObject(parent), m_window(window), m_file(std::move(file)), m_folder(std::move(folder)) {
-  connect(&m_window.workspace(), &Workspace::workEnded, this,
+  connect(&m_window.workspace(), &Workspace::jobEnded, this,
           [this](const QString& problem, std::uint32_t tab) {
             if (!m_course || tab != m_stage->tab()) return;
             const OpenDocument* own = m_window.workspace().find(tab);
-            m_course->workEnded(problem.isEmpty() && own != nullptr ? own->failure : problem);
+            m_course->jobEnded(problem.isEmpty() && own != nullptr ? own->failure : problem);
           });
 }
 

@@ -151,7 +151,7 @@ void LessonRecording::showRecorder() {
   m_recordedFidelity.clear();
   m_lastRecordedRun = newestRun();
   LessonRecorder* recorder = m_recorder.get();
-  connect(&m_workspace, &Workspace::workEnded, recorder, [this](const QString& problem, std::uint32_t tab) {
+  connect(&m_workspace, &Workspace::jobEnded, recorder, [this](const QString& problem, std::uint32_t tab) {
     if (m_recorder->isPaused())
       recordedRunEnded(problem, tab);
     else if (problem.isEmpty())

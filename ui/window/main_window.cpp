@@ -146,7 +146,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::loadsMeasured, this, [this] {
     m_settings.setValue(QString::fromLatin1(kLoads), loadTexts(*m_workspace.input().loads));
   });
-  connect(&m_workspace, &Workspace::workEnded, this, [this](const QString& problem, std::uint32_t tab) {
+  connect(&m_workspace, &Workspace::jobEnded, this, [this](const QString& problem, std::uint32_t tab) {
     if (problem.isEmpty()) return;
     const OpenDocument* other = m_workspace.find(tab);
     if (other == m_workspace.current()) other = nullptr;

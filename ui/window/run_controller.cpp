@@ -91,13 +91,13 @@ void RunController::addCommands(CommandHandlers& rows) {
       });
   rows.addWithArgument(
       "run.benchmark", [this] { return m_workspace.current() != nullptr; },
-      [this](const QString& wish) { benchmark(wish); });
+      [this](const QString& request) { benchmark(request); });
   rows.addWithArgument(
       "run.policies", [this] { return m_workspace.current() != nullptr; },
-      [this](const QString& wish) { comparePolicies(wish); });
+      [this](const QString& request) { comparePolicies(request); });
   rows.addWithArgument(
       "run.experiment", [this] { return m_workspace.current() != nullptr; },
-      [this](const QString& wish) { experiment(wish); });
+      [this](const QString& request) { experiment(request); });
   rows.add(
       "run.use-adapter", [this] { return !m_workspace.offeredAdapter().empty(); },
       [this] { chooseAdapter(*m_workspace.model(), m_workspace.offeredAdapter()); });
@@ -140,13 +140,13 @@ void RunController::run(bool selectedOnly) {
   m_docks.reveal(QStringLiteral("problems"));
 }
 
-void RunController::experiment(const QString& wish) {
-  if (const QString asked = askedEstimate(wish); !asked.isNull()) {
+void RunController::experiment(const QString& request) {
+  if (const QString asked = askedEstimate(request); !asked.isNull()) {
     estimateExperiment(m_workspace, asked);
     return;
   }
   m_docks.reveal(QStringLiteral("experiments"));
-  const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
+  const std::optional<experiment::ExperimentRequest> wanted = readExperimentRequest(request);
   if (!wanted) {
     // Where the command was chosen gives the focus back when it closes.
     View* page = m_docks.dock(QStringLiteral("experiments"))->openView();
@@ -158,7 +158,7 @@ void RunController::experiment(const QString& wish) {
   try {
     m_docks.dock(QStringLiteral("experiments"))
         ->openView()
-        ->perform(QStringLiteral("run.experiment:") + wish);
+        ->perform(QStringLiteral("run.experiment:") + request);
     if (LessonRecorder* recorder = m_recording.recorder())
       recorder->noteExperiment(QString::fromStdString(wanted->experiment));
   } catch (const Failure&) {
@@ -171,10 +171,10 @@ void RunController::experiment(const QString& wish) {
   if (!problem.isEmpty()) m_status.complain(problem);
 }
 
-void RunController::benchmark(const QString& wish) {
+void RunController::benchmark(const QString& request) {
   m_docks.reveal(QStringLiteral("benchmark"));
   m_docks.dock(QStringLiteral("benchmark"))->openView()->setFocus(Qt::OtherFocusReason);
-  const std::optional<BenchmarkWish> wanted = readBenchmarkWish(wish);
+  const std::optional<BenchmarkRequest> wanted = readBenchmarkRequest(request);
   if (!wanted) return;
   m_workspace.current()->model->endMerge();
   m_status.clearMessage();
@@ -194,8 +194,8 @@ void RunController::chooseTemplate() {
   });
 }
 
-void RunController::comparePolicies(const QString& wish) {
-  const PolicyWish wanted = readPolicyWish(wish);
+void RunController::comparePolicies(const QString& request) {
+  const PolicyRequest wanted = readPolicyRequest(request);
   if (wanted.names) {
     m_settings.setValue(QString::fromLatin1(kComparedPolicies), *wanted.names);
     m_workspace.setPoliciesWanted(knownPolicies(*wanted.names));

@@ -30,18 +30,18 @@ class RunController : public QObject {
 
  private:
   void run(bool selectedOnly);
-  /// Runs a benchmark. `wish` is a text of benchmarkWish(). If it is empty, the page where the user sets up a
-  /// benchmark is shown instead.
-  void benchmark(const QString& wish);
-  /// Compares policies. `wish` is a text of policyWish(). If it is empty, the page where the user chooses
+  /// Runs a benchmark. `wish` is a text of benchmarkRequest(). If it is empty, the page where the user sets
+  /// up a benchmark is shown instead.
+  void benchmark(const QString& request);
+  /// Compares policies. `wish` is a text of policyRequest(). If it is empty, the page where the user chooses
   /// policies is shown instead.
-  void comparePolicies(const QString& wish);
+  void comparePolicies(const QString& request);
   /// Shows the model's chat template and lets the user choose another.
   void chooseTemplate();
   /// The servers that queries can run on.
   void openServers();
   /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
-  void experiment(const QString& wish);
+  void experiment(const QString& request);
   /// Asks the user a question, and offers the last answer to the same question. Returns nothing if
   /// the user declines.
   std::optional<QString> answerTo(const QString& question);

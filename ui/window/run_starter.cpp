@@ -7,7 +7,7 @@
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/run_job.h"
 #include "ui/document/unread_text.h"
 #include "ui/session/index_progress.h"
 #include "ui/session/remote_request.h"
@@ -135,16 +135,16 @@ QString RunStarter::startHere(OpenDocument& document, PreparedQuery prepared) {
     request.lastRun = numbers->run;
     request.lastRequest = numbers->request;
   }
-  const std::shared_ptr<workbench::RunWork> work = runWork(std::move(request));
+  const std::shared_ptr<workbench::RunJob> work = runWork(std::move(request));
   const std::uint32_t tab = document.id;
   EngineJob job{.work = work, .tab = tab};
   job.activity = [work] {
     const auto indexing = work->indexing();
     return indexing ? progressText(*indexing) : QString();
   };
-  job.changed = [this, work, tab](workbench::WorkState state, const QString& failure) {
+  job.changed = [this, work, tab](workbench::JobState state, const QString& failure) {
     if (!workbench::hasEnded(state)) return;
-    m_workspace.notePace(*work);
+    m_workspace.noteSpeed(*work);
     m_workspace.traces().forget(work);
     if (OpenDocument* own = m_workspace.find(tab)) own->failure = failure;
   };

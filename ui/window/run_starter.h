@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace spanscope::workbench {
-class RunWork;
+class RunJob;
 }
 
 namespace spanscope::ui {

@@ -70,7 +70,7 @@ Screenshots::Screenshots(MainWindow& window, ScreenshotOptions options, QObject*
 void Screenshots::start() {
   m_window.resize(m_options.size);
   m_window.show();
-  connect(&m_window.workspace(), &Workspace::workEnded, this,
+  connect(&m_window.workspace(), &Workspace::jobEnded, this,
           [this] { QTimer::singleShot(0, this, &Screenshots::next); });
   QTimer::singleShot(0, this, &Screenshots::next);
 }
@@ -103,7 +103,7 @@ bool Screenshots::measure() {
   const bool isWanted = (isBenchmark || m_options.view == QLatin1String("policies")) &&
                         workspace.current() != nullptr && workspace.current()->source->takesRuns();
   if (!isWanted || std::exchange(m_isMeasured, true)) return false;
-  if (isBenchmark) return startBenchmark(workspace, BenchmarkWish()).isEmpty();
+  if (isBenchmark) return startBenchmark(workspace, BenchmarkRequest()).isEmpty();
   const std::string own = workspace.current()->model->document().settings.policy;
   return startPolicyComparison(workspace, comparedPolicies(own, workspace.input().policiesWanted)).isEmpty();
 }

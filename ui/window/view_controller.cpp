@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/view_controller.h"
 
-#include "engine/workbench/servers/twin_forecast.h"
+#include "engine/workbench/servers/simulator_forecast.h"
 #include "ui/commands/command_actions.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/moving_view.h"

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/experiment.h"
 #include "engine/jobs/fidelity.h"
-#include "engine/lesson/desk.h"
+#include "engine/lesson/lesson_state.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas.h"

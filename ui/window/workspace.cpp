@@ -4,9 +4,9 @@
 #include "engine/base/error.h"
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/model_names.h"
-#include "engine/workbench/pace_book.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/run_work.h"
+#include "engine/workbench/service/run_job.h"
+#include "engine/workbench/speed_records.h"
 #include "ui/session/experiment_estimate.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/load_comparison.h"
@@ -39,7 +39,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     : QObject(parent),
       m_modelSearch(backends),
       m_engine(std::move(backends)),
-      m_paces(std::make_shared<workbench::PaceBook>()) {
+      m_paces(std::make_shared<workbench::SpeedRecords>()) {
   m_input.document = std::make_shared<const document::Document>();
   m_input.trace = m_traces.live()->trace();
   m_frame.setInterval(kFrame);
@@ -75,8 +75,8 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
             invalidate();
           });
   connect(&m_engine, &EngineHost::preparingFailed, this,
-          [this](const QString& problem) { Q_EMIT workEnded(problem, EngineJob::kProgram); });
-  connect(&m_engine, &EngineHost::workEnded, this, &Workspace::workEnded);
+          [this](const QString& problem) { Q_EMIT jobEnded(problem, EngineJob::kProgram); });
+  connect(&m_engine, &EngineHost::jobEnded, this, &Workspace::jobEnded);
 }
 
 Workspace::~Workspace() {
@@ -313,7 +313,7 @@ void Workspace::searchModels() {
 }
 
 QString Workspace::submit(EngineJob job) {
-  job.changed = [this, changed = std::move(job.changed)](workbench::WorkState state, const QString& problem) {
+  job.changed = [this, changed = std::move(job.changed)](workbench::JobState state, const QString& problem) {
     const bool isOver = workbench::hasEnded(state);
     if (isOver) drain();
     if (changed) changed(state, problem);
@@ -345,16 +345,16 @@ std::string Workspace::offeredAdapter() const {
   return runsOn(*m_current) == m_engine.model().directory ? m_engine.model().fittingAdapter : std::string();
 }
 
-void Workspace::notePace(const workbench::RunWork& work) {
+void Workspace::noteSpeed(const workbench::RunJob& work) {
   if (!work.result()) return;
-  experiment::PaceSample pace;
+  experiment::SpeedSample pace;
   for (const run::StepResult& step : work.result()->steps) pace.add(step.metrics);
   m_paces->note(work.settings(), pace);
   m_paceIsOld = true;
 }
 
-void Workspace::setPaceFile(const QString& path) {
-  m_paces = std::make_shared<workbench::PaceBook>(path.toStdString());
+void Workspace::setSpeedFile(const QString& path) {
+  m_paces = std::make_shared<workbench::SpeedRecords>(path.toStdString());
   m_paceIsOld = true;
 }
 

@@ -31,8 +31,8 @@
 #include <vector>
 
 namespace spanscope::workbench {
-class PaceBook;
-class RunWork;
+class SpeedRecords;
+class RunJob;
 struct ToldForecast;
 }  // namespace spanscope::workbench
 
@@ -113,7 +113,7 @@ class Workspace : public QObject {
 
   /// Runs of the current document.
   RunStarter& runs() { return m_runs; }
-  /// Has a job done for its tab. When it has ended, its events are shown and workEnded() is said, after
+  /// Has a job done for its tab. When it has ended, its events are shown and jobEnded() is said, after
   /// EngineJob::changed was called. Returns why not, in words; nothing if it was submitted.
   QString submit(EngineJob job);
   /// The file beside which files of the current document are read: its own, else that of the lesson that
@@ -132,11 +132,11 @@ class Workspace : public QObject {
   /// Whether a preview has become a document of its own: it was edited or run here.
   bool isUsed(const OpenDocument& preview) const;
   /// What is known of the pace of models on this machine; never null.
-  const std::shared_ptr<workbench::PaceBook>& paces() const { return m_paces; }
+  const std::shared_ptr<workbench::SpeedRecords>& paces() const { return m_paces; }
   /// Keeps it in a file from now on.
-  void setPaceFile(const QString& path);
+  void setSpeedFile(const QString& path);
   /// Adds the times of a run that has ended.
-  void notePace(const workbench::RunWork& work);
+  void noteSpeed(const workbench::RunJob& work);
   /// How long the experiment takes that the page asks about.
   void setEstimate(ExperimentEstimate estimate);
   /// The experiment that all views show from now on.
@@ -157,7 +157,7 @@ class Workspace : public QObject {
   void inputChanged();      ///< at most once a frame
   /// A job of a tab, or of the program, has ended; `problem` is empty unless it failed and does not show that
   /// itself. Or a model could not be loaded ahead.
-  void workEnded(const QString& problem, std::uint32_t tab);
+  void jobEnded(const QString& problem, std::uint32_t tab);
   void keepingFailed(const QString& problem);
   void loadsMeasured();  ///< input().loads has another comparison
 
@@ -179,7 +179,7 @@ class Workspace : public QObject {
   ServedRuns m_served{m_engine, m_documents, m_traces};
   Predictions m_predictions{m_engine};
   RunStarter m_runs{*this, m_predictions};
-  std::shared_ptr<workbench::PaceBook> m_paces;
+  std::shared_ptr<workbench::SpeedRecords> m_paces;
   bool m_paceIsOld = true;  ///< the book may know more than MeasuringFacts::pace
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;

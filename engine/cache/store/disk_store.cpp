@@ -59,7 +59,7 @@ DiskStore::DiskStore(DiskStoreConfig config)
 }
 
 DiskStore::~DiskStore() {
-  tellUses();
+  traceUses();
 }
 
 void DiskStore::tell(const fs::path& path, std::string found, std::string expected) {
@@ -192,7 +192,7 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
 
 /// The file's time of change is the time of its last use, for all processes. The file's content never
 /// changes.
-void DiskStore::tellUses() {
+void DiskStore::traceUses() {
   for (auto& [name, known] : m_packs) {
     if (known.usedAt == 0) continue;
     const timespec time{known.usedAt / kThousand, known.usedAt % kThousand * kMillion};
@@ -211,7 +211,7 @@ bool DiskStore::put(const std::string& fingerprint, const std::string& model, st
 
 void DiskStore::leaveOutKnown(std::vector<BlockToKeep>& blocks) {
   refresh();
-  tellUses();
+  traceUses();
   std::erase_if(blocks, [this](const BlockToKeep& block) { return has(block.facts.name); });
 }
 
@@ -227,7 +227,7 @@ bool DiskStore::take(const WrittenPack& written) {
 // --------------------------------------------------------------------------------------
 
 std::vector<PackSummary> DiskStore::list() {
-  tellUses();
+  traceUses();
   std::vector<PackSummary> packs;
   for (const FolderEntry& entry : entriesOf(m_folder.packs())) {
     if (entry.isPart) continue;

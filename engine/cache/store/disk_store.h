@@ -89,7 +89,7 @@ class DiskStore {
   void unmapAll() { m_lastMapped.clear(); }
   /// Writes into the folder which packs were used. fetch() does not do this, because it would wait for the
   /// disk.
-  void tellUses();
+  void traceUses();
 
   /// Writes one pack. First removes as many of the least recently used packs as the limit requires. Returns
   /// false if the pack could not be written. The folder is then unchanged except for the removed packs.

@@ -377,7 +377,7 @@ HostStore HostStore::forecast() const {
   copy.m_tokens = m_tokens;
   for (const HeldBlock& block : m_order) {
     HeldBlock& copied = copy.m_order.emplace_back(block);
-    copied.foretoldSize = block.size();
+    copied.predictionSize = block.size();
     copied.bytes.reset();
     copy.m_blocks.emplace(copied.facts.name, std::prev(copy.m_order.end()));
   }

@@ -40,11 +40,11 @@ struct HeldBlock {
   std::int32_t place = 0;                               ///< place of the block in the chain
   std::string text = {};                                ///< see BlockToKeep::text
   std::shared_ptr<const std::vector<std::byte>> bytes;  ///< null in a prediction, which has no bytes
-  std::uint64_t foretoldSize = 0;                       ///< for a prediction: number of bytes of the block
+  std::uint64_t predictionSize = 0;                     ///< for a prediction: number of bytes of the block
   std::int64_t storedAt = 0;                            ///< milliseconds since 1970, UTC
   std::int64_t usedAt = 0;
 
-  std::uint64_t size() const { return bytes ? bytes->size() : foretoldSize; }
+  std::uint64_t size() const { return bytes ? bytes->size() : predictionSize; }
 };
 
 /// Not thread-safe: only one thread at a time may use it.

@@ -20,9 +20,9 @@ constexpr std::array kFields = {
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
                     forTranslation("Experiments", "A line each"), "", FieldKind::Policies}};
 constexpr std::array kMeasures = {
-    Measure{"right", forTranslation("Experiments", "answered right"), "%", 0, false, FigureKind::Share},
+    Measure{"right", forTranslation("Experiments", "answered right"), "%", 0, false, MetricKind::Share},
     Measure{"holds", forTranslation("Experiments", "answers that hold the right one"), "%", 0, false,
-            FigureKind::Share},
+            MetricKind::Share},
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 1, true}};
 
 std::string trimmed(std::string_view text) {
@@ -43,34 +43,34 @@ std::string shownAnswer(const std::string& answer) {
   return "“" + whole.substr(0, end) + "…”";
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  const std::vector<std::int32_t> documents = numbersOf(result.wish, "documents");
-  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
+  const std::vector<std::int32_t> documents = numbersOf(result.request, "documents");
+  const std::vector<std::string> policies = policiesOf(result.request, "policies");
   result.total = documents.size() * policies.size();
   Study study(result, model, tell, stop);
-  const ExperimentWish& wish = result.wish;
-  const std::string expected = trimmed(wish.expected);
-  if (!wish.own)
+  const ExperimentRequest& request = result.request;
+  const std::string expected = trimmed(request.expected);
+  if (!request.own)
     study.remark("Answers are compared word for word with what the bundled model was trained to say.");
   else if (expected.empty())
     study.remark("There is no expected answer: how many answers are right is not said.");
   else
     study.remark("Answers are compared word for word with the expected answer.");
-  if (wish.own) study.remark(kRepeatsAreOrders);
+  if (request.own) study.remark(kRepeatsAreOrders);
   for (const std::int32_t count : documents) {
     for (const std::string& policy : policies) {
-      for (std::int32_t index = 0; index < repeatsOver(wish, count); ++index) {
+      for (std::int32_t index = 0; index < repeatsOver(request, count); ++index) {
         study.begin(counted(count, "document") + ", policy " + policy + ", question " +
                     std::to_string(index + 1));
         const SourceQuestion question =
-            wish.own ? SourceQuestion()
-                     : sourceQuestion({.documents = count, .rivals = 0, .seed = wish.seed}, index);
+            request.own ? SourceQuestion()
+                        : sourceQuestion({.documents = count, .rivals = 0, .seed = request.seed}, index);
         study.clearCache();
-        const Study::Ran ran =
-            study.run(wish.own ? ownPlan(wish, count, index) : studyPlan(sourceQuery(question)), policy);
-        const std::string answer = wish.own ? trimmed(ran.sample.answer) : ran.sample.answer;
-        const std::string& right = wish.own ? expected : question.answer;
+        const Study::Ran ran = study.run(
+            request.own ? ownPlan(request, count, index) : studyPlan(sourceQuery(question)), policy);
+        const std::string answer = request.own ? trimmed(ran.sample.answer) : ran.sample.answer;
+        const std::string& right = request.own ? expected : question.answer;
         std::vector<double> isRight;
         std::vector<double> holds;
         if (!right.empty()) {
@@ -80,7 +80,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
         study.addSamples(
             policy, count, 0,
             {isRight, holds, {ran.sample.measured.timeToFirstToken.value_or(0) * kMilliseconds}});
-        if (wish.own && index == 0)
+        if (request.own && index == 0)
           study.remark(policy + ", " + counted(count, "document") + ": " + shownAnswer(answer));
       }
       study.step();

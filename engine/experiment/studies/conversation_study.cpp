@@ -125,15 +125,16 @@ std::string lineOf(const std::string& policy, std::string order) {
   return policy + ", " + order;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
-  const std::vector<std::string> orders = wordsOf(result.wish, "orders");
-  const std::filesystem::path file = findConversations(textOf(result.wish, "folder"), model.published);
+  const std::vector<std::string> policies = policiesOf(result.request, "policies");
+  const std::vector<std::string> orders = wordsOf(result.request, "orders");
+  const std::filesystem::path file = findConversations(textOf(result.request, "folder"), model.published);
   const Conversations all = readConversations(file);
-  const Prompts prompts(all, numberOf(result.wish, "words"));
-  const auto mostTurns = static_cast<std::size_t>(numberOf(result.wish, "turns"));
-  const std::size_t count = std::min(all.conversations.size(), static_cast<std::size_t>(result.wish.repeats));
+  const Prompts prompts(all, numberOf(result.request, "words"));
+  const auto mostTurns = static_cast<std::size_t>(numberOf(result.request, "turns"));
+  const std::size_t count =
+      std::min(all.conversations.size(), static_cast<std::size_t>(result.request.repeats));
   Study study(result, model, tell, stop);
   study.remark("Conversations from " + file.filename().string() + ", one a repeat: the first " +
                std::to_string(count) + "; replies are those that were published.");

@@ -33,10 +33,10 @@ constexpr std::array kFields = {
                     forTranslation("Experiments", "In each document, to whole sentences"), "20",
                     FieldKind::Number, 0, 100'000}};
 constexpr std::array kMeasures = {
-    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, FigureKind::Share},
-    Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, FigureKind::Share},
+    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, MetricKind::Share},
+    Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, MetricKind::Share},
     Measure{"same", forTranslation("Experiments", "answers as with the exact layout"), "%", 0, false,
-            FigureKind::Share},
+            MetricKind::Share},
     Measure{"cropped", forTranslation("Experiments", "tokens cropped a run"), "tokens", 0},
     Measure{"added", forTranslation("Experiments", "tokens against exact"), "%", 1},
     Measure{"run_ms", forTranslation("Experiments", "whole run"), "ms", 1, true}};
@@ -111,13 +111,13 @@ ExperimentPoint pointOf(const NeedleRow& row, std::int32_t documents,
   return point;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  const std::vector<std::int32_t> sizes = numbersOf(result.wish, "sizes");
+  const std::vector<std::int32_t> sizes = numbersOf(result.request, "sizes");
   NeedleOptions options;
-  options.documents = numberOf(result.wish, "documents");
-  options.trials = result.wish.repeats;
-  options.seed = result.wish.seed;
+  options.documents = numberOf(result.request, "documents");
+  options.trials = result.request.repeats;
+  options.seed = result.request.seed;
   options.seam = model.seam;
   result.total = sizes.size() * layout::layouts().size();
   for (const std::int32_t size : sizes) {
@@ -125,8 +125,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     if (model.tally != nullptr) {
       for (const layout::LayoutInfo& info : layout::layouts()) {
         options.layout = info.layout;
-        countNeedle(model, withBlocksOf(model.session, size), options, numberOf(result.wish, "hay"),
-                    numberOf(result.wish, "portion"), stop);
+        countNeedle(model, withBlocksOf(model.session, size), options, numberOf(result.request, "hay"),
+                    numberOf(result.request, "portion"), stop);
         model.tally->step();
       }
       continue;
@@ -134,12 +134,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     const std::unique_ptr<run::Session> session = model.open(withBlocksOf(model.session, size), sink);
     std::vector<LayoutSink::Ran> exactRuns;
     for (const layout::LayoutInfo& info : layout::layouts()) {
-      if (stop.stop_requested()) throw Failure(errorAt(result.wish.experiment, "a request to stop", {}));
+      if (stop.stop_requested()) throw Failure(errorAt(result.request.experiment, "a request to stop", {}));
       result.doing = "blocks of " + std::to_string(size) + ", layout " + info.name;
       tell(result);
       options.layout = info.layout;
-      const NeedleRow row = measureNeedle(*session, options, numberOf(result.wish, "hay"),
-                                          numberOf(result.wish, "portion"), stop);
+      const NeedleRow row = measureNeedle(*session, options, numberOf(result.request, "hay"),
+                                          numberOf(result.request, "portion"), stop);
       std::vector<LayoutSink::Ran> runs = sink.take();
       if (info.layout == layout::Layout::Exact) exactRuns = runs;
       ExperimentPoint point = pointOf(row, options.documents, runs, exactRuns);

@@ -31,7 +31,7 @@ constexpr std::array kFields = {
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
                     forTranslation("Experiments", "Maps for each"), "spans", FieldKind::Policies}};
 constexpr std::array kMeasures = {
-    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, FigureKind::Share}};
+    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, MetricKind::Share}};
 
 std::string lineOf(const std::vector<std::string>& policies, const std::string& policy,
                    std::int32_t portion) {
@@ -39,17 +39,17 @@ std::string lineOf(const std::vector<std::string>& policies, const std::string& 
   return policies.size() == 1 ? line : policy + ", " + line;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
   constexpr double kWhole = 100;
-  NeedleOptions options{.documents = numberOf(result.wish, "documents"),
-                        .hayWords = numbersOf(result.wish, "hay"),
-                        .portions = numbersOf(result.wish, "portions"),
-                        .trials = result.wish.repeats,
-                        .seed = result.wish.seed,
+  NeedleOptions options{.documents = numberOf(result.request, "documents"),
+                        .hayWords = numbersOf(result.request, "hay"),
+                        .portions = numbersOf(result.request, "portions"),
+                        .trials = result.request.repeats,
+                        .seed = result.request.seed,
                         .seam = model.seam};
-  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
-  const std::vector<std::int32_t> depths = numbersOf(result.wish, "depths");
+  const std::vector<std::string> policies = policiesOf(result.request, "policies");
+  const std::vector<std::int32_t> depths = numbersOf(result.request, "depths");
   result.total = options.hayWords.size() * options.portions.size() * policies.size();
   Study study(result, model, tell, stop);
   for (const std::int32_t words : options.hayWords) {

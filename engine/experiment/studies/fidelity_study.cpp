@@ -22,28 +22,28 @@ constexpr std::array kFields = {
 constexpr std::array kMeasures = {
     Measure{"divergence_nats", forTranslation("Experiments", "KL a token"), "nats", 4},
     Measure{"agreement", forTranslation("Experiments", "greedy tokens that agree"), "%", 1},
-    Measure{"same_answers", forTranslation("Experiments", "same answers"), "%", 0, false, FigureKind::Share},
+    Measure{"same_answers", forTranslation("Experiments", "same answers"), "%", 0, false, MetricKind::Share},
     Measure{"attention_deviation", forTranslation("Experiments", "attention deviation"), "", 3},
     Measure{"token_divergence_nats", forTranslation("Experiments", "KL of each token"), "nats", 4}};
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  const std::vector<std::int32_t> documents = numbersOf(result.wish, "documents");
-  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
+  const std::vector<std::int32_t> documents = numbersOf(result.request, "documents");
+  const std::vector<std::string> policies = policiesOf(result.request, "policies");
   Study study(result, model, tell, stop);
-  const ExperimentWish& wish = result.wish;
-  if (wish.own) study.remark(kRepeatsAreOrders);
+  const ExperimentRequest& request = result.request;
+  if (request.own) study.remark(kRepeatsAreOrders);
   for (const std::int32_t count : documents)
-    result.total += policies.size() * static_cast<std::size_t>(repeatsOver(wish, count));
+    result.total += policies.size() * static_cast<std::size_t>(repeatsOver(request, count));
   for (const std::int32_t count : documents) {
     for (const std::string& policy : policies) {
       study.begin(counted(count, "document") + ", policy " + policy);
-      for (std::int32_t repeat = 0; repeat < repeatsOver(wish, count); ++repeat) {
-        const SourceWorld world{.documents = count, .rivals = 0, .seed = wish.seed};
+      for (std::int32_t repeat = 0; repeat < repeatsOver(request, count); ++repeat) {
+        const SourceWorld world{.documents = count, .rivals = 0, .seed = request.seed};
         study.clearCache();
-        const Study::Ran ran = study.run(
-            wish.own ? ownPlan(wish, count, repeat) : studyPlan(sourceQuery(sourceQuestion(world, repeat))),
-            policy);
+        const Study::Ran ran = study.run(request.own ? ownPlan(request, count, repeat)
+                                                     : studyPlan(sourceQuery(sourceQuestion(world, repeat))),
+                                         policy);
         for (const run::FinishedReply& reply : ran.replies) {
           const trace::FidelityMeasured found = study.fidelityOf(reply);
           const trace::FidelityMeasured* one = &found;

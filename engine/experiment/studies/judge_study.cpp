@@ -29,15 +29,15 @@ constexpr std::array kMeasures = {
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true},
     Measure{"cached_share", forTranslation("Experiments", "judge's prompt found"), "%", 1}};
 
-query::Node judgeQuery(std::int32_t generates, const ExperimentWish& wish, std::uint64_t number) {
-  const std::int32_t words = numberOf(wish, "words");
-  const float temperature = static_cast<float>(numberOf(wish, "temperature")) / 100;
+query::Node judgeQuery(std::int32_t generates, const ExperimentRequest& request, std::uint64_t number) {
+  const std::int32_t words = numberOf(request, "words");
+  const float temperature = static_cast<float>(numberOf(request, "temperature")) / 100;
   query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
   for (std::int32_t i = 0; i < generates; ++i) {
-    const std::uint64_t text = (wish.seed * 1009 + number) * 1009 + static_cast<std::uint64_t>(i);
+    const std::uint64_t text = (request.seed * 1009 + number) * 1009 + static_cast<std::uint64_t>(i);
     plus.children.push_back(
         studyGenerate(studyMessage(query::Role::User, fillerText(words, text) + " Write one sentence more."),
-                      numberOf(wish, "tokens"), temperature));
+                      numberOf(request, "tokens"), temperature));
   }
   query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
   cross.children.push_back(studyMessage(query::Role::System, "You judge sentences."));
@@ -46,22 +46,24 @@ query::Node judgeQuery(std::int32_t generates, const ExperimentWish& wish, std::
   return studyGenerate({std::move(cross)}, 1, 0);
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  const std::vector<std::int32_t> generates = numbersOf(result.wish, "generates");
-  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
-  result.total = generates.size() * policies.size() * static_cast<std::size_t>(result.wish.repeats);
+  const std::vector<std::int32_t> generates = numbersOf(result.request, "generates");
+  const std::vector<std::string> policies = policiesOf(result.request, "policies");
+  result.total = generates.size() * policies.size() * static_cast<std::size_t>(result.request.repeats);
   Study study(result, model, tell, stop);
   study.begin("warming up");
-  study.run(studyPlan(judgeQuery(1, result.wish, 0)), policies.front());
+  study.run(studyPlan(judgeQuery(1, result.request, 0)), policies.front());
   for (const std::int32_t count : generates) {
-    for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
+    for (std::int32_t repeat = 0; repeat < result.request.repeats; ++repeat) {
       // Policies take turns, so that what disturbs the machine disturbs all of them.
       for (const std::string& policy : policies) {
         study.begin(counted(count, "inner generate") + ", policy " + policy);
         study.clearCache();
-        const plan::Plan plan = studyPlan(judgeQuery(count, result.wish, static_cast<std::uint64_t>(repeat)));
-        const Study::Ran ran = study.run(plan, policy, result.wish.seed + static_cast<std::uint64_t>(repeat));
+        const plan::Plan plan =
+            studyPlan(judgeQuery(count, result.request, static_cast<std::uint64_t>(repeat)));
+        const Study::Ran ran =
+            study.run(plan, policy, result.request.seed + static_cast<std::uint64_t>(repeat));
         const trace::StepMetrics& judge = ran.result.steps.back().metrics;
         study.add(policy, count,
                   {judge.timeToFirstToken * kMilliseconds, 100.0 * static_cast<double>(judge.cachedTokens) /

@@ -32,7 +32,7 @@ constexpr std::array kMeasures = {
     Measure{"loading_ms", forTranslation("Experiments", "loading alone"), "ms", 2}};
 
 std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentModel& model) {
-  const std::filesystem::path asked = textOf(result.wish, "folder");
+  const std::filesystem::path asked = textOf(result.request, "folder");
   if (asked.empty() && model.scratch.empty())
     throw Failure(
         errorAt("folder", "none, and none for caches", "one in which blocks may be stored for a while"));
@@ -42,10 +42,10 @@ std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentMo
   return asked.empty() ? model.scratch : asked;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
   const std::filesystem::path place = placeOf(result, model);
-  std::vector<std::int32_t> lengths = numbersOf(result.wish, "tokens");
+  std::vector<std::int32_t> lengths = numbersOf(result.request, "tokens");
   const std::int64_t room = model.decoder.config().maxPositions;
   const std::size_t asked = lengths.size();
   std::erase_if(lengths, [room](std::int32_t tokens) { return tokens > room; });
@@ -60,8 +60,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   for (const std::int32_t tokens : lengths) {
     study.begin(counted(tokens, "token"));
     LoadOptions options{.tokens = tokens,
-                        .repeats = result.wish.repeats,
-                        .seed = result.wish.seed,
+                        .repeats = result.request.repeats,
+                        .seed = result.request.seed,
                         .folder = {},
                         .seam = model.seam};
     if (study.counts()) {

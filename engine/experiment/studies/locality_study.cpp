@@ -21,8 +21,8 @@ constexpr std::array kFields = {
                     forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
                     kMostNeedles}};
 constexpr std::array kMeasures = {
-    Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, FigureKind::Share},
-    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, FigureKind::Share},
+    Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, MetricKind::Share},
+    Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, MetricKind::Share},
     Measure{"run_ms", forTranslation("Experiments", "whole run"), "ms", 1, true}};
 
 std::vector<double> shareSamples(std::int64_t yes, std::int64_t all) {
@@ -31,13 +31,13 @@ std::vector<double> shareSamples(std::int64_t yes, std::int64_t all) {
   return samples;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  NeedleOptions options{.documents = numberOf(result.wish, "documents"),
-                        .hayWords = numbersOf(result.wish, "hay"),
-                        .portions = numbersOf(result.wish, "portions"),
-                        .trials = result.wish.repeats,
-                        .seed = result.wish.seed,
+  NeedleOptions options{.documents = numberOf(result.request, "documents"),
+                        .hayWords = numbersOf(result.request, "hay"),
+                        .portions = numbersOf(result.request, "portions"),
+                        .trials = result.request.repeats,
+                        .seed = result.request.seed,
                         .seam = model.seam};
   result.total = options.hayWords.size() * options.portions.size();
   Study study(result, model, tell, stop);

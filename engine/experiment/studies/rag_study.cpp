@@ -38,24 +38,24 @@ query::Node ragQuery(std::int32_t documents, std::int32_t words, std::uint64_t s
 }
 
 /// `question`: 0 is that of a person's query, if there is one.
-plan::Plan ragPlan(const ExperimentWish& wish, std::int32_t documents, std::uint64_t question) {
-  if (!wish.own) return studyPlan(ragQuery(documents, numberOf(wish, "words"), wish.seed, question));
+plan::Plan ragPlan(const ExperimentRequest& request, std::int32_t documents, std::uint64_t question) {
+  if (!request.own) return studyPlan(ragQuery(documents, numberOf(request, "words"), request.seed, question));
   const auto count = static_cast<std::size_t>(documents);
   return studyPlan(
-      wish.own->query({.documents = documentsInTurn(count, 0), .question = question, .maxTokens = 1}));
+      request.own->query({.documents = documentsInTurn(count, 0), .question = question, .maxTokens = 1}));
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  const std::vector<std::int32_t> documents = numbersOf(result.wish, "documents");
-  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
-  result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.wish.repeats);
+  const std::vector<std::int32_t> documents = numbersOf(result.request, "documents");
+  const std::vector<std::string> policies = policiesOf(result.request, "policies");
+  result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.request.repeats);
   Study study(result, model, tell, stop);
   study.begin("warming up");
-  study.run(ragPlan(result.wish, 1, 0), policies.front());
-  if (result.wish.own) study.remark(kOtherQuestion);
+  study.run(ragPlan(result.request, 1, 0), policies.front());
+  if (result.request.own) study.remark(kOtherQuestion);
   for (const std::int32_t count : documents) {
-    for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
+    for (std::int32_t repeat = 0; repeat < result.request.repeats; ++repeat) {
       // Policies take turns, so that what disturbs the machine disturbs all of them.
       for (const std::string& policy : policies) {
         study.begin(counted(count, "document") + ", policy " + policy);
@@ -68,9 +68,9 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
                          static_cast<double>(measured.promptTokens)});
         };
         study.clearCache();
-        add(", empty cache", study.run(ragPlan(result.wish, count, number), policy));
+        add(", empty cache", study.run(ragPlan(result.request, count, number), policy));
         // Another question over the same documents in another order.
-        const plan::Plan next = ragPlan(result.wish, count, number + 1);
+        const plan::Plan next = ragPlan(result.request, count, number + 1);
         add(", documents seen", study.run(withReversedPluses(next), policy));
         study.step();
       }

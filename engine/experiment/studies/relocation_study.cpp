@@ -21,15 +21,15 @@ constexpr std::array kFields = {
 constexpr std::array kMeasures = {
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true}};
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  AbbaOptions options{.documentTokens = numbersOf(result.wish, "tokens"),
-                      .documents = numberOf(result.wish, "documents"),
-                      .questionTokens = numberOf(result.wish, "question"),
-                      .repeats = result.wish.repeats,
+  AbbaOptions options{.documentTokens = numbersOf(result.request, "tokens"),
+                      .documents = numberOf(result.request, "documents"),
+                      .questionTokens = numberOf(result.request, "question"),
+                      .repeats = result.request.repeats,
                       .seconds = 0,
-                      .coldRepeats = result.wish.repeats,
-                      .seed = result.wish.seed,
+                      .coldRepeats = result.request.repeats,
+                      .seed = result.request.seed,
                       .seam = model.seam};
   const model::ModelConfig& config = model.decoder.config();
   std::erase_if(options.documentTokens, [&](std::int32_t tokens) {
@@ -39,7 +39,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   });
   Study study(result, model, tell, stop,
               options.documentTokens.empty() ? 0 : abbaBlocks(options, model.session.blockSize));
-  const std::size_t asked = numbersOf(result.wish, "tokens").size();
+  const std::size_t asked = numbersOf(result.request, "tokens").size();
   if (options.documentTokens.size() < asked) {
     study.remark(counted(asked - options.documentTokens.size(), "length") +
                  " left out: the model's context ends at " + counted(config.maxPositions, "token") + ".");

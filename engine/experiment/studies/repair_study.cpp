@@ -52,19 +52,19 @@ std::string blendOf(std::int32_t share) {
   return "blend(" + (share == 100 ? "1" : "0." + std::string(2 - hundredths.size(), '0') + hundredths);
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  const std::vector<std::int32_t> shares = numbersOf(result.wish, "shares");
-  const std::int32_t documents = numberOf(result.wish, "documents");
-  const ExperimentWish& wish = result.wish;
+  const std::vector<std::int32_t> shares = numbersOf(result.request, "shares");
+  const std::int32_t documents = numberOf(result.request, "documents");
+  const ExperimentRequest& request = result.request;
   Study study(result, model, tell, stop);
-  const std::int32_t repeats = repeatsOver(wish, documents);
-  if (wish.own) study.remark(kRepeatsAreOrders);
+  const std::int32_t repeats = repeatsOver(request, documents);
+  if (request.own) study.remark(kRepeatsAreOrders);
   result.total = shares.size() * static_cast<std::size_t>(repeats);
   for (std::int32_t repeat = 0; repeat < repeats; ++repeat) {
-    const SourceWorld world{.documents = documents, .rivals = 0, .seed = wish.seed};
-    const plan::Plan plan =
-        wish.own ? ownPlan(wish, documents, repeat) : studyPlan(sourceQuery(sourceQuestion(world, repeat)));
+    const SourceWorld world{.documents = documents, .rivals = 0, .seed = request.seed};
+    const plan::Plan plan = request.own ? ownPlan(request, documents, repeat)
+                                        : studyPlan(sourceQuery(sourceQuestion(world, repeat)));
     for (const std::int32_t share : shares) {
       study.begin(std::to_string(share) + " %, question " + std::to_string(repeat + 1));
       // The documents are seen by themselves before, so that what is timed is what the policy does anew.

@@ -60,26 +60,26 @@ std::vector<std::uint64_t> inOrder(std::vector<std::uint64_t> documents, const s
 }
 
 /// A question over documents in this order. Of a person's documents, `seen` are the indices.
-plan::Plan reusePlan(const ExperimentWish& wish, const std::vector<std::uint64_t>& seen, std::int32_t words,
-                     std::uint64_t question) {
-  if (!wish.own) return studyPlan(reuseQuery(seen, words, question));
-  return studyPlan(
-      wish.own->query({.documents = {seen.begin(), seen.end()}, .question = question - 1, .maxTokens = 1}));
+plan::Plan reusePlan(const ExperimentRequest& request, const std::vector<std::uint64_t>& seen,
+                     std::int32_t words, std::uint64_t question) {
+  if (!request.own) return studyPlan(reuseQuery(seen, words, question));
+  return studyPlan(request.own->query(
+      {.documents = {seen.begin(), seen.end()}, .question = question - 1, .maxTokens = 1}));
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop) {
-  const ExperimentWish& wish = result.wish;
-  const std::vector<std::int32_t> blockSizes = numbersOf(result.wish, "block_sizes");
-  const std::vector<std::string> orders = wordsOf(result.wish, "orders");
-  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
-  const std::int32_t documents = numberOf(result.wish, "documents");
+  const ExperimentRequest& request = result.request;
+  const std::vector<std::int32_t> blockSizes = numbersOf(result.request, "block_sizes");
+  const std::vector<std::string> orders = wordsOf(result.request, "orders");
+  const std::vector<std::string> policies = policiesOf(result.request, "policies");
+  const std::int32_t documents = numberOf(result.request, "documents");
   // A person's documents are as long as they are.
   const std::vector<std::int32_t> lengths =
-      wish.own ? std::vector{static_cast<std::int32_t>(
-                     std::lround(wish.own->meanWords(static_cast<std::size_t>(documents))))}
-               : numbersOf(wish, "words");
-  const auto repeats = static_cast<std::size_t>(result.wish.repeats);
+      request.own ? std::vector{static_cast<std::int32_t>(
+                        std::lround(request.own->meanWords(static_cast<std::size_t>(documents))))}
+                  : numbersOf(request, "words");
+  const auto repeats = static_cast<std::size_t>(result.request.repeats);
   result.total = lengths.size() * blockSizes.size() * policies.size() * repeats;
   for (const std::int32_t blockSize : blockSizes) {
     // As many tokens whatever the size of blocks, so that nothing is evicted for it.
@@ -89,21 +89,22 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     sized.session.blockCount = static_cast<std::int32_t>(tokens / blockSize + 2);
     Study study(result, sized, tell, stop);
     study.begin("warming up");
-    study.run(reusePlan(wish, {0}, lengths.front(), 1), policies.front());
-    if (wish.own) study.remark(kOtherQuestion);
+    study.run(reusePlan(request, {0}, lengths.front(), 1), policies.front());
+    if (request.own) study.remark(kOtherQuestion);
     for (const std::int32_t words : lengths) {
       for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
         std::vector<std::uint64_t> seen;
         for (std::int32_t i = 0; i < documents; ++i)
-          seen.push_back(static_cast<std::uint64_t>(i) + (wish.own ? 0 : (wish.seed + repeat) * 100'003 + 2));
+          seen.push_back(static_cast<std::uint64_t>(i) +
+                         (request.own ? 0 : (request.seed + repeat) * 100'003 + 2));
         for (const std::string& policy : policies) {
           study.begin(counted(words, "word") + " a document, blocks of " + std::to_string(blockSize) +
                       ", policy " + policy);
           for (std::size_t i = 0; i < orders.size(); ++i) {
             study.clearCache();
-            study.run(reusePlan(wish, seen, words, 1), policy);
-            const std::vector<std::uint64_t> asked = inOrder(seen, orders[i], result.wish.seed + repeat);
-            const Study::Ran ran = study.run(reusePlan(wish, asked, words, 2), policy);
+            study.run(reusePlan(request, seen, words, 1), policy);
+            const std::vector<std::uint64_t> asked = inOrder(seen, orders[i], result.request.seed + repeat);
+            const Study::Ran ran = study.run(reusePlan(request, asked, words, 2), policy);
             const metrics::RunValues& measured = ran.sample.measured;
             const std::string line =
                 policy + ", " + orders[i] + " order, blocks of " + std::to_string(blockSize);

@@ -68,7 +68,7 @@ std::uint64_t StudySink::send(RunId run, RequestId request, const NodePath& node
   return m_measured.send(run, request, node, std::move(payload));
 }
 
-Study::Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+Study::Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
              const std::stop_token& stop, std::int32_t leastBlocks)
     : m_result(result), m_model(model), m_tell(tell), m_stop(stop), m_config(model.session) {
   m_config.blockCount = std::max(m_config.blockCount, leastBlocks);
@@ -80,7 +80,7 @@ run::Session& Study::session() {
 }
 
 void Study::begin(const std::string& doing) {
-  if (m_stop.stop_requested()) throw Failure(errorAt(m_result.wish.experiment, "a request to stop", {}));
+  if (m_stop.stop_requested()) throw Failure(errorAt(m_result.request.experiment, "a request to stop", {}));
   m_result.doing = doing;
   m_tell(m_result);
 }
@@ -177,7 +177,7 @@ Study::Ran Study::run(const plan::Plan& plan, const std::string& policy, std::ui
   ran.replies = m_sink.replies().takeRun(session().lastRun());
   if (ran.result.error) throw Failure(*ran.result.error);
   if (ran.result.outcome != trace::RunOutcome::Finished)
-    throw Failure(errorAt(m_result.wish.experiment, "a request to stop", {}));
+    throw Failure(errorAt(m_result.request.experiment, "a request to stop", {}));
   for (const run::StepResult& step : ran.result.steps) m_result.pace.add(step.metrics);
   return ran;
 }
@@ -201,12 +201,12 @@ plan::Plan studyPlan(const query::Node& query) {
   return std::move(*made.plan);
 }
 
-std::int32_t repeatsOver(const ExperimentWish& wish, std::int32_t documents) {
-  return wish.own ? std::min(wish.repeats, documents) : wish.repeats;
+std::int32_t repeatsOver(const ExperimentRequest& request, std::int32_t documents) {
+  return request.own ? std::min(request.repeats, documents) : request.repeats;
 }
 
-plan::Plan ownPlan(const ExperimentWish& wish, std::int32_t documents, std::int32_t repeat) {
-  return studyPlan(wish.own->query(
+plan::Plan ownPlan(const ExperimentRequest& request, std::int32_t documents, std::int32_t repeat) {
+  return studyPlan(request.own->query(
       {.documents = documentsInTurn(static_cast<std::size_t>(documents), static_cast<std::size_t>(repeat))}));
 }
 

@@ -39,7 +39,7 @@ class StudySink final : public trace::Sink {
 class Study {
  public:
   /// `leastBlocks`: min size of the pool, even if the user requested fewer blocks.
-  Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+  Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
         const std::stop_token& stop, std::int32_t leastBlocks = 0);
 
   /// Reports what comes next. Throws Failure after a stop.
@@ -82,7 +82,7 @@ class Study {
  private:
   ExperimentResult& m_result;
   const ExperimentModel& m_model;
-  const ExperimentTell& m_tell;
+  const ExperimentProgress& m_tell;
   const std::stop_token& m_stop;
   StudySink m_sink;
   Ran predict(const plan::Plan& plan, const run::RunOptions& options);
@@ -107,14 +107,14 @@ inline constexpr const char* kOtherQuestion =
 
 /// Returns the max number of repeats for this number of documents. Greedy answers to one question over the
 /// same documents are equal. Each repeat therefore begins with another document.
-std::int32_t repeatsOver(const ExperimentWish& wish, std::int32_t documents);
+std::int32_t repeatsOver(const ExperimentRequest& request, std::int32_t documents);
 /// A remark about these repeats.
 inline constexpr const char* kRepeatsAreOrders =
     "Repeats are orders of the documents, each of which begins with another one: there are no more of them "
     "than "
     "documents.";
 /// Returns the plan of the user's question over the first documents, in the order of this repeat.
-plan::Plan ownPlan(const ExperimentWish& wish, std::int32_t documents, std::int32_t repeat);
+plan::Plan ownPlan(const ExperimentRequest& request, std::int32_t documents, std::int32_t repeat);
 
 /// Returns about `words` meaningless words in whole sentences. Equal numbers give equal texts.
 std::string fillerText(std::int32_t words, std::uint64_t number);

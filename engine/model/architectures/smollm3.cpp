@@ -20,8 +20,8 @@ void setStillLayers(ModelConfig& result, const std::vector<std::int64_t>& turns,
                     const std::vector<bool>& windowed, std::int32_t window) {
   std::vector<AttentionKind> kinds(static_cast<std::size_t>(result.layers), result.attention);
   for (std::size_t layer = 0; layer < kinds.size(); ++layer) {
-    const bool isTurned = turns.empty() ? (layer + 1) % kTurningPeriod != 0 : turns[layer] != 0;
-    if (!isTurned) kinds[layer].rotary.reset();
+    const bool isRotated = turns.empty() ? (layer + 1) % kTurningPeriod != 0 : turns[layer] != 0;
+    if (!isRotated) kinds[layer].rotary.reset();
     if (!windowed.empty() && windowed[layer]) kinds[layer].window = window;
   }
   setKinds(result, kinds);

@@ -9,7 +9,7 @@ namespace {
 /// Keys and values of another model are useless. A subquery result therefore needs the same model in both
 /// queries. A judge of attention locality passes on only its answer. With its prompt, the outer prompt would
 /// not get shorter.
-bool becomesClosure(const Draft& child, const DraftSettings& enclosing) {
+bool becomesSubqueryResult(const Draft& child, const DraftSettings& enclosing) {
   return child.is<query::Generate>() && child.form != OutputForm::Continuation &&
          child.mark != Draft::Mark::ReplyOnly && child.settings.model == enclosing.model;
 }
@@ -17,13 +17,13 @@ bool becomesClosure(const Draft& child, const DraftSettings& enclosing) {
 bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*state*/) {
   if (around.enclosing == nullptr || !node.isJoin(query::JoinKind::Plus)) return false;
   return std::any_of(node.children.begin(), node.children.end(),
-                     [&](const Draft& child) { return becomesClosure(child, *around.enclosing); });
+                     [&](const Draft& child) { return becomesSubqueryResult(child, *around.enclosing); });
 }
 
 /// Terminates: no rule reverses a subquery result.
 void rewrite(Draft& node, const RuleSite& around, RewriteState& /*state*/) {
   for (Draft& child : node.children) {
-    if (becomesClosure(child, *around.enclosing)) child.form = OutputForm::Continuation;
+    if (becomesSubqueryResult(child, *around.enclosing)) child.form = OutputForm::Continuation;
   }
 }
 

@@ -109,13 +109,13 @@ class Builder {
   /// reply in a plus.
   query::Node standIn(NodeId id, const DocumentNode& node, const NodePath& path, Site site) {
     const bool isMany = mostReplies(node.own) != 1;
-    const bool isClosure = bringsPrompt(m_document, id, site);
-    if (!isMany) return isClosure ? closure(node, path, 0) : reply(node.frozen.front());
+    const bool isSubqueryResult = bringsPrompt(m_document, id, site);
+    if (!isMany) return isSubqueryResult ? closure(node, path, 0) : reply(node.frozen.front());
     query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
     plus.children.reserve(node.frozen.size());
     for (std::size_t i = 0; i < node.frozen.size(); ++i) {
       const NodePath place = path + "/plus/" + std::to_string(i);
-      plus.children.push_back(isClosure ? closure(node, place, i) : reply(node.frozen[i]));
+      plus.children.push_back(isSubqueryResult ? closure(node, place, i) : reply(node.frozen[i]));
     }
     return {std::move(plus)};
   }

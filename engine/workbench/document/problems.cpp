@@ -177,10 +177,10 @@ class Finder {
   static Sentence addsNothing() { return say(forTranslation("Problems", "It adds nothing to the prompt")); }
 
   void checkModel() {
-    if (!m_context.modelObstacle) return checkTemplate();
-    const Error& error = m_context.modelObstacle->error;
+    if (!m_context.modelProblem) return checkTemplate();
+    const Error& error = m_context.modelProblem->error;
     QueryProblem problem{.severity = Severity::Error, .node = kNoNode, .isOfSettings = true};
-    if (m_context.modelObstacle->isOfTemplate) {
+    if (m_context.modelProblem->isOfTemplate) {
       problem.text =
           say(forTranslation("Problems", "The chat template of the model %1 is not known"), m_checkpoint);
       problem.hint =
@@ -221,14 +221,14 @@ class Finder {
 
   void checkDevice() {
     const std::string& name = m_document.settings.device;
-    const std::string obstacle =
-        m_context.devices == nullptr ? std::string() : compute::obstacleOf(*m_context.devices, name);
-    if (obstacle.empty()) return;
+    const std::string reason =
+        m_context.devices == nullptr ? std::string() : compute::reasonOf(*m_context.devices, name);
+    if (reason.empty()) return;
     m_problems.insert(
         m_problems.begin(),
         {.severity = Severity::Error,
          .node = kNoNode,
-         .text = say(forTranslation("Problems", "The device %1 cannot be used here: %2"), name, obstacle),
+         .text = say(forTranslation("Problems", "The device %1 cannot be used here: %2"), name, reason),
          .hint = say(forTranslation("Problems", "Use the CPU, or choose another device in the settings")),
          .isOfDevice = true,
          .isOfSettings = true});
@@ -365,12 +365,12 @@ class Finder {
   }
 
   void checkFile(NodeId id, const query::Node& own, FileUse use) {
-    if (!m_context.fileObstacle) return;
+    if (!m_context.fileReason) return;
     const auto resolved = query::resolveParameters(own, effectiveValues(m_document));
     const auto* node = std::get_if<query::Node>(&resolved);
     if (node == nullptr) return;
     const std::string& path = use == FileUse::Text ? *query::textOf(*node) : query::documentOf(*node)->name;
-    const std::optional<query::NotGiven> reason = m_context.fileObstacle(path, use);
+    const std::optional<query::NotGiven> reason = m_context.fileReason(path, use);
     if (!reason) return;
     add(Severity::Error, id, sentence(reason->found, reason->expected), plain(reason->hint));
   }

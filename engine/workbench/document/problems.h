@@ -7,7 +7,7 @@
 #include "engine/query/surroundings.h"
 #include "engine/run/drive_plan.h"
 #include "engine/workbench/document/document.h"
-#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/model_problem.h"
 
 #include <cstdint>
 #include <functional>
@@ -74,13 +74,13 @@ struct ProblemContext {
   const run::PlanFit* fit = nullptr;
   /// All devices, including unusable ones; null: not known.
   const std::vector<compute::Device>* devices = nullptr;
-  /// The result of workbench::modelObstacle() for the document's settings. Nothing: the model can be opened,
+  /// The result of workbench::modelProblem() for the document's settings. Nothing: the model can be opened,
   /// or was not checked.
-  std::optional<workbench::ModelObstacle> modelObstacle{};
+  std::optional<workbench::ModelProblem> modelProblem{};
   /// The result of workbench::guessedTemplate() for these settings.
   std::string guessedTemplate{};
   /// Returns why a run of the document cannot use a path; nothing: it can. Empty: files are not checked.
-  std::function<std::optional<query::NotGiven>(const std::string& path, FileUse use)> fileObstacle{};
+  std::function<std::optional<query::NotGiven>(const std::string& path, FileUse use)> fileReason{};
 };
 
 /// Whether the embedded engine answers no part of the document's query.

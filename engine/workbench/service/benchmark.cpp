@@ -39,7 +39,7 @@ std::size_t Benchmark::measuredLengths() const {
 }
 
 double Benchmark::progress() const {
-  if (state == WorkState::Finished) return 1;
+  if (state == JobState::Finished) return 1;
   if (kind == BenchmarkKind::Lengths) {
     // A row takes about as long as all shorter ones together.
     double done = 0;

@@ -7,7 +7,7 @@
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/workbench/document/document.h"
-#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/job.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ struct Benchmark {
   BenchmarkKind kind = BenchmarkKind::Query;
   std::int32_t repeats = 0;  ///< that were asked for
   BenchmarkSubject subject;  ///< what is measured
-  WorkState state = WorkState::Waiting;
+  JobState state = JobState::Waiting;
   std::string problem{};  ///< why it failed; what was measured by then stands
 
   std::string model{};                      ///< name of the checkpoint; empty: it is still being loaded

@@ -13,7 +13,7 @@ std::optional<trace::FidelityMetrics> MeasuredPolicy::fidelity() const {
 }
 
 double PolicyComparison::progress() const {
-  if (state == WorkState::Finished) return 1;
+  if (state == JobState::Finished) return 1;
   if (policies.empty()) return 0;
   constexpr auto kMeasuredStages = static_cast<double>(PolicyStage::Done) - 1;
   double done = 0;

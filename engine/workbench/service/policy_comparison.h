@@ -7,7 +7,7 @@
 #include "engine/trace/event.h"
 #include "engine/trace/fidelity_metrics.h"
 #include "engine/workbench/service/benchmark.h"
-#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/job.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -63,7 +63,7 @@ struct MeasuredPolicy {
 
 struct PolicyComparison {
   BenchmarkSubject subject;  ///< what is compared (comparisonSubject())
-  WorkState state = WorkState::Waiting;
+  JobState state = JobState::Waiting;
   std::string problem{};  ///< why nothing could be compared
 
   std::string model{};   ///< name of the checkpoint; empty: it is still being loaded

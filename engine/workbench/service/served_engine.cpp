@@ -3,8 +3,8 @@
 
 #include "engine/remote/server/served_requests.h"
 #include "engine/run/drive_plan.h"
-#include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/work.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/service/run_job.h"
 
 #include <algorithm>
 #include <map>
@@ -66,22 +66,22 @@ namespace {
 
 class ServedHandle final : public server::RunHandle {
  public:
-  explicit ServedHandle(WorkHandle handle) : m_handle(std::move(handle)) {}
+  explicit ServedHandle(JobHandle handle) : m_handle(std::move(handle)) {}
   void stop() override { m_handle.stop(); }
 
  private:
-  WorkHandle m_handle;
+  JobHandle m_handle;
 };
 
-server::RunEnd endOf(WorkState state, const std::string& problem, const RunWork& work) {
+server::RunEnd endOf(JobState state, const std::string& problem, const RunJob& job) {
   using How = server::RunEnd::How;
   server::RunEnd end;
-  end.how = state == WorkState::Finished  ? How::Finished
-            : state == WorkState::Stopped ? How::Stopped
-                                          : How::Failed;
+  end.how = state == JobState::Finished  ? How::Finished
+            : state == JobState::Stopped ? How::Stopped
+                                         : How::Failed;
   end.problem = problem;
   // A run that could not be begun, or failed after it had said something, is no fault of what was asked.
-  const std::optional<run::RunResult>& result = work.result();
+  const std::optional<run::RunResult>& result = job.result();
   end.isOfInput = end.how == How::Failed && result && result->error &&
                   std::all_of(result->steps.begin(), result->steps.end(),
                               [](const run::StepResult& step) { return step.tokens.empty(); });
@@ -91,7 +91,7 @@ server::RunEnd endOf(WorkState state, const std::string& problem, const RunWork&
 
 }  // namespace
 
-ServedEngine::ServedEngine(WorkService& service, RunSettings settings,
+ServedEngine::ServedEngine(JobService& service, RunSettings settings,
                            std::shared_ptr<const ModelBundle> model, const run::SessionConfig& session,
                            std::shared_ptr<trace::Recorder> recorder, bool keepsTexts)
     : m_service(service),
@@ -125,18 +125,18 @@ ServedEngine::~ServedEngine() {
 
 std::unique_ptr<server::RunHandle> ServedEngine::begin(server::RunOrder order,
                                                        std::shared_ptr<server::RunListener> listener) {
-  const auto work = std::make_shared<RunWork>(
-      m_settings, RunWork::Preparation{.prepare = [router = m_router, listener, order = std::move(order)](
-                                                      Workplace&, const retrieve::Watch&) {
+  const auto job = std::make_shared<RunJob>(
+      m_settings, RunJob::Preparation{.prepare = [router = m_router, listener, order = std::move(order)](
+                                                     JobContext&, const retrieve::Watch&) {
         router->expect(listener);
-        return RunWork::Prepared{.plan = order.plan, .options = order.options};
+        return RunJob::Prepared{.plan = order.plan, .options = order.options};
       }});
   // The service lets go of both when the work has ended.
   SubmitOptions options;
-  options.changed = [listener, raw = work.get()](WorkState state, const std::string& problem) {
+  options.changed = [listener, raw = job.get()](JobState state, const std::string& problem) {
     if (hasEnded(state)) listener->onEnd(endOf(state, problem, *raw));
   };
-  return std::make_unique<ServedHandle>(m_service.submit(work, std::move(options)));
+  return std::make_unique<ServedHandle>(m_service.submit(job, std::move(options)));
 }
 
 void ServedEngine::setListener(std::function<void(const trace::Event&)> listener) {

@@ -4,7 +4,7 @@
 #include "engine/remote/server/engine.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/service/work_service.h"
+#include "engine/workbench/service/job_service.h"
 #include "engine/workbench/settings.h"
 
 #include <functional>
@@ -19,7 +19,7 @@ class ServedEngine final : public server::Engine {
   /// object's from now on. `model`: that of the settings, with tokenizer and template; it may be a mere
   /// description with the name and the fingerprint of the model. `service` must outlive this. Unless
   /// `keepsTexts`, events of the runs are recorded without texts and token ids.
-  ServedEngine(WorkService& service, RunSettings settings, std::shared_ptr<const ModelBundle> model,
+  ServedEngine(JobService& service, RunSettings settings, std::shared_ptr<const ModelBundle> model,
                const run::SessionConfig& session, std::shared_ptr<trace::Recorder> recorder,
                bool keepsTexts = true);
   ~ServedEngine() override;
@@ -38,7 +38,7 @@ class ServedEngine final : public server::Engine {
  private:
   class Router;
 
-  WorkService& m_service;
+  JobService& m_service;
   const RunSettings m_settings;
   const std::shared_ptr<const ModelBundle> m_model;
   server::ServedModel m_served;

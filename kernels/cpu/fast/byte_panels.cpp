@@ -34,7 +34,7 @@ void turnCodes(const PanelBlocks& blocks, std::int64_t first, std::int64_t group
         const std::uint8_t* const codes = blocks[static_cast<std::size_t>(feature + i)].codes;
         rows[static_cast<std::size_t>(i)] = loadVector<Words>(codes + first + group * BytePanelShape::kGroup);
       }
-      turnSquare(rows, kWidth, out + group * kWidth + feature);
+      rotationSquare(rows, kWidth, out + group * kWidth + feature);
     }
   }
 }

@@ -6,7 +6,7 @@
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/attention/tensor_decode.h"
 #include "kernels/cuda/attention/tensor_head_sizes.h"
-#include "kernels/cuda/backend/card_key_value_store.h"
+#include "kernels/cuda/backend/device_key_value_store.h"
 
 #include <algorithm>
 #include <optional>

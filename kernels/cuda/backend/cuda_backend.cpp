@@ -3,11 +3,11 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/dtype.h"
-#include "kernels/cuda/backend/card_buffers.h"
-#include "kernels/cuda/backend/card_key_value_store.h"
-#include "kernels/cuda/backend/card_limits.h"
-#include "kernels/cuda/backend/card_pass.h"
-#include "kernels/cuda/backend/card_tensor.h"
+#include "kernels/cuda/backend/device_buffers.h"
+#include "kernels/cuda/backend/device_key_value_store.h"
+#include "kernels/cuda/backend/device_limits.h"
+#include "kernels/cuda/backend/device_pass.h"
+#include "kernels/cuda/backend/device_tensor.h"
 #include "kernels/cuda/backend/fixed_place.h"
 #include "kernels/cuda/backend/rotation_tables.h"
 #include "kernels/cuda/pool/pool_kernels.h"
@@ -81,9 +81,9 @@ class CudaBackend final : public compute::Backend {
   explicit CudaBackend(const CudaOptions& options)
       : m_device(Device::open(options.device)),
         m_isExact(options.exact),
-        m_work(std::make_shared<CardWork>(m_device, options.work)),
+        m_work(std::make_shared<DeviceWork>(m_device, options.work)),
         m_products(m_device),
-        m_buffers(std::make_shared<CardBuffers>(m_device)),
+        m_buffers(std::make_shared<DeviceBuffers>(m_device)),
         m_place(std::make_shared<FixedPlace>(m_device)),
         m_rotations(std::make_shared<RotationTables>(m_device, m_work)) {
     const DeviceProperties& properties = m_device.properties();
@@ -113,34 +113,34 @@ class CudaBackend final : public compute::Backend {
   bool stopped() override { return m_work->stopped(); }
 
   std::unique_ptr<compute::Tensor> makeTensor() override {
-    return std::make_unique<CardTensor>(m_device, m_work);
+    return std::make_unique<DeviceTensor>(m_device, m_work);
   }
 
   std::unique_ptr<compute::Weight> prepare(const compute::HostMatrix& matrix, WeightUse use) override {
-    return std::make_unique<CardWeight>(m_device, m_work, *m_buffers, matrix, use);
+    return std::make_unique<DeviceWeight>(m_device, m_work, *m_buffers, matrix, use);
   }
 
   std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override {
-    return std::make_unique<CardKeyValueStore>(m_device, m_work, shape);
+    return std::make_unique<DeviceKeyValueStore>(m_device, m_work, shape);
   }
 
   std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
                                           const compute::RotaryTable& rotary, const compute::KvShape& store,
                                           const compute::PassInputs& inputs) override {
-    return std::make_unique<CardPass>(PassSupplies{.work = m_work,
-                                                   .buffers = m_buffers,
-                                                   .place = m_place,
-                                                   .rotations = m_rotations,
-                                                   .multiprocessors = m_device.properties().multiprocessors,
-                                                   .sharedBytes = m_device.properties().sharedBytesPerBlock,
-                                                   .exact = m_isExact},
-                                      shape, rotary, store, inputs);
+    return std::make_unique<DevicePass>(PassSupplies{.work = m_work,
+                                                     .buffers = m_buffers,
+                                                     .place = m_place,
+                                                     .rotations = m_rotations,
+                                                     .multiprocessors = m_device.properties().multiprocessors,
+                                                     .sharedBytes = m_device.properties().sharedBytesPerBlock,
+                                                     .exact = m_isExact},
+                                        shape, rotary, store, inputs);
   }
 
   void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override {
-    const CardPass& own = cardPass(pass);
-    const CardWeight& weight = cardWeight(table);
-    CardTensor& target = cardTensor(out);
+    const DevicePass& own = devicePass(pass);
+    const DeviceWeight& weight = deviceWeight(table);
+    DeviceTensor& target = deviceTensor(out);
     target.resizeAs(own.rows(), weight.columns(), false);
     if (m_work->wasStopped()) return;
     m_work->give(cuda::embed, {.table = weight.elements(),
@@ -152,8 +152,8 @@ class CudaBackend final : public compute::Backend {
 
   void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
                compute::Tensor& out) override {
-    const CardTensor& source = cardTensor(x);
-    CardTensor& target = cardTensor(out);
+    const DeviceTensor& source = deviceTensor(x);
+    DeviceTensor& target = deviceTensor(out);
     const std::int64_t columns = compute::normColumns(source.columns(), weight);
     target.resizeAs(source.rowCount(), source.columns(), false);
     if (m_work->wasStopped()) return;
@@ -161,7 +161,7 @@ class CudaBackend final : public compute::Backend {
     const auto stretches = static_cast<int>(source.columns() / columns);
     m_work->give(cuda::rmsNorm, {.x = source.elements(),
                                  .added = nullptr,
-                                 .weight = cardWeight(weight).floats(),
+                                 .weight = deviceWeight(weight).floats(),
                                  .out = target.elements(),
                                  .rows = allRows(source.rowCount()) * stretches,
                                  .columns = static_cast<int>(columns),
@@ -170,9 +170,9 @@ class CudaBackend final : public compute::Backend {
 
   void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
               bool accumulate, compute::Tensor& out) override {
-    const CardTensor& source = cardTensor(x);
-    const CardWeight& matrix = cardWeight(weight);
-    CardTensor& target = cardTensor(out);
+    const DeviceTensor& source = deviceTensor(x);
+    const DeviceWeight& matrix = deviceWeight(weight);
+    DeviceTensor& target = deviceTensor(out);
     const bool isFloat = matrix.use() == WeightUse::Logits;
     if (!accumulate) target.resizeAs(source.rowCount(), matrix.rows(), isFloat);
     if (m_work->wasStopped() || source.rows() == 0) return;
@@ -186,14 +186,14 @@ class CudaBackend final : public compute::Backend {
                             .weights = {{.elements = matrix.elements(),
                                          .stride = matrix.columns(),
                                          .columns = columns,
-                                         .bias = bias == nullptr ? nullptr : cardWeight(*bias).floats(),
+                                         .bias = bias == nullptr ? nullptr : deviceWeight(*bias).floats(),
                                          .out = target.data(),
                                          .outStride = target.columns(),
                                          .outIsFloat = target.isFloat(),
                                          .accumulate = accumulate}}};
     if (!m_isExact && takesFewRows(few)) return m_work->giveProduct(few);
     if (bias != nullptr) {
-      m_work->give(biasRows, {.bias = cardWeight(*bias).floats(),
+      m_work->give(biasRows, {.bias = deviceWeight(*bias).floats(),
                               .out = target.data(),
                               .outIsFloat = target.isFloat(),
                               .accumulate = accumulate,
@@ -220,23 +220,23 @@ class CudaBackend final : public compute::Backend {
 
   void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
                      compute::Tensor& out) override {
-    const CardTensor& gates = cardTensor(gate);
-    CardTensor& target = cardTensor(out);
+    const DeviceTensor& gates = deviceTensor(gate);
+    DeviceTensor& target = deviceTensor(out);
     target.resizeAs(gates.rowCount(), gates.columns(), false);
     if (m_work->wasStopped()) return;
     const auto columns = static_cast<int>(gates.columns());
     m_work->give(gatedActivation,
                  {.gate = gates.elements(),
-                  .up = cardTensor(up).elements(),
+                  .up = deviceTensor(up).elements(),
                   .out = target.elements(),
-                  .rows = std::min(allRows(gates.rowCount()), allRows(cardTensor(up).rowCount())),
+                  .rows = std::min(allRows(gates.rowCount()), allRows(deviceTensor(up).rowCount())),
                   .columns = columns,
                   .stride = columns,
                   .isGelu = activation == compute::Activation::GeluTanh});
   }
 
   void scale(compute::Tensor& x, float factor) override {
-    const CardTensor& target = cardTensor(x);
+    const DeviceTensor& target = deviceTensor(x);
     if (m_work->wasStopped() || target.rows() == 0) return;
     m_work->give(scaledSum, {.x = nullptr,
                              .out = target.data(),
@@ -247,8 +247,8 @@ class CudaBackend final : public compute::Backend {
   }
 
   void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override {
-    const CardTensor& source = cardTensor(x);
-    const CardTensor& target = cardTensor(out);
+    const DeviceTensor& source = deviceTensor(x);
+    const DeviceTensor& target = deviceTensor(out);
     if (m_work->wasStopped() || target.rows() == 0) return;
     const int rows = std::min(allRows(source.rowCount()), allRows(target.rowCount()));
     m_work->give(scaledSum, {.x = source.elements(),
@@ -261,9 +261,9 @@ class CudaBackend final : public compute::Backend {
 
   void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
                   compute::Tensor& out) override {
-    const CardPass& own = cardPass(pass);
-    const CardTensor& source = cardTensor(x);
-    CardTensor& target = cardTensor(out);
+    const DevicePass& own = devicePass(pass);
+    const DeviceTensor& source = deviceTensor(x);
+    DeviceTensor& target = deviceTensor(out);
     target.resizeAs(own.count(list), source.columns(), false);
     if (m_work->wasStopped()) return;
     m_work->give(cuda::gatherRows, {.x = source.elements(),
@@ -276,14 +276,14 @@ class CudaBackend final : public compute::Backend {
   void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,
                        std::int32_t layer, compute::KvStore& store) override {
     if (m_work->wasStopped()) return;
-    const CardPass& own = cardPass(pass);
-    m_work->give(writeKeysValues, {.keys = cardTensor(keys).elements(),
-                                   .values = cardTensor(values).elements(),
-                                   .stride = cardTensor(keys).columns(),
+    const DevicePass& own = devicePass(pass);
+    m_work->give(writeKeysValues, {.keys = deviceTensor(keys).elements(),
+                                   .values = deviceTensor(values).elements(),
+                                   .stride = deviceTensor(keys).columns(),
                                    .cosSin = own.keyRotations(),
                                    .localIndices = own.keyIndices(),
                                    .slots = own.slots(),
-                                   .pool = cardStore(store).pool(),
+                                   .pool = deviceStore(store).pool(),
                                    .layer = layer,
                                    .rows = allRows(own.rows())});
   }
@@ -295,7 +295,7 @@ class CudaBackend final : public compute::Backend {
     std::set<BlockId> touched;
     for (const compute::BlockCopy& copy : copies) {
       if (touched.contains(copy.source) || touched.contains(copy.target)) {
-        copyTogether(together, cardStore(store).pool());
+        copyTogether(together, deviceStore(store).pool());
         together.clear();
         touched.clear();
       }
@@ -303,40 +303,40 @@ class CudaBackend final : public compute::Backend {
       if (copy.source != copy.target && copy.slots > 0)
         together.push_back({.source = copy.source, .target = copy.target, .slots = copy.slots});
     }
-    copyTogether(together, cardStore(store).pool());
+    copyTogether(together, deviceStore(store).pool());
   }
 
   void readBlocks(std::span<const compute::BlockToHost> blocks, const compute::KvStore& store) override {
-    cardStore(store).readBlocks(blocks);
+    deviceStore(store).readBlocks(blocks);
   }
 
   void writeBlocks(std::span<const compute::BlockFromHost> blocks, compute::KvStore& store) override {
-    static_cast<CardKeyValueStore&>(store).writeBlocks(blocks);
+    static_cast<DeviceKeyValueStore&>(store).writeBlocks(blocks);
   }
 
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
               std::int32_t layer, bool observed, compute::Tensor& out) override {
-    const CardTensor& source = cardTensor(queries);
-    CardTensor& target = cardTensor(out);
-    target.resizeAs(cardPass(pass).rows(), source.columns(), false);
+    const DeviceTensor& source = deviceTensor(queries);
+    DeviceTensor& target = deviceTensor(out);
+    target.resizeAs(devicePass(pass).rows(), source.columns(), false);
     if (m_work->wasStopped()) return;
-    if (cardPass(pass).choosesBlocks()) cardStore(store).keepBounds();
-    cardPass(pass).attend(cardStore(store).pool(), layer, source.elements(), observed, target.elements());
+    if (devicePass(pass).choosesBlocks()) deviceStore(store).keepBounds();
+    devicePass(pass).attend(deviceStore(store).pool(), layer, source.elements(), observed, target.elements());
   }
 
   void deviations(const compute::Pass& pass, compute::StoredPart part, const compute::Tensor& x,
                   std::int32_t layer, const compute::KvStore& store, compute::Tensor& out) override {
-    const CardPass& own = cardPass(pass);
-    CardTensor& target = cardTensor(out);
+    const DevicePass& own = devicePass(pass);
+    DeviceTensor& target = deviceTensor(out);
     target.resizeAs(own.rows(), 1, true);
     if (m_work->wasStopped()) return;
     m_work->give(measureDeviations,
-                 {.rowsOf = cardTensor(x).elements(),
-                  .stride = cardTensor(x).columns(),
+                 {.rowsOf = deviceTensor(x).elements(),
+                  .stride = deviceTensor(x).columns(),
                   .cosSin = part == compute::StoredPart::Keys ? own.keyRotations() : nullptr,
                   .localIndices = own.keyIndices(),
                   .slots = own.slots(),
-                  .pool = cardStore(store).pool(),
+                  .pool = deviceStore(store).pool(),
                   .layer = layer,
                   .rows = allRows(own.rows()),
                   .out = target.floats()});
@@ -345,29 +345,29 @@ class CudaBackend final : public compute::Backend {
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
     // After a stop, the scores were not computed, so nothing is chosen.
     if (m_work->wasStopped()) return;
-    const CardTensor& source = cardTensor(scores);
-    cardPass(pass).narrow(source.data(), source.rows() * source.columns(), source.isFloat());
+    const DeviceTensor& source = deviceTensor(scores);
+    devicePass(pass).narrow(source.data(), source.rows() * source.columns(), source.isFloat());
   }
 
   void sample(compute::Pass& pass, const compute::Tensor& logits) override {
-    const CardTensor& source = cardTensor(logits);
+    const DeviceTensor& source = deviceTensor(logits);
     if (source.columns() > static_cast<std::int64_t>(compute::kMostLogits))
       throw Failure(errorAt("sampling", std::to_string(source.columns()) + " logits",
                             "at most " + std::to_string(compute::kMostLogits)));
     if (!source.isFloat())
       throw Failure(errorAt("sampling", "logits in bf16", "of a weight for logits, in f32"));
-    cardPass(pass).sample(source.floats(), source.rowCount(), source.columns());
+    devicePass(pass).sample(source.floats(), source.rowCount(), source.columns());
   }
 
   void fetch(compute::Pass& pass, const compute::Tensor& x) override {
-    const CardTensor& source = cardTensor(x);
-    cardPass(pass).fetch(source.data(), source.rows() * source.columns(), source.isFloat());
+    const DeviceTensor& source = deviceTensor(x);
+    devicePass(pass).fetch(source.data(), source.rows() * source.columns(), source.isFloat());
   }
 
-  compute::PassResults finish(compute::Pass& pass) override { return cardPass(pass).finish(); }
+  compute::PassResults finish(compute::Pass& pass) override { return devicePass(pass).finish(); }
 
   void download(const compute::Tensor& x, std::span<float> out) override {
-    const CardTensor& source = cardTensor(x);
+    const DeviceTensor& source = deviceTensor(x);
     checkCount(source, out.size());
     Stream& stream = m_work->stream();
     if (source.isFloat()) {
@@ -383,7 +383,7 @@ class CudaBackend final : public compute::Backend {
 
   void upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
               compute::Tensor& out) override {
-    CardTensor& target = cardTensor(out);
+    DeviceTensor& target = deviceTensor(out);
     target.resize(rows, columns);
     checkCount(target, values.size());
     Stream& stream = m_work->stream();
@@ -395,7 +395,7 @@ class CudaBackend final : public compute::Backend {
 
   void uploadLogits(std::span<const float> values, std::int64_t rows, std::int64_t columns,
                     compute::Tensor& out) override {
-    CardTensor& target = cardTensor(out);
+    DeviceTensor& target = deviceTensor(out);
     target.resizeAs({rows, rows}, columns, true);
     checkCount(target, values.size());
     Stream& stream = m_work->stream();
@@ -404,7 +404,7 @@ class CudaBackend final : public compute::Backend {
   }
 
  private:
-  static void checkCount(const CardTensor& tensor, std::size_t found) {
+  static void checkCount(const DeviceTensor& tensor, std::size_t found) {
     const auto expected = static_cast<std::size_t>(tensor.rows() * tensor.columns());
     if (found == expected) return;
     throw Failure(errorAt("tensor copy", std::to_string(found) + " elements", std::to_string(expected)));
@@ -424,9 +424,9 @@ class CudaBackend final : public compute::Backend {
 
   Device m_device;
   bool m_isExact;
-  std::shared_ptr<CardWork> m_work;
+  std::shared_ptr<DeviceWork> m_work;
   MatrixProducts m_products;
-  std::shared_ptr<CardBuffers> m_buffers;
+  std::shared_ptr<DeviceBuffers> m_buffers;
   std::shared_ptr<FixedPlace> m_place;
   std::shared_ptr<RotationTables> m_rotations;
 };
@@ -436,7 +436,7 @@ std::string describe(const DeviceProperties& properties) {
 }
 
 /// Returns why no GPU can be used, if the driver gives the reason.
-std::string obstacleOf(const Failure& failure) {
+std::string reasonOf(const Failure& failure) {
   const Error& error = failure.error();
   return error.place.empty() || error.place == "CUDA" ? error.found : error.place + ": " + error.found;
 }
@@ -447,28 +447,28 @@ std::vector<compute::Device> probe() {
     const int count = deviceCount();
     for (int index = 0; index < count; ++index) {
       compute::Device& device = devices.emplace_back();
-      device.name = std::string(compute::kNvidiaCards.name) + ":" + std::to_string(index);
+      device.name = std::string(compute::kNvidiaDevices.name) + ":" + std::to_string(index);
       try {
         const Device card = Device::open(index);
         const DeviceProperties& properties = card.properties();
         device.description = describe(properties);
         device.memoryBytes = properties.memoryBytes;
         if (properties.major < kLeastMajor)
-          device.obstacle = "needs compute capability " + std::to_string(kLeastMajor) + ".0 or more";
+          device.reason = "needs compute capability " + std::to_string(kLeastMajor) + ".0 or more";
       } catch (const Failure& failure) {
-        device.obstacle = obstacleOf(failure);
+        device.reason = reasonOf(failure);
       }
     }
     if (devices.empty())
-      devices.push_back({.name = compute::kNvidiaCards.name,
+      devices.push_back({.name = compute::kNvidiaDevices.name,
                          .description = {},
                          .memoryBytes = 0,
-                         .obstacle = "no card is there"});
+                         .reason = "no card is there"});
   } catch (const Failure& failure) {
-    devices.push_back({.name = compute::kNvidiaCards.name,
+    devices.push_back({.name = compute::kNvidiaDevices.name,
                        .description = {},
                        .memoryBytes = 0,
-                       .obstacle = obstacleOf(failure)});
+                       .reason = reasonOf(failure)});
   }
   return devices;
 }
@@ -480,7 +480,7 @@ std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options) {
 }
 
 compute::BackendKind cudaBackendKind() {
-  return {.name = compute::kNvidiaCards.name,
+  return {.name = compute::kNvidiaDevices.name,
           .probe = probe,
           .make =
               [](const compute::BackendOptions& options) {
@@ -488,9 +488,9 @@ compute::BackendKind cudaBackendKind() {
               },
           .meter =
               [](const compute::BackendOptions& options) {
-                return [device = Device::open(options.device)] { return measureCard(device); };
+                return [device = Device::open(options.device)] { return measureDevice(device); };
               },
-          .memory = cardMemoryRules,
+          .memory = deviceMemoryRules,
           .rowsPerPass = kRowsPerPass,
           .freeBytes = [](int device) -> std::uint64_t { return Device::open(device).freeBytes(); },
           // Tensor cores read only this type.

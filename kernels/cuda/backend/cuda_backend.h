@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/compute/backends.h"
-#include "kernels/cuda/backend/card_work.h"
+#include "kernels/cuda/backend/device_work.h"
 
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace spanscope::cuda {
 struct CudaOptions {
   int device = 0;
   bool exact = false;  ///< rows must be bit-equal
-  CardWorkOptions work = {};
+  DeviceWorkOptions work = {};
 };
 /// Throws Failure if there is no such GPU, or if it is too old.
 std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options);

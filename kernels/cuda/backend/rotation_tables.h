@@ -5,7 +5,7 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cuda/attention/rotations.h"
-#include "kernels/cuda/backend/card_work.h"
+#include "kernels/cuda/backend/device_work.h"
 #include "kernels/cuda/backend/upload_list.h"
 #include "kernels/cuda/runtime.h"
 
@@ -23,7 +23,7 @@ class RotationTables {
   /// Larger distances are rare. Passes that need them bring their own rotations.
   static constexpr std::int64_t kMostRows = std::int64_t{1} << 17U;
 
-  RotationTables(const Device& device, std::shared_ptr<CardWork> work)
+  RotationTables(const Device& device, std::shared_ptr<DeviceWork> work)
       : m_device(device), m_work(std::move(work)) {}
 
   /// Returns rotations of the distances from 0 on, in GPU memory. The layout is [at least `rows`][one cosine
@@ -40,7 +40,7 @@ class RotationTables {
   void grow(Table& table, std::int64_t rows);
 
   Device m_device;
-  std::shared_ptr<CardWork> m_work;
+  std::shared_ptr<DeviceWork> m_work;
   std::vector<Table> m_tables;  ///< the most recently used table is last
 };
 

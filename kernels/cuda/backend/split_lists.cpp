@@ -26,7 +26,7 @@ std::size_t SplitLists::scratchBytes(const KeyValuePool& pool) const {
          (static_cast<std::size_t>(pool.headSize) * sizeof(float) + sizeof(PartialSum));
 }
 
-void SplitLists::attend(CardWork& work, std::byte* scratch, const std::byte* uploaded,
+void SplitLists::attend(DeviceWork& work, std::byte* scratch, const std::byte* uploaded,
                         const PassRotations& rotations, const compute::AttentionShape& shape,
                         const float* rowScales, const KeyValuePool& pool, std::int32_t layer,
                         const Bf16* queries, Bf16* out) const {

@@ -4,7 +4,7 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cuda/attention/split_attention.h"
-#include "kernels/cuda/backend/card_work.h"
+#include "kernels/cuda/backend/device_work.h"
 #include "kernels/cuda/backend/rotation_tables.h"
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class SplitLists {
   std::size_t scratchBytes(const KeyValuePool& pool) const;
   /// Computes attention in one layer of a pool. `uploaded` is the place of the lists on the GPU. `rowScales`
   /// is that of PrefillAttentionArguments.
-  void attend(CardWork& work, std::byte* scratch, const std::byte* uploaded, const PassRotations& rotations,
+  void attend(DeviceWork& work, std::byte* scratch, const std::byte* uploaded, const PassRotations& rotations,
               const compute::AttentionShape& shape, const float* rowScales, const KeyValuePool& pool,
               std::int32_t layer, const Bf16* queries, Bf16* out) const;
 

@@ -287,13 +287,13 @@ SPANSCOPE_KERNEL(kSampleBudget) sampleKernel(SampleArguments arguments) {
                       memory.take<std::uint64_t>(2),           memory.take<std::uint32_t>(1)};
   const Row row{arguments.logits + blockIndex().x * arguments.stride, arguments.count, shared};
   const SamplingParameters parameters = arguments.parameters[blockIndex().x];
-  CardToken& out = arguments.tokens[blockIndex().x];
+  DeviceToken& out = arguments.tokens[blockIndex().x];
 
   const std::uint64_t bestPlace = findBest(row);
   const std::uint32_t damaged = *shared.damaged;
   if (damaged != kAll || bestPlace == 0) {
     if (threadIndex() != 0) return;
-    CardToken result{.token = 0, .probability = 0, .fault = LogitFault::NoneFinite};
+    DeviceToken result{.token = 0, .probability = 0, .fault = LogitFault::NoneFinite};
     if (damaged != kAll) {
       const bool isInfinite = bitsOf(row.logits[damaged]) == kInfinityBits;
       result.token = static_cast<std::int32_t>(damaged);

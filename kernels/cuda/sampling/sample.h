@@ -19,7 +19,7 @@ struct SamplingParameters {
 SamplingParameters samplingParameters(const compute::SamplingSettings& settings, std::uint64_t index);
 
 /// The result of the GPU; see compute::SampledToken.
-struct CardToken {
+struct DeviceToken {
   std::int32_t token = 0;
   float probability = 0;
   compute::LogitFault fault = compute::LogitFault::None;
@@ -31,7 +31,7 @@ struct SampleArguments {
   std::int64_t stride = 0;
   int count = 0;                                   ///< 1 … compute::kMostLogits
   const SamplingParameters* parameters = nullptr;  ///< [rows]
-  CardToken* tokens = nullptr;                     ///< [rows]
+  DeviceToken* tokens = nullptr;                   ///< [rows]
   int rows = 0;
   float plainScale = 0;  ///< sample() sets it
 

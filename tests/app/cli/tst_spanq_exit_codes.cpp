@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Exit codes of every command: what they mean is one table of the manual.
 #include "engine/experiment/experiment.h"
-#include "engine/twin/servers.h"
+#include "engine/simulator/servers.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/test_program.h"
 
@@ -223,7 +223,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
     rows.push_back({"bench " + name, name == "rag" ? measured : QStringList(),
                     name == "conversation" ? QStringList{"--folder", none} : noModel});
   }
-  for (const spanscope::twin::Server* server : spanscope::twin::servers())
+  for (const spanscope::simulator::Server* server : spanscope::simulator::servers())
     rows.push_back({QString("simulate ") + server->name, {path("scenarios.jsonl")}, {none}});
   return rows;
 }

@@ -62,7 +62,7 @@ std::string runInWindow(const document::Document& document) {
   retrieval.files = std::make_shared<ui::RunInputs>(QString(), ui::Asker());
   retrieval.planOptions = document::planOptionsOf(document.settings);
   ui::EngineHost host{test::cpuBackends()};
-  QSignalSpy ended(&host, &ui::EngineHost::workEnded);
+  QSignalSpy ended(&host, &ui::EngineHost::jobEnded);
   if (!host.submit({.work = ui::runWork(std::move(request))}) || !ended.wait(kPatience)) return {};
   std::vector<trace::Event> events;
   host.drain(events);

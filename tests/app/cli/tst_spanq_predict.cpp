@@ -400,11 +400,11 @@ void TestSpanqPredict::otherServers() {
   QVERIFY2(result.code == 0, result.err.c_str());
   // The objects stand one behind the other; the last one is that of the last file.
   const std::size_t begin = result.out.rfind("\n{\n");
-  const Json twin = Json::parse(result.out.substr(begin == std::string::npos ? 0 : begin)).at("twin");
-  QCOMPARE(twin.at("server").get<std::string>(), options.at(1).toStdString());
+  const Json simulator = Json::parse(result.out.substr(begin == std::string::npos ? 0 : begin)).at("twin");
+  QCOMPARE(simulator.at("server").get<std::string>(), options.at(1).toStdString());
   int counted = 0;
   int shifted = 0;
-  for (const Json& step : twin.at("steps")) {
+  for (const Json& step : simulator.at("steps")) {
     int prompt = 0;
     int cached = 0;
     for (const Json& run : step.at("tokens")) {
@@ -434,11 +434,11 @@ void TestSpanqPredict::otherServersSayWhy() {
   QVERIFY(!holds(rag.out, "Predicted reuse"));
   QVERIFY(!holds(rag.out, "a prompt holds a reply"));
   // The outer prompt has the inner answers alone, as `remote run` sends it, and not their prompts again.
-  const auto twinOf = [](const QStringList& options) {
+  const auto simulatorOf = [](const QStringList& options) {
     return Json::parse(spanq(joined({"explain", "--json", "--as", "vllm"}, options, {"judge-2.json"})).out)
         .at("twin");
   };
-  QVERIFY(twinOf({}) == twinOf({"--no-distribute"}));
+  QVERIFY(simulatorOf({}) == simulatorOf({"--no-distribute"}));
   const SpanqResult judge = spanq(joined({"explain", "--as", "vllm"}, {}, {"judge-2.json"}));
   QVERIFY2(!holds(judge.out, "distribute plus"), judge.out.c_str());
   QVERIFY2(holds(judge.out, "  a prompt holds a reply, "), judge.out.c_str());

@@ -101,7 +101,7 @@ void tokensThatFit() {
   const model::WeightAmounts weights = model::weightAmounts(sevenBillion(), compute::WeightFormat::BF16);
   const workbench::MemoryNeed need = workbench::memoryNeed(sevenBillion(), weights, &session, {});
   same(need.pool(), std::uint64_t{8} << 30U, "bytes of the pool");
-  compute::Device device{.name = "card", .description = {}, .memoryBytes = need.total(), .obstacle = {}};
+  compute::Device device{.name = "card", .description = {}, .memoryBytes = need.total(), .reason = {}};
   workbench::checkMemory(need, device);
   session.blockCount = 1025;
   const workbench::MemoryNeed larger = workbench::memoryNeed(sevenBillion(), weights, &session, {});

@@ -22,7 +22,7 @@ BackendKind kindOf(const std::string& name, const std::vector<std::string>& devi
     const std::size_t colon = text.find(": ");
     Device& device = list.emplace_back();
     device.name = text.substr(0, colon);
-    if (colon != std::string::npos) device.obstacle = text.substr(colon + 2);
+    if (colon != std::string::npos) device.reason = text.substr(colon + 2);
   }
   return {.name = name,
           .probe = [list] { return list; },
@@ -77,23 +77,23 @@ class TestBackends : public QObject {
   }
 
   /// The same as choose() says, of devices that were found before.
-  void knowsTheObstacleOfAName() {
+  void knowsTheReasonOfAName() {
     const Backends backends = someBackends();
     const std::vector<Device> devices = backends.devices();
     for (const char* name : {"auto", "gpu", "gpu:0", "gpu:1", "gpu:2", "gpu:3", "npu", "cpu", "tpu", "gp"})
-      QVERIFY2(obstacleOf(devices, name).empty() == refusal(backends, name).empty(), name);
-    QCOMPARE(obstacleOf(devices, "gpu"), std::string("too old"));
-    QCOMPARE(obstacleOf(devices, "npu"), std::string("not built in"));
-    QCOMPARE(obstacleOf(devices, "npu:1"), std::string("not built in"));
-    QCOMPARE(obstacleOf({devices[0]}, "auto"), std::string("none can be used"));
-    QCOMPARE(obstacleOf(devices, "tpu"), std::string("there is none of this name"));
+      QVERIFY2(reasonOf(devices, name).empty() == refusal(backends, name).empty(), name);
+    QCOMPARE(reasonOf(devices, "gpu"), std::string("too old"));
+    QCOMPARE(reasonOf(devices, "npu"), std::string("not built in"));
+    QCOMPARE(reasonOf(devices, "npu:1"), std::string("not built in"));
+    QCOMPARE(reasonOf({devices[0]}, "auto"), std::string("none can be used"));
+    QCOMPARE(reasonOf(devices, "tpu"), std::string("there is none of this name"));
   }
 
   void listsAllDevices() {
     const std::vector<Device> devices = someBackends().devices();
     QCOMPARE(devices.size(), std::size_t{5});
     QVERIFY(!devices[0].isUsable() && devices[1].isUsable() && !devices[3].isUsable());
-    QCOMPARE(devices[3].obstacle, std::string("not built in"));
+    QCOMPARE(devices[3].reason, std::string("not built in"));
   }
 
   void aKindIsOpenedWhenItIsAskedFor() {

@@ -318,7 +318,7 @@ class TestSampling : public QObject {
     std::vector<float> logits(300);
     for (float& logit : logits)
       logit = static_cast<float>(std::round(random.uniform() * 80 - 40) / 4);  // many are equal
-    const std::vector<LikelyToken> all = likeliestTokens(logits, 1000);
+    const std::vector<LikelyToken> all = topTokens(logits, 1000);
     QCOMPARE(all.size(), logits.size());
     QCOMPARE(all.front().token, sample(logits).token);
     QCOMPARE(all.front().probability, sample(logits).probability);
@@ -333,11 +333,11 @@ class TestSampling : public QObject {
                                      [&](const LikelyToken& one) { return one.token == drawn.token; });
       QCOMPARE(same->probability, drawn.probability);
     }
-    const std::vector<LikelyToken> few = likeliestTokens(logits, 5);
+    const std::vector<LikelyToken> few = topTokens(logits, 5);
     QVERIFY(std::equal(few.begin(), few.end(), all.begin(), all.begin() + 5));
-    QVERIFY(likeliestTokens({}, 5).empty());
-    QVERIFY(likeliestTokens(std::vector<float>{1.F, kNan}, 5).empty());
-    QVERIFY(likeliestTokens(logits, 0).empty());
+    QVERIFY(topTokens({}, 5).empty());
+    QVERIFY(topTokens(std::vector<float>{1.F, kNan}, 5).empty());
+    QVERIFY(topTokens(logits, 0).empty());
   }
 
   void aRowThatCouldOverflowTheSumIsRefused() {

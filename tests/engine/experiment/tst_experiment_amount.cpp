@@ -26,10 +26,10 @@
 using namespace spanscope;
 using experiment::DurationUnit;
 using experiment::ExperimentAmount;
+using experiment::ExperimentRequest;
 using experiment::ExperimentResult;
-using experiment::ExperimentWish;
-using experiment::PaceSample;
 using experiment::RemainingTime;
+using experiment::SpeedSample;
 using experiment::TokenAmount;
 
 namespace {
@@ -37,7 +37,7 @@ namespace {
 /// Counts what runs compute, on the way to the sink of an experiment.
 class CountingSink final : public trace::Sink {
  public:
-  CountingSink(trace::Sink& next, PaceSample& computed) : m_next(next), m_computed(computed) {}
+  CountingSink(trace::Sink& next, SpeedSample& computed) : m_next(next), m_computed(computed) {}
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override {
     if (const auto* metrics = std::get_if<trace::StepMetrics>(&payload)) m_computed.add(*metrics);
     return m_next.send(run, request, node, std::move(payload));
@@ -45,7 +45,7 @@ class CountingSink final : public trace::Sink {
 
  private:
   trace::Sink& m_next;
-  PaceSample& m_computed;
+  SpeedSample& m_computed;
 };
 
 struct Bench {
@@ -65,9 +65,9 @@ struct Bench {
                                                     "spanlet", spanlet.tokenizer.get(), &chat, *sinks.back());
             }};
   }
-  ExperimentResult run(ExperimentWish wish) {
+  ExperimentResult run(ExperimentRequest request) {
     ExperimentResult result;
-    result.wish = std::move(wish);
+    result.request = std::move(request);
     experiment::runExperiment(result, model(), [](const ExperimentResult&) {}, {});
     return result;
   }
@@ -76,16 +76,16 @@ struct Bench {
   const text::ChatTemplate& chat = text::findChatTemplate(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
   QTemporaryDir scratch;
   std::vector<std::unique_ptr<CountingSink>> sinks;
-  PaceSample computed;
+  SpeedSample computed;
   int sessions = 0;
 };
 
-ExperimentWish wishOf(const QString& text, std::int32_t repeats) {
+ExperimentRequest requestOf(const QString& text, std::int32_t repeats) {
   QStringList parts = text.split(QLatin1Char(';'));
-  ExperimentWish wish{.experiment = parts.takeFirst().toStdString(), .values = {}, .repeats = repeats};
+  ExperimentRequest request{.experiment = parts.takeFirst().toStdString(), .values = {}, .repeats = repeats};
   for (const QString& part : parts)
-    wish.values[part.section('=', 0, 0).toStdString()] = part.section('=', 1).toStdString();
-  return wish;
+    request.values[part.section('=', 0, 0).toStdString()] = part.section('=', 1).toStdString();
+  return request;
 }
 
 run::CountRange exactly(std::int64_t count) {
@@ -102,8 +102,8 @@ class TestExperimentAmount : public QObject {
     QTest::addColumn<QString>("wish");
     QTest::addColumn<int>("repeats");
     QTest::addColumn<bool>("isExact");
-    const auto row = [](const char* name, const char* wish, int repeats, bool isExact) {
-      QTest::newRow(name) << QString(wish) << repeats << isExact;
+    const auto row = [](const char* name, const char* request, int repeats, bool isExact) {
+      QTest::newRow(name) << QString(request) << repeats << isExact;
     };
     row("rag", "rag;documents=1,4;words=20;policies=spans,prefix", 2, true);
     row("rag, many repeats", "rag;documents=1,3;words=20;policies=spans,prefix", 8, false);
@@ -116,11 +116,11 @@ class TestExperimentAmount : public QObject {
     row("cropping", "cropping;sizes=4,16;documents=4;portion=2;hay=10", 1, false);
   }
   void tokensAreKnownBefore() {
-    QFETCH(const QString, wish);
+    QFETCH(const QString, request);
     QFETCH(const int, repeats);
     QFETCH(const bool, isExact);
     Bench bench;
-    const ExperimentWish wished = wishOf(wish, repeats);
+    const ExperimentRequest wished = requestOf(request, repeats);
     const ExperimentAmount amount = experiment::countExperiment(wished, bench.model());
     QCOMPARE(bench.sessions, 0);  // nothing is computed for it
     const ExperimentResult result = bench.run(wished);
@@ -143,16 +143,16 @@ class TestExperimentAmount : public QObject {
   /// A person's documents have as many repeats as there are orders of them.
   void ownDocumentsAreCounted() {
     Bench bench;
-    ExperimentWish wish = wishOf("accuracy;documents=1,3;policies=spans", 9);
-    wish.source = experiment::DocumentSource::Own;
-    wish.own = std::make_shared<const experiment::OwnDocuments>(
+    ExperimentRequest request = requestOf("accuracy;documents=1,3;policies=spans", 9);
+    request.source = experiment::DocumentSource::Own;
+    request.own = std::make_shared<const experiment::OwnDocuments>(
         *query::parseJson(
              R"({"g":{"model":"m","max_tokens":4,"input":{"cross":[{"plus":[{"user":"Mira lives in Lisbon."},
                 {"user":"Otto is a baker."},{"user":"The soup was cold."}]},{"user":"Where does Mira live?"}]}}})")
              .query,
         "it");
-    const ExperimentAmount amount = experiment::countExperiment(wish, bench.model());
-    bench.run(wish);
+    const ExperimentAmount amount = experiment::countExperiment(request, bench.model());
+    bench.run(request);
     QVERIFY(amount.total.prompt.holds(bench.computed.promptTokens));
     QVERIFY(amount.total.generated.holds(bench.computed.generatedTokens));
   }
@@ -160,9 +160,9 @@ class TestExperimentAmount : public QObject {
   /// Of what is computed for fidelity, the runs are a part.
   void fidelityIsCounted() {
     Bench bench;
-    const ExperimentWish wish = wishOf("fidelity;documents=3;policies=prefix", 1);
-    const ExperimentAmount amount = experiment::countExperiment(wish, bench.model());
-    bench.run(wish);
+    const ExperimentRequest request = requestOf("fidelity;documents=3;policies=prefix", 1);
+    const ExperimentAmount amount = experiment::countExperiment(request, bench.model());
+    bench.run(request);
     // The prompt once in the run and once in the full prefill, and two passes over the reply.
     const std::int64_t prompt = bench.computed.promptTokens;
     const std::int64_t reply = bench.computed.generatedTokens + 1;
@@ -176,10 +176,10 @@ class TestExperimentAmount : public QObject {
         experiment::abbaAmount({.documents = 2, .questionTokens = 32, .repeats = 1, .coldRepeats = 1}, 16);
     QCOMPARE(warmUp.prompt, exactly(24 + 2 * 16 + 32 + 4 * 32));
     const ExperimentAmount relocation =
-        experiment::countExperiment(wishOf("relocation;tokens=16", 2), bench.model());
+        experiment::countExperiment(requestOf("relocation;tokens=16", 2), bench.model());
     QCOMPARE(relocation.total.prompt,
              exactly(warmUp.prompt.most + 2 * (24 + 2 * 16 + 32) + 2 * 32 + 2 * 2 * 32));
-    const ExperimentAmount load = experiment::countExperiment(wishOf("load;tokens=64", 3), bench.model());
+    const ExperimentAmount load = experiment::countExperiment(requestOf("load;tokens=64", 3), bench.model());
     QVERIFY(load.total.prompt.holds(7 * 64 + 15));
     QCOMPARE(bench.sessions, 0);
   }
@@ -188,13 +188,13 @@ class TestExperimentAmount : public QObject {
     Bench bench;
     std::stop_source stop;
     stop.request_stop();
-    QVERIFY_EXCEPTION_THROWN(experiment::countExperiment(wishOf("rag", 1), bench.model(), stop.get_token()),
-                             Failure);
+    QVERIFY_EXCEPTION_THROWN(
+        experiment::countExperiment(requestOf("rag", 1), bench.model(), stop.get_token()), Failure);
   }
 
   void timesFollowFromAPace() {
     const TokenAmount amount{.prompt = {1000, 2000}, .generated = {0, 100}};
-    const PaceSample pace{
+    const SpeedSample pace{
         .promptTokens = 500, .promptSeconds = 5, .generatedTokens = 10, .generatedSeconds = 1};
     QCOMPARE(experiment::secondsFor(amount, pace), (experiment::SecondsRange{10, 30}));
     // What is not known is not said.
@@ -209,7 +209,7 @@ class TestExperimentAmount : public QObject {
 
   void pacesAreMeasuredByRuns() {
     Bench bench;
-    const ExperimentResult result = bench.run(wishOf("accuracy;documents=3;policies=spans", 2));
+    const ExperimentResult result = bench.run(requestOf("accuracy;documents=3;policies=spans", 2));
     QCOMPARE(result.pace.promptTokens, bench.computed.promptTokens);
     QCOMPARE(result.pace.generatedTokens, bench.computed.generatedTokens);
     QVERIFY(result.pace.promptSeconds > 0 && result.pace.generatedSeconds > 0);
@@ -218,9 +218,9 @@ class TestExperimentAmount : public QObject {
                                   .timeToFirstToken = 3,
                                   .interTokenLatency = 0.5,
                                   .queueTime = 1};
-    PaceSample pace;
+    SpeedSample pace;
     pace.add(step);
-    QCOMPARE(pace, (PaceSample{30, 2, 4, 2}));
+    QCOMPARE(pace, (SpeedSample{30, 2, 4, 2}));
   }
 
   void timesAreRounded() {

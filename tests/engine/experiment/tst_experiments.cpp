@@ -22,8 +22,8 @@
 
 using namespace spanscope;
 using spanscope::experiment::Experiment;
+using spanscope::experiment::ExperimentRequest;
 using spanscope::experiment::ExperimentResult;
-using spanscope::experiment::ExperimentWish;
 
 namespace {
 
@@ -44,9 +44,9 @@ struct Bench {
                                                     "spanlet", spanlet.tokenizer.get(), &chat, sink);
             }};
   }
-  ExperimentResult run(ExperimentWish wish, std::stop_token stop = {}) {
+  ExperimentResult run(ExperimentRequest request, std::stop_token stop = {}) {
     ExperimentResult result;
-    result.wish = std::move(wish);
+    result.request = std::move(request);
     experiment::runExperiment(
         result, model(), [this](const ExperimentResult& now) { told.push_back(now.progress()); }, stop);
     return result;
@@ -77,9 +77,9 @@ double least(const std::vector<double>& samples) {
   return *std::min_element(samples.begin(), samples.end());
 }
 
-std::string errorOf(ExperimentWish wish) {
+std::string errorOf(ExperimentRequest request) {
   try {
-    experiment::completed(std::move(wish));
+    experiment::completed(std::move(request));
   } catch (const Failure& failure) {
     return failure.what();
   }
@@ -98,24 +98,24 @@ class TestExperiments : public QObject {
       QVERIFY(names.insert(experiment->name).second);
       QCOMPARE(experiment::findExperiment(experiment->name), experiment);
       QVERIFY(!experiment->fields.empty() && !experiment->measures.empty());
-      const ExperimentWish wish = experiment::completed({.experiment = experiment->name, .values = {}});
-      QCOMPARE(wish.repeats, experiment->repeats);
-      QCOMPARE(wish.values.size(), experiment::fieldsOf(*experiment).size());
+      const ExperimentRequest request = experiment::completed({.experiment = experiment->name, .values = {}});
+      QCOMPARE(request.repeats, experiment->repeats);
+      QCOMPARE(request.values.size(), experiment::fieldsOf(*experiment).size());
       for (const experiment::ExperimentField& field : experiment::fieldsOf(*experiment)) {
         switch (field.kind) {
           case experiment::FieldKind::Policies:
-            QVERIFY(!experiment::policiesOf(wish, field.key).empty());
+            QVERIFY(!experiment::policiesOf(request, field.key).empty());
             break;
           case experiment::FieldKind::Words:
-            QVERIFY(!experiment::wordsOf(wish, field.key).empty());
+            QVERIFY(!experiment::wordsOf(request, field.key).empty());
             break;
           case experiment::FieldKind::Folder:
           case experiment::FieldKind::Models:
-            QCOMPARE(experiment::textOf(wish, field.key), std::string());
+            QCOMPARE(experiment::textOf(request, field.key), std::string());
             break;
           case experiment::FieldKind::Numbers:
           case experiment::FieldKind::Number:
-            QVERIFY(!experiment::numbersOf(wish, field.key).empty());
+            QVERIFY(!experiment::numbersOf(request, field.key).empty());
         }
       }
     }
@@ -223,11 +223,11 @@ class TestExperiments : public QObject {
   void modelsStandBesideEachOther() {
     Bench bench;
     ExperimentResult result;
-    result.wish = {
+    result.request = {
         .experiment = "rag",
         .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}, {"models", " a, b"}},
         .repeats = 1};
-    QCOMPARE(experiment::furtherModels(result.wish), (std::vector<std::string>{"a", "b"}));
+    QCOMPARE(experiment::furtherModels(result.request), (std::vector<std::string>{"a", "b"}));
     std::vector<double> told;
     std::size_t loaded = 0;
     const auto load = [&](std::size_t index) {
@@ -248,7 +248,7 @@ class TestExperiments : public QObject {
     QCOMPARE(told.back(), 1.0);
     // What one model measured stands where the next one cannot be loaded.
     ExperimentResult cut;
-    cut.wish = result.wish;
+    cut.request = result.request;
     QVERIFY_EXCEPTION_THROWN(experiment::runOnModels(
                                  cut, 2,
                                  [&](std::size_t index) {
@@ -381,7 +381,7 @@ class TestExperiments : public QObject {
 
   void isWrittenAndDrawn() {
     ExperimentResult result;
-    result.wish = experiment::completed({.experiment = "rag", .values = {}});
+    result.request = experiment::completed({.experiment = "rag", .values = {}});
     result.model = "a model, small";
     result.machine = "a machine";
     result.points = {{.series = "spans, empty cache", .x = 2, .samples = {{3, 1, 2}, {0, 0, 0}}},
@@ -404,7 +404,7 @@ class TestExperiments : public QObject {
   /// What the window and a file draw is one value, its words in the language of the window.
   void chartsAreValues() {
     ExperimentResult result;
-    result.wish = experiment::completed({.experiment = "rag", .values = {}});
+    result.request = experiment::completed({.experiment = "rag", .values = {}});
     result.points = {{.series = "a", .x = 2, .samples = {{3, 1, 2}, {0, 0, 0}}},
                      {.series = "a", .x = 1, .samples = {{5}, {50}}},
                      {.series = "b", .x = 4, .samples = {{7}, {50}}}};
@@ -449,7 +449,7 @@ class TestExperiments : public QObject {
 
   void mapsShadeFromLeastToMost() {
     ExperimentResult result;
-    result.wish = experiment::completed({.experiment = "rag", .values = {}});
+    result.request = experiment::completed({.experiment = "rag", .values = {}});
     result.points = {{.series = "a", .x = 1, .samples = {{1}, {0}}},
                      {.series = "a", .x = 2, .samples = {{10}, {50}}},
                      {.series = "b", .x = 2, .samples = {{100}, {}}}};
@@ -468,7 +468,7 @@ class TestExperiments : public QObject {
 
   void histogramsCountEverySample() {
     ExperimentResult result;
-    result.wish = experiment::completed({.experiment = "rag", .values = {}});
+    result.request = experiment::completed({.experiment = "rag", .values = {}});
     result.points = {{.series = "a", .x = 1, .samples = {{1, 2, 3, 4}, {0, 1e-6, 1, 1}}},
                      {.series = "a", .x = 2, .samples = {{5}, {0}}},
                      {.series = "b", .x = 2, .samples = {{5, 5, 5}, {2, 3}}}};

@@ -22,8 +22,8 @@
 
 using namespace spanscope;
 using spanscope::experiment::DocumentSource;
+using spanscope::experiment::ExperimentRequest;
 using spanscope::experiment::ExperimentResult;
-using spanscope::experiment::ExperimentWish;
 using spanscope::experiment::OwnDocuments;
 
 namespace {
@@ -67,11 +67,11 @@ struct Bench {
                                                     "spanlet", spanlet.tokenizer.get(), &chat, sink);
             }};
   }
-  ExperimentResult run(ExperimentWish wish) {
+  ExperimentResult run(ExperimentRequest request) {
     ExperimentResult result;
-    wish.source = DocumentSource::Own;
-    if (!wish.own) wish.own = whole();
-    result.wish = std::move(wish);
+    request.source = DocumentSource::Own;
+    if (!request.own) request.own = whole();
+    result.request = std::move(request);
     experiment::runExperiment(result, model(), [](const ExperimentResult&) {}, {});
     return result;
   }
@@ -182,17 +182,17 @@ class TestOwnDocuments : public QObject {
 
   /// The usual numbers were filled in before it was known how many there are. Others are what a person typed.
   void documentsThatAreFoundLaterFitTheNumbers() {
-    ExperimentWish wish =
+    ExperimentRequest request =
         experiment::completed({.experiment = "rag", .values = {}, .source = DocumentSource::Own});
-    QVERIFY(wish.values["documents"] != "1,2,4");
-    QVERIFY(!wish.values.contains("words"));
-    const ExperimentWish fitted = experiment::withDocuments(wish, whole());
+    QVERIFY(request.values["documents"] != "1,2,4");
+    QVERIFY(!request.values.contains("words"));
+    const ExperimentRequest fitted = experiment::withDocuments(request, whole());
     QCOMPARE(fitted.values.at("documents"), std::string("1,2,4"));
     QVERIFY(fitted.own != nullptr);
-    wish.values["documents"] = "2,3";
-    QCOMPARE(experiment::withDocuments(wish, whole()).values.at("documents"), std::string("2,3"));
-    wish.values["documents"] = "2,5";
-    const std::string said = errorOf([&] { experiment::withDocuments(wish, whole()); });
+    request.values["documents"] = "2,3";
+    QCOMPARE(experiment::withDocuments(request, whole()).values.at("documents"), std::string("2,3"));
+    request.values["documents"] = "2,5";
+    const std::string said = errorOf([&] { experiment::withDocuments(request, whole()); });
     QVERIFY2(said.find("1 to 4: so many documents stand under the plus") != std::string::npos, said.c_str());
   }
 
@@ -200,9 +200,10 @@ class TestOwnDocuments : public QObject {
   /// number.
   void numbersFitTheDocuments() {
     const auto filled = [](const char* name, const char* value) {
-      ExperimentWish wish{.experiment = name, .values = {}, .source = DocumentSource::Own, .own = whole()};
-      if (value != nullptr) wish.values["documents"] = value;
-      return experiment::completed(std::move(wish)).values["documents"];
+      ExperimentRequest request{
+          .experiment = name, .values = {}, .source = DocumentSource::Own, .own = whole()};
+      if (value != nullptr) request.values["documents"] = value;
+      return experiment::completed(std::move(request)).values["documents"];
     };
     QCOMPARE(filled("rag", nullptr), std::string("1,2,4"));
     QCOMPARE(filled("fidelity", nullptr), std::string("3,4"));
@@ -211,9 +212,9 @@ class TestOwnDocuments : public QObject {
     const std::string said = errorOf([&] { filled("rag", "2,5"); });
     QVERIFY2(said.find("1 to 4: so many documents stand under the plus") != std::string::npos, said.c_str());
     // How documents are made up means nothing then.
-    const ExperimentWish wish = experiment::completed(
+    const ExperimentRequest request = experiment::completed(
         {.experiment = "rag", .values = {}, .source = DocumentSource::Own, .own = whole()});
-    QVERIFY(!wish.values.contains("words"));
+    QVERIFY(!request.values.contains("words"));
   }
 
   void othersTakeNone() {
@@ -276,10 +277,10 @@ class TestOwnDocuments : public QObject {
 
   void answersAreJudgedByWhatIsExpected() {
     Bench bench;
-    ExperimentWish wish{
+    ExperimentRequest request{
         .experiment = "accuracy", .values = {{"documents", "4"}, {"policies", "spans"}}, .repeats = 2};
-    wish.expected = " Lisbon ";
-    const ExperimentResult judged = bench.run(wish);
+    request.expected = " Lisbon ";
+    const ExperimentResult judged = bench.run(request);
     const experiment::ExperimentPoint& right = pointOf(judged, "spans", 4);
     QCOMPARE(right.samples[0], (std::vector<double>{0, 0}));  // it says a whole sentence
     QCOMPARE(right.samples[1], (std::vector<double>{100, 100}));
@@ -287,12 +288,12 @@ class TestOwnDocuments : public QObject {
     QVERIFY(isSaid(judged, "word for word with the expected answer"));
     QVERIFY(isSaid(judged, "Mira lives in Lisbon."));
     QVERIFY(experiment::experimentSetup(judged).find("expected answer “ Lisbon ”") != std::string::npos);
-    wish.expected = "Mira lives in Lisbon.";
-    QCOMPARE(pointOf(bench.run(wish), "spans", 4).samples[0], (std::vector<double>{100, 100}));
+    request.expected = "Mira lives in Lisbon.";
+    QCOMPARE(pointOf(bench.run(request), "spans", 4).samples[0], (std::vector<double>{100, 100}));
 
     // Without one, nothing is said of right and wrong, and what needs none is reported.
-    wish.expected.clear();
-    const ExperimentResult open = bench.run(wish);
+    request.expected.clear();
+    const ExperimentResult open = bench.run(request);
     const experiment::ExperimentPoint& point = pointOf(open, "spans", 4);
     QVERIFY(point.samples[0].empty() && point.samples[1].empty());
     QCOMPARE(point.samples[2].size(), std::size_t{2});

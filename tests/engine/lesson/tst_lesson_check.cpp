@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/lesson/check.h"
-#include "engine/lesson/desk.h"
 #include "engine/lesson/lesson.h"
+#include "engine/lesson/lesson_state.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -269,7 +269,7 @@ void TestLessonCheck::settings() {
 
 void TestLessonCheck::editsAndSwaps() {
   const LessonFolder folder{lessons()};
-  Desk desk(folder);
+  LessonState desk(folder);
   std::vector<Fault> faults;
   Head head;
   head.queries.push_back({"a.json", 0});

@@ -39,8 +39,8 @@ const metrics::RunFacts* factsOfOffers(std::uint32_t run) {
   return run >= 1 && run <= runs.size() ? &runs[run - 1] : nullptr;
 }
 
-OfferedFigure offered(std::uint32_t run, std::string_view name) {
-  for (OfferedFigure& one : offeredFigures(run, std::nullopt, factsOfOffers)) {
+OfferedMetric offered(std::uint32_t run, std::string_view name) {
+  for (OfferedMetric& one : offeredMetrics(run, std::nullopt, factsOfOffers)) {
     if (metrics::lessonName(*one.metric) == name) return std::move(one);
   }
   return {};
@@ -66,12 +66,12 @@ class TestLessonOffers : public QObject {
 };
 
 void TestLessonOffers::everyFigureIsOffered() {
-  const std::vector<OfferedFigure> all = offeredFigures(2, std::nullopt, factsOfOffers);
+  const std::vector<OfferedMetric> all = offeredMetrics(2, std::nullopt, factsOfOffers);
   const auto ofRuns =
       std::count_if(metrics::all().begin(), metrics::all().end(),
                     [](const metrics::Metric& metric) { return metric.isOf(metrics::Scope::Run); });
   QCOMPARE(static_cast<std::ptrdiff_t>(all.size()), static_cast<std::ptrdiff_t>(ofRuns));
-  for (const OfferedFigure& one : all) {
+  for (const OfferedMetric& one : all) {
     QVERIFY(one.value.empty() || one.missing.empty());
     std::vector<Fault> faults;
     QVERIFY2(readExpression(one.expression, 0, faults), one.expression.c_str());
@@ -80,7 +80,7 @@ void TestLessonOffers::everyFigureIsOffered() {
   QCOMPARE(offered(2, "cached tokens").expression, std::string("run 2: cached tokens"));
   QCOMPARE(offered(3, "cached tokens").missing, std::string("run 3 has not been run"));
   QCOMPARE(offered(2, "divergence").missing, std::string("the fidelity of run 2 was not measured"));
-  for (const OfferedFigure& one : offeredFigures(1, NodePath("/g/input"), factsOfOffers)) {
+  for (const OfferedMetric& one : offeredMetrics(1, NodePath("/g/input"), factsOfOffers)) {
     QVERIFY(one.metric->isOf(metrics::Scope::Node));
     QVERIFY2(one.expression.ends_with(" of node:/g/input"), one.expression.c_str());
   }
@@ -124,7 +124,7 @@ void TestLessonOffers::comparisonsOfAFigure() {
 void TestLessonOffers::whatIsOfferedHolds() {
   std::size_t count = 0;
   for (const std::uint32_t run : {1U, 2U}) {
-    for (const OfferedFigure& figure : offeredFigures(run, std::nullopt, factsOfOffers)) {
+    for (const OfferedMetric& figure : offeredMetrics(run, std::nullopt, factsOfOffers)) {
       if (figure.value.empty()) continue;
       for (const std::string& text : offeredComparisons(figure, factsOfOffers)) {
         std::vector<Fault> faults;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/check.h"
-#include "engine/lesson/desk.h"
 #include "engine/lesson/lesson_folder.h"
+#include "engine/lesson/lesson_state.h"
 #include "engine/lesson/recording.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
@@ -24,7 +24,7 @@ using namespace spanscope::lesson;
 namespace {
 
 /// A desk on which the bundled query is open.
-void begin(Desk& desk) {
+void begin(LessonState& desk) {
   std::vector<Fault> faults;
   Head head;
   head.queries.push_back({"example:rag.json", 0});
@@ -132,7 +132,7 @@ void TestLessonRecording::changesBecomeActions() {
   QFETCH(QStringList, lines);
   QFETCH(bool, isWhole);
   const LessonFolder folder({});
-  Desk desk(folder);
+  LessonState desk(folder);
   begin(desk);
   document::Document after = desk.document();
   change(after);

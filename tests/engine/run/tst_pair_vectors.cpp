@@ -71,7 +71,7 @@ class TestPairVectors : public QObject {
         for (std::size_t i = 0; i < keys.size(); ++i) {
           const std::int64_t base = table.segments[keys[i].segment].base;
           const bool isOutside = shape.window > 0 && position - base - keys[i].local >= shape.window;
-          const double score = run::scoreOf(run::turnedPairs(
+          const double score = run::scoreOf(run::rotatedPairs(
               found[i].query(layer, head), found[i].key(layer, head),
               found[i].layers[static_cast<std::size_t>(layer)], position - base, keys[i].local));
           scores.push_back(isOutside ? 0 : std::exp(score * double(shape.positionScale.at(position))));
@@ -97,7 +97,7 @@ class TestPairVectors : public QObject {
     QCOMPARE(here.queries, there.queries);
     QCOMPARE(here.keys, there.keys);
     const auto score = [](const PairVectors& pair, std::int64_t query, std::int64_t key) {
-      return run::scoreOf(run::turnedPairs(pair.query(1, 0), pair.key(1, 0), pair.layers[1], query, key));
+      return run::scoreOf(run::rotatedPairs(pair.query(1, 0), pair.key(1, 0), pair.layers[1], query, key));
     };
     const double stored = score(here, 4, 1);
     QVERIFY(std::abs(score(here, 44, 41) - stored) < 1e-9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/run/rehearsal.h"
+#include "engine/run/plan_prediction.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

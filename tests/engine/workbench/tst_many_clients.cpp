@@ -8,10 +8,10 @@
 #include "engine/query/json/json.h"
 #include "engine/run/run_result.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/warm_work.h"
-#include "engine/workbench/service/work_service.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/job_service.h"
+#include "engine/workbench/service/run_job.h"
+#include "engine/workbench/service/warm_job.h"
 #include "engine/workbench/settings.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
@@ -56,18 +56,18 @@ std::string documentOf(int client, int round) {
   return "Mira lives in town " + std::to_string(client) + ", house " + std::to_string(round % 3) + ".";
 }
 
-std::shared_ptr<RunWork> runOf(const std::string& document, std::int32_t priority) {
-  const auto prepare = [=](Workplace& place, const retrieve::Watch&) {
-    RunWork::Prepared prepared{.plan = planOf(document), .options = runOptionsOf(twoThreads())};
+std::shared_ptr<RunJob> runOf(const std::string& document, std::int32_t priority) {
+  const auto prepare = [=](JobContext& place, const retrieve::Watch&) {
+    RunJob::Prepared prepared{.plan = planOf(document), .options = runOptionsOf(twoThreads())};
     prepared.options.priority = priority;
     prepared.options.observedLayers = {0, place.model()->config.layers - 1};
     return prepared;
   };
-  return std::make_shared<RunWork>(twoThreads(), RunWork::Preparation{.prepare = prepare});
+  return std::make_shared<RunJob>(twoThreads(), RunJob::Preparation{.prepare = prepare});
 }
 
 /// Keeps the events of the session for every client.
-class Reader final : public WorkplaceWatcher {
+class Reader final : public JobContextWatcher {
  public:
   void sessionOpens(const std::shared_ptr<trace::Recorder>& opened) override {
     const std::lock_guard lock(m_mutex);
@@ -91,12 +91,12 @@ struct Outcome {
   std::map<std::string, std::vector<std::string>> answers;  ///< of runs that were not stopped, by document
   std::size_t failed = 0;
   std::size_t replayed = 0;
-  std::vector<WorkHandle> handles;
+  std::vector<JobHandle> handles;
 };
 
 class Client {
  public:
-  Client(WorkService& service, Reader& reader, int number)
+  Client(JobService& service, Reader& reader, int number)
       : m_service(service), m_reader(reader), m_number(number) {}
 
   Outcome operator()() {
@@ -104,8 +104,8 @@ class Client {
       const std::string document = documentOf(m_number, round);
       const auto kept = runOf(document, round % 2);
       const auto dropped = runOf(documentOf(m_number, round + 1), 0);
-      const WorkHandle keptHandle = submit(kept, m_number % 2);
-      WorkHandle droppedHandle = submit(dropped, 0);
+      const JobHandle keptHandle = submit(kept, m_number % 2);
+      JobHandle droppedHandle = submit(dropped, 0);
       if (round == 2) m_service.clearCache();
       if (round % 2 == 1) droppedHandle.stop();
       while (!keptHandle.waitFor(std::chrono::milliseconds(1))) {
@@ -115,15 +115,15 @@ class Client {
       if (kept->result()) m_outcome.answers[document].push_back(kept->result()->answer);
       lookBack(kept->run(), round);
     }
-    for (const WorkHandle& handle : m_outcome.handles) handle.wait();
-    for (const WorkHandle& handle : m_outcome.handles)
-      m_outcome.failed += handle.state() == WorkState::Failed ? 1 : 0;
+    for (const JobHandle& handle : m_outcome.handles) handle.wait();
+    for (const JobHandle& handle : m_outcome.handles)
+      m_outcome.failed += handle.state() == JobState::Failed ? 1 : 0;
     return std::move(m_outcome);
   }
 
  private:
-  WorkHandle submit(std::shared_ptr<Work> work, std::int32_t priority) {
-    WorkHandle handle = m_service.submit(
+  JobHandle submit(std::shared_ptr<Job> work, std::int32_t priority) {
+    JobHandle handle = m_service.submit(
         std::move(work),
         {.priority = priority, .changed = [this](auto, const auto&) { m_progress.fetch_add(1); }});
     m_outcome.handles.push_back(handle);
@@ -143,14 +143,14 @@ class Client {
       m_progress += static_cast<int>(measured->measured());
     }
     if (round != 1) return;
-    const auto warming = std::make_shared<WarmWork>(
+    const auto warming = std::make_shared<WarmJob>(
         twoThreads(), std::vector<WarmText>{[] { return std::string("The lamp gave little light."); }});
-    const WorkHandle handle = submit(warming, 0);
+    const JobHandle handle = submit(warming, 0);
     while (!handle.waitFor(std::chrono::milliseconds(1)))
       m_progress += static_cast<int>(warming->warmed().size());
   }
 
-  WorkService& m_service;
+  JobService& m_service;
   Reader& m_reader;
   int m_number;
   experiment::FinishedReplies m_replies;
@@ -169,7 +169,7 @@ class TestManyClients : public QObject {
     Reader reader;
     std::vector<Outcome> outcomes(kClients);
     {
-      WorkService service(test::cpuBackends(), reader);
+      JobService service(test::cpuBackends(), reader);
       std::vector<std::thread> threads;
       for (int number = 0; number < kClients; ++number) {
         threads.emplace_back(
@@ -178,7 +178,7 @@ class TestManyClients : public QObject {
       for (std::thread& thread : threads) thread.join();
     }
     Reader quiet;
-    WorkService service(test::cpuBackends(), quiet);
+    JobService service(test::cpuBackends(), quiet);
     std::size_t replayed = 0;
     for (const Outcome& outcome : outcomes) {
       QCOMPARE(outcome.failed, std::size_t{0});
@@ -196,13 +196,13 @@ class TestManyClients : public QObject {
   /// A service that ends takes no client with it, whatever they are about to do.
   void handlesOutliveTheService() {
     Reader reader;
-    std::vector<WorkHandle> handles;
+    std::vector<JobHandle> handles;
     std::vector<std::thread> threads;
     {
-      WorkService service(test::cpuBackends(), reader);
+      JobService service(test::cpuBackends(), reader);
       for (int number = 0; number < 6; ++number)
         handles.push_back(service.submit(runOf(documentOf(number, 0), number % 3), {.priority = number % 2}));
-      for (const WorkHandle& handle : handles) {
+      for (const JobHandle& handle : handles) {
         threads.emplace_back([own = handle]() mutable {
           own.waitFor(std::chrono::milliseconds(5));
           own.stop();
@@ -212,7 +212,7 @@ class TestManyClients : public QObject {
       handles.front().waitFor(std::chrono::milliseconds(5));
     }
     for (std::thread& thread : threads) thread.join();
-    for (const WorkHandle& handle : handles) QVERIFY(hasEnded(handle.state()));
+    for (const JobHandle& handle : handles) QVERIFY(hasEnded(handle.state()));
   }
 };
 

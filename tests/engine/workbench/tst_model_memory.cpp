@@ -180,7 +180,7 @@ class TestModelMemory : public QObject {
     session.blockCount = 1000;
     workbench::MemoryNeed need =
         workbench::memoryNeed(config, model::weightAmounts(config, WeightFormat::BF16), &session, {});
-    compute::Device device{.name = "small", .description = {}, .memoryBytes = need.total(), .obstacle = {}};
+    compute::Device device{.name = "small", .description = {}, .memoryBytes = need.total(), .reason = {}};
     workbench::checkMemory(need, device);
     device.memoryBytes -= 1;
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which models are offered the adapter that comes with the program.
 #include "engine/policy/policies.h"
-#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/model_problem.h"
 #include "engine/workbench/run_options.h"
 #include "tests/support/test_program.h"
 

@@ -6,13 +6,13 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/benchmark_work.h"
-#include "engine/workbench/service/experiment_work.h"
-#include "engine/workbench/service/policy_comparison_work.h"
-#include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/work.h"
-#include "engine/workbench/service/work_service.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/benchmark_job.h"
+#include "engine/workbench/service/experiment_job.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/job_service.h"
+#include "engine/workbench/service/policy_comparison_job.h"
+#include "engine/workbench/service/run_job.h"
 #include "engine/workbench/settings.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
@@ -47,23 +47,23 @@ query::Node queryOf(const std::string& document, int tokens = 8) {
   return *query::parseJson(queryText(document, tokens)).query;
 }
 
-std::shared_ptr<RunWork> runOf(const std::string& document, RunSettings settings = oneThread(),
-                               int tokens = 8) {
-  const auto prepare = [=](Workplace&, const retrieve::Watch&) {
+std::shared_ptr<RunJob> runOf(const std::string& document, RunSettings settings = oneThread(),
+                              int tokens = 8) {
+  const auto prepare = [=](JobContext&, const retrieve::Watch&) {
     auto made = plan::makePlan(queryOf(document, tokens), {});
-    return RunWork::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(*made.plan)),
-                             .options = runOptionsOf(settings)};
+    return RunJob::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(*made.plan)),
+                            .options = runOptionsOf(settings)};
   };
-  return std::make_shared<RunWork>(settings, RunWork::Preparation{.prepare = prepare});
+  return std::make_shared<RunJob>(settings, RunJob::Preparation{.prepare = prepare});
 }
 
 /// A work that measures in pieces, each of which a test writes.
-class Pieces final : public Work {
+class Pieces final : public Job {
  public:
-  using Piece = std::function<void(Workplace& place)>;
+  using Piece = std::function<void(JobContext& place)>;
   explicit Pieces(std::vector<Piece> pieces) : m_pieces(std::move(pieces)) {}
 
-  Begun begin(Workplace& place, const std::stop_token& stop) override {
+  Begun begin(JobContext& place, const std::stop_token& stop) override {
     for (const Piece& piece : m_pieces) {
       if (stop.stop_requested()) return Begun::Done;
       piece(place);
@@ -80,40 +80,40 @@ class Pieces final : public Work {
 /// the run had ended.
 template <class Measured>
 struct Passed {
-  WorkHandle run;
+  JobHandle run;
   bool hadBegun = false;   ///< the work, when the run was submitted
   bool goesOn = false;     ///< the work, when the run had ended
   std::int64_t found = 0;  ///< tokens that the run found in its cache
 
   void measure(const std::shared_ptr<Measured>& work) {
-    WorkplaceWatcher nobody;
-    WorkService service(test::cpuBackends(), nobody);
+    JobContextWatcher nobody;
+    JobService service(test::cpuBackends(), nobody);
     service.submit(runOf("Mira lives in Lisbon.")).wait();
-    const std::shared_ptr<RunWork> later = runOf("Mira lives in Lisbon.");
-    WorkHandle handle;
-    const auto submit = [&](WorkState state, const std::string&) {
-      if (hadBegun || state != WorkState::Working || !isMeasuring(*work)) return;
+    const std::shared_ptr<RunJob> later = runOf("Mira lives in Lisbon.");
+    JobHandle handle;
+    const auto submit = [&](JobState state, const std::string&) {
+      if (hadBegun || state != JobState::Working || !isMeasuring(*work)) return;
       hadBegun = true;
-      run = service.submit(later, {.changed = [&](WorkState now, const std::string&) {
-                             if (hasEnded(now)) goesOn = handle.state() == WorkState::Working;
+      run = service.submit(later, {.changed = [&](JobState now, const std::string&) {
+                             if (hasEnded(now)) goesOn = handle.state() == JobState::Working;
                            }});
     };
     // What is told before the handle is there is told while this one waits.
     std::promise<void> ready;
-    service.submit(std::make_shared<FunctionWork>(
-        [&](Workplace&, const std::stop_token&) { ready.get_future().wait(); }));
+    service.submit(std::make_shared<FunctionJob>(
+        [&](JobContext&, const std::stop_token&) { ready.get_future().wait(); }));
     handle = service.submit(work, {.changed = submit});
     ready.set_value();
     handle.wait();
     QCOMPARE(handle.problem(), std::string());
-    QCOMPARE(handle.state(), WorkState::Finished);
+    QCOMPARE(handle.state(), JobState::Finished);
     run.wait();
     if (later->result()) found = later->result()->steps.front().metrics.cachedTokens;
   }
 
-  static bool isMeasuring(const ExperimentWork& work) { return work.result().total > 0; }
-  static bool isMeasuring(const BenchmarkWork& work) { return !work.benchmark().model.empty(); }
-  static bool isMeasuring(const PolicyComparisonWork& work) { return !work.comparison().model.empty(); }
+  static bool isMeasuring(const ExperimentJob& work) { return work.result().total > 0; }
+  static bool isMeasuring(const BenchmarkJob& work) { return !work.benchmark().model.empty(); }
+  static bool isMeasuring(const PolicyComparisonJob& work) { return !work.comparison().model.empty(); }
 };
 
 }  // namespace
@@ -124,53 +124,53 @@ class TestPassing : public QObject {
  private Q_SLOTS:
   /// A run begins at the next seam and not within a piece. Other works wait until the end.
   void runsPassAtTheNextSeam() {
-    WorkplaceWatcher nobody;
-    WorkService service(test::cpuBackends(), nobody);
+    JobContextWatcher nobody;
+    JobService service(test::cpuBackends(), nobody);
     RunSettings small = oneThread();
     small.blockSize = 8;
     const auto first = runOf("Mira lives in Lisbon.");
     const auto second = runOf("Mira lives in Oslo.", small);
-    WorkHandle a;
-    WorkHandle b;
-    WorkHandle other;
+    JobHandle a;
+    JobHandle b;
+    JobHandle other;
     std::vector<std::string> order;
     const auto note = [&](const char* what) {
-      return std::make_shared<FunctionWork>(
-          [&order, what](Workplace&, const std::stop_token&) { order.emplace_back(what); });
+      return std::make_shared<FunctionJob>(
+          [&order, what](JobContext&, const std::stop_token&) { order.emplace_back(what); });
     };
-    std::vector<WorkState> within;
+    std::vector<JobState> within;
     const auto pieces = std::make_shared<Pieces>(std::vector<Pieces::Piece>{
-        [&](Workplace&) {
+        [&](JobContext&) {
           order.emplace_back("piece 1");
           other = service.submit(note("other"));
-          a = service.submit(first, {.changed = [&](WorkState state, const std::string&) {
+          a = service.submit(first, {.changed = [&](JobState state, const std::string&) {
                                if (hasEnded(state)) order.emplace_back("run");
                              }});
-          b = service.submit(second, {.changed = [&](WorkState state, const std::string&) {
+          b = service.submit(second, {.changed = [&](JobState state, const std::string&) {
                                if (hasEnded(state)) order.emplace_back("run of another session");
                              }});
           within = {a.state(), b.state()};
         },
-        [&](Workplace&) { order.emplace_back("piece 2"); }});
+        [&](JobContext&) { order.emplace_back("piece 2"); }});
     service.submit(pieces).wait();
     other.wait();
-    QCOMPARE(within, (std::vector{WorkState::Waiting, WorkState::Waiting}));
+    QCOMPARE(within, (std::vector{JobState::Waiting, JobState::Waiting}));
     QCOMPARE(order,
              (std::vector<std::string>{"piece 1", "run", "run of another session", "piece 2", "other"}));
-    QCOMPARE(a.state(), WorkState::Finished);
-    QCOMPARE(b.state(), WorkState::Finished);
+    QCOMPARE(a.state(), JobState::Finished);
+    QCOMPARE(b.state(), JobState::Finished);
   }
 
   /// What was asked to be emptied before is empty for the run that passes.
   void clearingPassesToo() {
-    WorkplaceWatcher nobody;
-    WorkService service(test::cpuBackends(), nobody);
+    JobContextWatcher nobody;
+    JobService service(test::cpuBackends(), nobody);
     const auto first = runOf("Mira lives in Lisbon.");
     const auto second = runOf("Mira lives in Lisbon.");
     service.submit(first).wait();
-    WorkHandle run;
+    JobHandle run;
     service
-        .submit(std::make_shared<Pieces>(std::vector<Pieces::Piece>{[&](Workplace&) {
+        .submit(std::make_shared<Pieces>(std::vector<Pieces::Piece>{[&](JobContext&) {
           service.clearCache();
           run = service.submit(second);
         }}))
@@ -181,45 +181,45 @@ class TestPassing : public QObject {
 
   /// A stop ends the work that measures at once, and the run that passes goes on.
   void aStopNeedNotWaitForARunThatPasses() {
-    WorkplaceWatcher nobody;
-    WorkService service(test::cpuBackends(), nobody);
+    JobContextWatcher nobody;
+    JobService service(test::cpuBackends(), nobody);
     const auto run = runOf("Mira lives in Lisbon.", oneThread(), 60);
-    WorkHandle measured;
-    WorkHandle passing;
+    JobHandle measured;
+    JobHandle passing;
     bool wasRunning = false;
     std::promise<void> ready;
-    service.submit(std::make_shared<FunctionWork>(
-        [&](Workplace&, const std::stop_token&) { ready.get_future().wait(); }));
+    service.submit(std::make_shared<FunctionJob>(
+        [&](JobContext&, const std::stop_token&) { ready.get_future().wait(); }));
     const auto pieces = std::make_shared<Pieces>(std::vector<Pieces::Piece>{
-        [&](Workplace&) {
-          passing = service.submit(run, {.changed = [&](WorkState state, const std::string&) {
-                                     if (state == WorkState::Working) measured.stop();
+        [&](JobContext&) {
+          passing = service.submit(run, {.changed = [&](JobState state, const std::string&) {
+                                     if (state == JobState::Working) measured.stop();
                                    }});
         },
-        [](Workplace&) { QFAIL("a piece after the stop"); }});
-    measured = service.submit(pieces, {.changed = [&](WorkState state, const std::string&) {
+        [](JobContext&) { QFAIL("a piece after the stop"); }});
+    measured = service.submit(pieces, {.changed = [&](JobState state, const std::string&) {
                                 if (hasEnded(state)) wasRunning = run->run() != 0 && !run->result();
                               }});
     ready.set_value();
     measured.wait();
     passing.wait();
-    QCOMPARE(measured.state(), WorkState::Stopped);
+    QCOMPARE(measured.state(), JobState::Stopped);
     QVERIFY(wasRunning);
-    QCOMPARE(passing.state(), WorkState::Finished);
+    QCOMPARE(passing.state(), JobState::Finished);
   }
 
   /// The service ends while a run passes.
   void theServiceEndsMeanwhile() {
-    WorkHandle measured;
-    WorkHandle passing;
+    JobHandle measured;
+    JobHandle passing;
     std::promise<void> begun;
-    WorkplaceWatcher nobody;
+    JobContextWatcher nobody;
     const auto run = runOf("Mira lives in Lisbon.", oneThread(), 400);
     {
-      WorkService service(test::cpuBackends(), nobody);
-      measured = service.submit(std::make_shared<Pieces>(std::vector<Pieces::Piece>{[&](Workplace&) {
-        passing = service.submit(run, {.changed = [&](WorkState state, const std::string&) {
-                                   if (state == WorkState::Working) begun.set_value();
+      JobService service(test::cpuBackends(), nobody);
+      measured = service.submit(std::make_shared<Pieces>(std::vector<Pieces::Piece>{[&](JobContext&) {
+        passing = service.submit(run, {.changed = [&](JobState state, const std::string&) {
+                                   if (state == JobState::Working) begun.set_value();
                                  }});
       }}));
       begun.get_future().wait();
@@ -232,12 +232,12 @@ class TestPassing : public QObject {
 
   /// The run finds its cache as it left it, and the work goes on measuring afterwards.
   void runsPassAnExperiment() {
-    Passed<ExperimentWork> passed;
-    const auto work = std::make_shared<ExperimentWork>(
-        oneThread(),
-        experiment::ExperimentWish{.experiment = "rag",
-                                   .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
-                                   .repeats = 2});
+    Passed<ExperimentJob> passed;
+    const auto work = std::make_shared<ExperimentJob>(
+        oneThread(), experiment::ExperimentRequest{
+                         .experiment = "rag",
+                         .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
+                         .repeats = 2});
     passed.measure(work);
     QVERIFY(passed.hadBegun && passed.goesOn);
     QVERIFY(passed.found > 0);
@@ -269,35 +269,35 @@ class TestPassing : public QObject {
     QFETCH(const QString, name);
     QFETCH(const QString, field);
     QFETCH(const QString, value);
-    experiment::ExperimentWish wish{.experiment = name.toStdString(), .values = {}, .repeats = 2};
-    wish.values[field.toStdString()] = value.toStdString();
-    Passed<ExperimentWork> passed;
-    passed.measure(std::make_shared<ExperimentWork>(oneThread(), wish));
+    experiment::ExperimentRequest request{.experiment = name.toStdString(), .values = {}, .repeats = 2};
+    request.values[field.toStdString()] = value.toStdString();
+    Passed<ExperimentJob> passed;
+    passed.measure(std::make_shared<ExperimentJob>(oneThread(), request));
     QVERIFY(passed.hadBegun && passed.goesOn);
   }
 
   /// The run is on another model, which takes the place of the measured one at the workplace.
   void theMeasuredModelStays() {
-    WorkplaceWatcher nobody;
-    WorkService service(test::cpuBackends(), nobody);
+    JobContextWatcher nobody;
+    JobService service(test::cpuBackends(), nobody);
     RunSettings other = oneThread();
     other.threads = 2;
-    WorkHandle run;
-    std::shared_ptr<ExperimentWork> work = std::make_shared<ExperimentWork>(
-        oneThread(),
-        experiment::ExperimentWish{.experiment = "rag",
-                                   .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
-                                   .repeats = 1});
+    JobHandle run;
+    std::shared_ptr<ExperimentJob> work = std::make_shared<ExperimentJob>(
+        oneThread(), experiment::ExperimentRequest{
+                         .experiment = "rag",
+                         .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
+                         .repeats = 1});
     bool isSubmitted = false;
-    WorkHandle handle = service.submit(work, {.changed = [&](WorkState state, const std::string&) {
-                                         if (isSubmitted || state != WorkState::Working) return;
-                                         isSubmitted = true;
-                                         run = service.submit(runOf("Mira lives in Oslo.", other));
-                                       }});
+    JobHandle handle = service.submit(work, {.changed = [&](JobState state, const std::string&) {
+                                        if (isSubmitted || state != JobState::Working) return;
+                                        isSubmitted = true;
+                                        run = service.submit(runOf("Mira lives in Oslo.", other));
+                                      }});
     handle.wait();
     run.wait();
-    QCOMPARE(handle.state(), WorkState::Finished);
-    QCOMPARE(run.state(), WorkState::Finished);
+    QCOMPARE(handle.state(), JobState::Finished);
+    QCOMPARE(run.state(), JobState::Finished);
     QCOMPARE(work->result().points.size(), std::size_t{4});
   }
 
@@ -308,8 +308,8 @@ class TestPassing : public QObject {
       request.repeats = 1;
       request.settings = oneThread();
       request.query = queryOf("Mira lives in Porto.");
-      Passed<BenchmarkWork> passed;
-      passed.measure(std::make_shared<BenchmarkWork>(request));
+      Passed<BenchmarkJob> passed;
+      passed.measure(std::make_shared<BenchmarkJob>(request));
       QVERIFY(passed.hadBegun && passed.goesOn);
       QVERIFY(passed.found > 0);
     }
@@ -320,8 +320,8 @@ class TestPassing : public QObject {
     request.policies = {"spans", "prefix"};
     request.settings = oneThread();
     request.query = queryOf("Mira lives in Porto.");
-    Passed<PolicyComparisonWork> passed;
-    passed.measure(std::make_shared<PolicyComparisonWork>(request));
+    Passed<PolicyComparisonJob> passed;
+    passed.measure(std::make_shared<PolicyComparisonJob>(request));
     QVERIFY(passed.hadBegun && passed.goesOn);
     QVERIFY(passed.found > 0);
   }

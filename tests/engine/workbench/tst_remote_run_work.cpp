@@ -6,8 +6,8 @@
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/servers/server_requests.h"
-#include "engine/workbench/service/remote_run_work.h"
-#include "engine/workbench/service/work_service.h"
+#include "engine/workbench/service/job_service.h"
+#include "engine/workbench/service/remote_run_job.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
@@ -32,9 +32,9 @@
 using namespace spanscope;
 using remote::test::http;
 using remote::test::Server;
+using workbench::JobState;
+using workbench::RemoteRunJob;
 using workbench::RemoteRunRequest;
-using workbench::RemoteRunWork;
-using workbench::WorkState;
 
 namespace {
 
@@ -109,7 +109,7 @@ Server::Answer takingAll(Bodies& bodies, bool takesChats) {
 }
 
 struct Ran {
-  WorkState state = WorkState::Waiting;
+  JobState state = JobState::Waiting;
   std::string problem;
   std::vector<trace::Event> events;
   trace::Replay replay;
@@ -144,10 +144,10 @@ RemoteRunRequest requestOf(const char* json, const std::vector<workbench::NamedS
 }
 
 Ran carriedOut(RemoteRunRequest request) {
-  workbench::WorkplaceWatcher watcher;
-  workbench::WorkService service(test::cpuBackends(), watcher);
-  const auto work = std::make_shared<RemoteRunWork>(std::move(request));
-  const workbench::WorkHandle handle = service.submit(work);
+  workbench::JobContextWatcher watcher;
+  workbench::JobService service(test::cpuBackends(), watcher);
+  const auto work = std::make_shared<RemoteRunJob>(std::move(request));
+  const workbench::JobHandle handle = service.submit(work);
   handle.wait();
   Ran ran{.state = handle.state(), .problem = handle.problem(), .events = {}, .replay = {}};
   work->recorder()->drain(ran.events);
@@ -173,7 +173,7 @@ class TestRemoteRunWork : public QObject {
   void everyStepGoesThere() {
     Server server(llamaSaying(40, 8));
     const Ran ran = carriedOut(requestOf(kNested, {{.name = "gpu-3", .url = server.address()}}));
-    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QVERIFY2(ran.state == JobState::Finished, ran.problem.c_str());
     const trace::RunState& run = ran.replay.progress().runs.at(3);
     QCOMPARE(run.policy, std::string("llama.cpp on gpu-3"));
     QCOMPARE(run.requests.size(), std::size_t{2});
@@ -201,7 +201,7 @@ class TestRemoteRunWork : public QObject {
       return step;
     };
     const Ran ran = carriedOut(std::move(request));
-    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QVERIFY2(ran.state == JobState::Finished, ran.problem.c_str());
     QVERIFY((asked == std::vector<std::string>{"Name a town."}));
     QVERIFY(server.request().contains("Porto"));
     const auto& requests = ran.replay.progress().requests;
@@ -221,14 +221,14 @@ class TestRemoteRunWork : public QObject {
     QCOMPARE(ran.replay.progress().runs.at(3).policy, std::string("the embedded engine, llama.cpp on gpu-3"));
   }
 
-  /// Twins speak only of prompts that the server counts as this model does.
-  void whatATwinForetells() {
+  /// Simulators speak only of prompts that the server counts as this model does.
+  void whatASimulatorForetells() {
     const std::vector<TokenId> prompt = promptOf("Name a town.");
     Server server(llamaSaying(prompt.size(), 0));
-    const auto twins = std::make_shared<workbench::ServerTwins>();
+    const auto simulators = std::make_shared<workbench::ServerSimulators>();
     const auto notesOf = [&](const Server& there) {
       RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = there.address()}});
-      request.twins = twins;
+      request.simulators = simulators;
       return carriedOut(std::move(request)).notes("Foretold");
     };
     const std::string all = std::to_string(prompt.size());
@@ -249,7 +249,7 @@ class TestRemoteRunWork : public QObject {
   void theServersOwnVersion() {
     Server server(llamaSaying(promptOf("Name a town.").size(), 0));
     RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = server.address()}});
-    request.twins = std::make_shared<workbench::ServerTwins>();
+    request.simulators = std::make_shared<workbench::ServerSimulators>();
     const std::vector<std::string> notes = carriedOut(std::move(request)).notes("Foretold");
     QCOMPARE(notes.size(), std::size_t{1});
     QVERIFY2(notes[0].find(" b7 ") != std::string::npos, notes[0].c_str());
@@ -266,26 +266,26 @@ class TestRemoteRunWork : public QObject {
                  "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Lis\"}}]}\n\n";
         },
         Server::After::Hold);
-    const auto twins = std::make_shared<workbench::ServerTwins>();
+    const auto simulators = std::make_shared<workbench::ServerSimulators>();
     {
       RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = held.address()}});
-      request.twins = twins;
-      workbench::WorkplaceWatcher watcher;
-      workbench::WorkService service(test::cpuBackends(), watcher);
-      const auto work = std::make_shared<RemoteRunWork>(std::move(request));
+      request.simulators = simulators;
+      workbench::JobContextWatcher watcher;
+      workbench::JobService service(test::cpuBackends(), watcher);
+      const auto work = std::make_shared<RemoteRunJob>(std::move(request));
       const auto isText = [](const trace::Event& event) {
         return std::holds_alternative<trace::TextReceived>(event.payload);
       };
-      workbench::WorkHandle handle = service.submit(work);
+      workbench::JobHandle handle = service.submit(work);
       std::vector<trace::Event> events;
       QTRY_VERIFY((work->recorder()->drain(events), std::any_of(events.begin(), events.end(), isText)));
       handle.stop();
       handle.wait();
-      QVERIFY(handle.state() == WorkState::Stopped);
+      QVERIFY(handle.state() == JobState::Stopped);
     }
     Server server(whole);
     RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = server.address()}});
-    request.twins = twins;
+    request.simulators = simulators;
     const std::vector<std::string> notes = carriedOut(std::move(request)).notes("Foretold");
     const std::string all = std::to_string(prompt.size());
     QCOMPARE(notes.size(), std::size_t{1});
@@ -321,7 +321,7 @@ class TestRemoteRunWork : public QObject {
     workbench::NamedServer named{.name = "gpu-3", .url = server.address()};
     named.atOnce = static_cast<std::size_t>(atOnce);
     const Ran ran = carriedOut(requestOf(kJudge, {named}));
-    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QVERIFY2(ran.state == JobState::Finished, ran.problem.c_str());
     QCOMPARE(server.most(), most);
     const auto& requests = ran.replay.progress().requests;
     QCOMPARE(requests.size(), std::size_t{5});
@@ -354,7 +354,7 @@ class TestRemoteRunWork : public QObject {
     Server server(takingAll(bodies, takesChats));
     const Ran ran = carriedOut(
         requestOf(kSpans, {{.name = "gpu-3", .url = server.address(), .protocol = protocol.toStdString()}}));
-    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QVERIFY2(ran.state == JobState::Finished, ran.problem.c_str());
     QCOMPARE(bodies.all().size(), std::size_t{2});
     for (const auto& [where, body] : bodies.all()) {
       QVERIFY2(where.startsWith(path.toUtf8()), where.constData());
@@ -389,12 +389,12 @@ class TestRemoteRunWork : public QObject {
                                                   {.name = "b", .url = other.address(), .protocol = "chat"}});
     request.settings.locality = 2;
     request.serverOf["/g/input/cross/0/plus/3"] = "b";
-    const auto work = std::make_shared<RemoteRunWork>(std::move(request));
-    workbench::WorkplaceWatcher watcher;
-    workbench::WorkService service(test::cpuBackends(), watcher);
-    const workbench::WorkHandle handle = service.submit(work);
+    const auto work = std::make_shared<RemoteRunJob>(std::move(request));
+    workbench::JobContextWatcher watcher;
+    workbench::JobService service(test::cpuBackends(), watcher);
+    const workbench::JobHandle handle = service.submit(work);
     handle.wait();
-    QVERIFY2(handle.state() == WorkState::Finished, handle.problem().c_str());
+    QVERIFY2(handle.state() == JobState::Finished, handle.problem().c_str());
     // Four that answer, two judges, and the judge of these.
     QCOMPARE(here.all().size(), std::size_t{6});
     QCOMPARE(there.all().size(), std::size_t{1});
@@ -424,7 +424,7 @@ class TestRemoteRunWork : public QObject {
     request.settings.seed = 7;
     request.serverOf[""] = "chats";
     const Ran ran = carriedOut(std::move(request));
-    QVERIFY2(ran.state == WorkState::Finished, ran.problem.c_str());
+    QVERIFY2(ran.state == JobState::Finished, ran.problem.c_str());
     QCOMPARE(spans.all().size(), std::size_t{1});
     QVERIFY(spans.all().front().second.contains("Name a town."));
     QCOMPARE(chats.all().size(), std::size_t{1});
@@ -467,7 +467,7 @@ class TestRemoteRunWork : public QObject {
     });
     const Ran ran = carriedOut(
         requestOf(kSpans, {{.name = "gpu-3", .url = server.address(), .protocol = protocol.toStdString()}}));
-    QCOMPARE(ran.state == WorkState::Finished, goesOn);
+    QCOMPARE(ran.state == JobState::Finished, goesOn);
     QCOMPARE(bodies.all().size(), std::size_t{goesOn ? 2U : 0U});
     if (!goesOn) return;
     for (const auto& [where, body] : bodies.all()) {
@@ -494,7 +494,7 @@ class TestRemoteRunWork : public QObject {
       named.protocol = "chat";
       named.isUnlisted = isUnlisted;
       const Ran ran = carriedOut(requestOf(kPlain, {named}));
-      QVERIFY2((ran.state == WorkState::Finished) == isUnlisted, ran.problem.c_str());
+      QVERIFY2((ran.state == JobState::Finished) == isUnlisted, ran.problem.c_str());
       QCOMPARE(bodies.all().size(), isUnlisted ? std::size_t{1} : std::size_t{0});
       if (isUnlisted) QVERIFY(bodies.all().front().second.contains("\"nope\""));
     }
@@ -506,7 +506,7 @@ class TestRemoteRunWork : public QObject {
     Server server(takingAll(bodies, false));
     const Ran ran =
         carriedOut(requestOf(kPlain, {{.name = "gpu-3", .url = server.address(), .protocol = "chat"}}));
-    QVERIFY(ran.state == WorkState::Failed);
+    QVERIFY(ran.state == JobState::Failed);
     QVERIFY2(QString::fromStdString(ran.problem).contains(QStringLiteral("no chat completions")),
              ran.problem.c_str());
     QVERIFY2(QString::fromStdString(ran.problem).contains(QStringLiteral("SPNL's query endpoint")),
@@ -514,7 +514,7 @@ class TestRemoteRunWork : public QObject {
     QVERIFY(bodies.all().empty());
     const Ran empty = carriedOut(requestOf(R"({"g":{"model":"tiny","max_tokens":4,"input":{"plus":[]}}})",
                                            {{.name = "gpu-3", .url = server.address(), .protocol = "spnl"}}));
-    QVERIFY(empty.state == WorkState::Failed);
+    QVERIFY(empty.state == JobState::Failed);
     QVERIFY2(QString::fromStdString(empty.problem).contains(QStringLiteral("SPNL's query endpoint cannot")),
              empty.problem.c_str());
     QVERIFY(bodies.all().empty());
@@ -539,7 +539,7 @@ class TestRemoteRunWork : public QObject {
     RemoteRunRequest request = requestOf(kPlain, {locked});
     request.settings.server = server.toStdString();
     const Ran ran = carriedOut(std::move(request));
-    QVERIFY(ran.state == WorkState::Failed);
+    QVERIFY(ran.state == JobState::Failed);
     QVERIFY2(QString::fromStdString(ran.problem).contains(said), ran.problem.c_str());
     QVERIFY(ran.events.empty());
   }

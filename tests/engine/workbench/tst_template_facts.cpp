@@ -3,7 +3,7 @@
 // being opened.
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/problems.h"
-#include "engine/workbench/model_obstacle.h"
+#include "engine/workbench/model_problem.h"
 #include "engine/workbench/setting_choices.h"
 #include "engine/workbench/template_facts.h"
 #include "tests/support/test_program.h"
@@ -104,13 +104,13 @@ class TestTemplateFacts : public QObject {
     }
   }
 
-  void choosingRemovesTheObstacle() {
+  void choosingRemovesTheReason() {
     const CopiedModel model(kUnknown);
     RunSettings settings = model.settings();
-    const std::optional<ModelObstacle> obstacle = modelObstacle(settings);
-    QVERIFY(obstacle && obstacle->isOfTemplate);
+    const std::optional<ModelProblem> reason = modelProblem(settings);
+    QVERIFY(reason && reason->isOfTemplate);
     settings.chatTemplate = "spanlet";
-    QVERIFY(!modelObstacle(settings));
+    QVERIFY(!modelProblem(settings));
   }
 
   /// A template that has a known one's marks, but may write its turns in another way.
@@ -118,7 +118,7 @@ class TestTemplateFacts : public QObject {
     const CopiedModel model(
         "{{ 'Be brief' }}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' }}");
     RunSettings settings = model.settings();
-    QVERIFY(!modelObstacle(settings));
+    QVERIFY(!modelProblem(settings));
     QCOMPARE(guessedTemplate(settings), std::string("chatml"));
     document::Document document = document::fromQuery(query::Node{});
     document.settings = settings;
@@ -134,7 +134,7 @@ class TestTemplateFacts : public QObject {
     QVERIFY(guessedTemplate(RunSettings{}).empty());  // the bundled model's is known
   }
 
-  void otherObstaclesStay_data() {
+  void otherReasonsStay_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("found");
     QTest::newRow("hybrid") << R"({"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next"})"
@@ -142,21 +142,21 @@ class TestTemplateFacts : public QObject {
     QTest::newRow("broken") << "{"
                             << "";
   }
-  void otherObstaclesStay() {
+  void otherReasonsStay() {
     QFETCH(QString, config);
     QFETCH(QString, found);
     const CopiedModel model(kUnknown);
     std::ofstream(model.path() / "config.json") << config.toStdString();
     RunSettings settings = model.settings();
     settings.chatTemplate = "spanlet";
-    const std::optional<ModelObstacle> obstacle = modelObstacle(settings);
-    QVERIFY(obstacle && !obstacle->isOfTemplate);
-    QVERIFY2(QString::fromStdString(obstacle->error.message()).contains(found),
-             obstacle->error.message().c_str());
+    const std::optional<ModelProblem> reason = modelProblem(settings);
+    QVERIFY(reason && !reason->isOfTemplate);
+    QVERIFY2(QString::fromStdString(reason->error.message()).contains(found),
+             reason->error.message().c_str());
   }
 
   /// What loading would refuse is said before, though no weight is read.
-  void brokenWeightsAreAnObstacle_data() {
+  void brokenWeightsAreAnReason_data() {
     QTest::addColumn<QString>("file");
     QTest::addColumn<int>("bytes");
     QTest::addColumn<bool>("isCheap");  ///< known without reading the tokenizer
@@ -166,26 +166,26 @@ class TestTemplateFacts : public QObject {
     QTest::newRow("no tokenizer") << "tokenizer.model" << 0 << false;
     QTest::newRow("a tokenizer that is cut") << "tokenizer.model" << 1000 << false;
   }
-  void brokenWeightsAreAnObstacle() {
+  void brokenWeightsAreAnReason() {
     QFETCH(QString, file);
     QFETCH(int, bytes);
     QFETCH(bool, isCheap);
     const CopiedModel model(kUnknown);
     RunSettings settings = model.settings();
     settings.chatTemplate = "spanlet";
-    QVERIFY(!modelObstacle(settings) && !lookAtModel(settings).obstacle && lookAtModel(settings).model);
+    QVERIFY(!modelProblem(settings) && !lookAtModel(settings).reason && lookAtModel(settings).model);
     const std::filesystem::path path = model.path() / file.toStdString();
     if (bytes == 0)
       std::filesystem::remove(path);
     else
       std::filesystem::resize_file(path, static_cast<std::uintmax_t>(bytes));
-    QCOMPARE(modelObstacle(settings).has_value(), isCheap);
+    QCOMPARE(modelProblem(settings).has_value(), isCheap);
     const ModelLook look = lookAtModel(settings);
-    QVERIFY(look.obstacle && !look.obstacle->isOfTemplate && !look.model);
+    QVERIFY(look.reason && !look.reason->isOfTemplate && !look.model);
   }
 
   /// Another number of layers than the weights have.
-  void aForeignConfigurationIsAnObstacle() {
+  void aForeignConfigurationIsAnReason() {
     for (const char* layers : {"5", "7"}) {
       const CopiedModel model(kUnknown);
       RunSettings settings = model.settings();
@@ -198,14 +198,14 @@ class TestTemplateFacts : public QObject {
                                                           QByteArray("\"num_hidden_layers\": ") + layers);
       QVERIFY(changed != text);
       std::ofstream(model.path() / "config.json") << changed.toStdString();
-      QVERIFY(modelObstacle(settings));
+      QVERIFY(modelProblem(settings));
     }
   }
 
-  void noFolderIsAnObstacle() {
+  void noFolderIsAnReason() {
     RunSettings settings;
     settings.model = "/nowhere/at/all";
-    QVERIFY(modelObstacle(settings) && !modelObstacle(settings)->isOfTemplate);
+    QVERIFY(modelProblem(settings) && !modelProblem(settings)->isOfTemplate);
   }
 };
 

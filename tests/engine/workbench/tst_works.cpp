@@ -11,13 +11,13 @@
 #include "engine/query/json/json.h"
 #include "engine/run/run_result.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/benchmark_work.h"
-#include "engine/workbench/service/experiment_work.h"
-#include "engine/workbench/service/policy_comparison_work.h"
-#include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/warm_work.h"
-#include "engine/workbench/service/work_service.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/benchmark_job.h"
+#include "engine/workbench/service/experiment_job.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/job_service.h"
+#include "engine/workbench/service/policy_comparison_job.h"
+#include "engine/workbench/service/run_job.h"
+#include "engine/workbench/service/warm_job.h"
 #include "engine/workbench/settings.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
@@ -55,7 +55,7 @@ RunSettings oneThread() {
 }
 
 /// Keeps the recorder of the newest session, from the service's thread.
-class Newest final : public WorkplaceWatcher {
+class Newest final : public JobContextWatcher {
  public:
   void sessionOpens(const std::shared_ptr<trace::Recorder>& opened) override {
     recorder = opened;
@@ -72,24 +72,24 @@ class Newest final : public WorkplaceWatcher {
 
 struct Bench {
   Newest newest;
-  WorkService service{test::cpuBackends(), newest};
+  JobService service{test::cpuBackends(), newest};
 
   /// Has a work done to its end; `told` is called on its way.
-  WorkHandle finish(std::shared_ptr<Work> work, std::function<void(WorkState)> told = {}) {
-    WorkHandle handle = service.submit(
-        std::move(work), {.changed = [told = std::move(told)](WorkState state, const std::string&) {
+  JobHandle finish(std::shared_ptr<Job> work, std::function<void(JobState)> told = {}) {
+    JobHandle handle = service.submit(
+        std::move(work), {.changed = [told = std::move(told)](JobState state, const std::string&) {
           if (told) told(state);
         }});
     handle.wait();
     return handle;
   }
 
-  std::shared_ptr<RunWork> run(const QString& example) {
-    const auto work = std::make_shared<RunWork>(
-        oneThread(), RunWork::Preparation{.prepare = [example](Workplace&, const retrieve::Watch&) {
+  std::shared_ptr<RunJob> run(const QString& example) {
+    const auto work = std::make_shared<RunJob>(
+        oneThread(), RunJob::Preparation{.prepare = [example](JobContext&, const retrieve::Watch&) {
           auto made = plan::makePlan(queryOf(example), {});
-          return RunWork::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(*made.plan)),
-                                   .options = runOptionsOf(oneThread())};
+          return RunJob::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(*made.plan)),
+                                  .options = runOptionsOf(oneThread())};
         }});
     finish(work);
     return work;
@@ -142,12 +142,12 @@ class TestWorks : public QObject {
     const auto work = std::make_shared<jobs::FidelityJob>(replies);
     std::vector<std::size_t> measured;
     std::vector<double> shares;
-    const WorkHandle handle = bench.finish(work, [&](WorkState state) {
+    const JobHandle handle = bench.finish(work, [&](JobState state) {
       if (hasEnded(state)) return;
       measured.push_back(work->measured());
       shares.push_back(work->share());
     });
-    QCOMPARE(handle.state(), WorkState::Finished);
+    QCOMPARE(handle.state(), JobState::Finished);
     QCOMPARE(work->measured(), replies.size());
     QVERIFY(measured.size() > replies.size() + 1);
     QCOMPARE(measured.front(), std::size_t{0});
@@ -163,7 +163,7 @@ class TestWorks : public QObject {
     const RunId run = bench.run(QStringLiteral("rag.json"))->run();
     const run::FinishedReply reply = bench.replies(run).front();
     const auto fidelity = std::make_shared<jobs::FidelityJob>(std::vector{reply});
-    QCOMPARE(bench.finish(fidelity).state(), WorkState::Finished);
+    QCOMPARE(bench.finish(fidelity).state(), JobState::Finished);
     const auto work = std::make_shared<jobs::AnswerJob<jobs::NextTokenJob>>(
         jobs::NextTokenChoice{.request = reply.request}, std::vector{reply});
     QCOMPARE(bench.finish(work).problem(), std::string());
@@ -185,7 +185,7 @@ class TestWorks : public QObject {
     // Beside itself, an answer has the same figures twice.
     const auto same = std::make_shared<jobs::AnswerJob<jobs::NextTokenJob>>(
         jobs::NextTokenChoice{.request = reply.request, .other = reply.request}, std::vector{reply, reply});
-    QCOMPARE(bench.finish(same).state(), WorkState::Finished);
+    QCOMPARE(bench.finish(same).state(), JobState::Finished);
     for (const jobs::NextToken& token : same->found()) {
       QCOMPARE(token.divergence, 0.0);
       for (const jobs::Alternative& each : token.alternatives) QCOMPARE(each.own, each.other);
@@ -221,7 +221,7 @@ class TestWorks : public QObject {
     QVERIFY(!jobs::PairVectorsJob::isSound(damaged));
     const auto unseen = std::make_shared<jobs::AnswerJob<jobs::PairVectorsJob>>(
         jobs::PairChoice{.request = reply.request, .query = {2, 0}, .key = {1, 0}}, std::vector{reply});
-    QCOMPARE(bench.finish(unseen).state(), WorkState::Failed);
+    QCOMPARE(bench.finish(unseen).state(), JobState::Failed);
     const std::vector<trace::Event> failed = bench.newest.events();
     QCOMPARE(failed.size(), std::size_t{1});
     QVERIFY(std::get<trace::JobEnded>(failed.front().payload).outcome == trace::JobOutcome::Failed);
@@ -239,12 +239,12 @@ class TestWorks : public QObject {
     QCOMPARE(bench.finish(replay()).problem(), std::string("The session that gave this answer has ended."));
     const RunId run = bench.run(QStringLiteral("rag.json"))->run();
     reply = bench.replies(run).front();
-    QCOMPARE(bench.finish(replay()).state(), WorkState::Finished);
+    QCOMPARE(bench.finish(replay()).state(), JobState::Finished);
     QCOMPARE(countOf<trace::AttentionReplayed>(bench.newest.events()), 1);
     RunSettings other = oneThread();
     other.blockSize = 8;
-    bench.finish(std::make_shared<FunctionWork>(
-        [other](Workplace& place, const std::stop_token& stop) { place.sessionFor(other, stop); }));
+    bench.finish(std::make_shared<FunctionJob>(
+        [other](JobContext& place, const std::stop_token& stop) { place.sessionFor(other, stop); }));
     QCOMPARE(bench.newest.sessions, 2);
     QCOMPARE(bench.finish(std::make_shared<jobs::FidelityJob>(std::vector{reply})).problem(),
              std::string("The session that gave this answer has ended."));
@@ -256,40 +256,40 @@ class TestWorks : public QObject {
     const RunId answered = bench.run(QStringLiteral("rag.json"))->run();
     const run::FinishedReply reply = bench.replies(answered).front();
     std::promise<void> gate;
-    bench.service.submit(std::make_shared<FunctionWork>(
-        [opened = gate.get_future().share()](Workplace&, const std::stop_token&) { opened.wait(); }));
-    const auto run = std::make_shared<RunWork>(
-        oneThread(), RunWork::Preparation{.prepare = [](Workplace&, const retrieve::Watch&) {
+    bench.service.submit(std::make_shared<FunctionJob>(
+        [opened = gate.get_future().share()](JobContext&, const std::stop_token&) { opened.wait(); }));
+    const auto run = std::make_shared<RunJob>(
+        oneThread(), RunJob::Preparation{.prepare = [](JobContext&, const retrieve::Watch&) {
           auto made = plan::makePlan(queryOf(QStringLiteral("chat.json")), {});
           made.plan->steps.resize(1);
           made.plan->steps.front().temperature = 5;  // noise ends late
           made.plan->steps.front().maxTokens = 400;
-          return RunWork::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(*made.plan)),
-                                   .options = runOptionsOf(oneThread())};
+          return RunJob::Prepared{.plan = std::make_shared<const plan::Plan>(std::move(*made.plan)),
+                                  .options = runOptionsOf(oneThread())};
         }});
-    WorkHandle running = bench.service.submit(run);
+    JobHandle running = bench.service.submit(run);
     bool wasRunning = false;
-    std::vector<WorkHandle> handles;
+    std::vector<JobHandle> handles;
     for (const std::int32_t layer : {1, 2}) {
       handles.push_back(
           bench.service.submit(std::make_shared<jobs::AttentionReplayJob>(
                                    jobs::ReplayChoice{.request = reply.request, .layer = layer}, reply),
-                               {.changed = [&](WorkState state, const std::string&) {
+                               {.changed = [&](JobState state, const std::string&) {
                                  if (hasEnded(state)) wasRunning = run->run() != 0 && !run->result();
                                }}));
     }
     const auto measured = std::make_shared<jobs::FidelityJob>(std::vector{reply});
     bool hadEnded = false;
     handles.push_back(bench.service.submit(
-        measured, {.changed = [&](WorkState, const std::string&) { hadEnded = run->result().has_value(); }}));
+        measured, {.changed = [&](JobState, const std::string&) { hadEnded = run->result().has_value(); }}));
     gate.set_value();
     handles[1].wait();
     QVERIFY(wasRunning);
     running.stop();
-    for (const WorkHandle& handle : handles) {
+    for (const JobHandle& handle : handles) {
       handle.wait();
       QCOMPARE(handle.problem(), std::string());
-      QCOMPARE(handle.state(), WorkState::Finished);
+      QCOMPARE(handle.state(), JobState::Finished);
     }
     QVERIFY(hadEnded);
     QCOMPARE(countOf<trace::AttentionReplayed>(bench.newest.events()), 2);
@@ -299,11 +299,11 @@ class TestWorks : public QObject {
     Bench bench;
     bench.run(QStringLiteral("rag.json"));
     bench.newest.events();
-    const auto work = std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("rag.json"), 2));
+    const auto work = std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("rag.json"), 2));
     std::vector<std::int32_t> turns;
-    const WorkHandle handle = bench.finish(work, [&](WorkState) { turns.push_back(work->benchmark().turn); });
+    const JobHandle handle = bench.finish(work, [&](JobState) { turns.push_back(work->benchmark().turn); });
     QCOMPARE(handle.problem(), std::string());
-    QCOMPARE(handle.state(), WorkState::Finished);
+    QCOMPARE(handle.state(), JobState::Finished);
     const Benchmark measured = work->benchmark();
     QCOMPARE(measured.turns.size(), std::size_t(2));
     QCOMPARE(measured.model, std::string("spanlet"));
@@ -320,32 +320,32 @@ class TestWorks : public QObject {
 
   void benchmarksAreStoppedAndFail() {
     Bench bench;
-    const auto stopped = std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("rag.json"), 100'000));
-    WorkHandle handle;
+    const auto stopped = std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("rag.json"), 100'000));
+    JobHandle handle;
     const auto hasTurn = [&stopped] { return !stopped->benchmark().turns.empty(); };
     handle = bench.service.submit(stopped);
     QVERIFY(QTest::qWaitFor(hasTurn, 60'000));
     handle.stop();
     handle.wait();
-    QCOMPARE(handle.state(), WorkState::Stopped);
+    QCOMPARE(handle.state(), JobState::Stopped);
     QVERIFY(!stopped->benchmark().turns.empty());
 
     RunSettings small = oneThread();
     small.blockCount = 4;
-    const WorkHandle failed =
-        bench.finish(std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("rag.json"), 1, small)));
-    QCOMPARE(failed.state(), WorkState::Failed);
+    const JobHandle failed =
+        bench.finish(std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("rag.json"), 1, small)));
+    QCOMPARE(failed.state(), JobState::Failed);
     QVERIFY(!failed.problem().empty());
     RunSettings nowhere = oneThread();
     nowhere.model = "/nowhere";
-    const WorkHandle missing =
-        bench.finish(std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("rag.json"), 1, nowhere)));
-    QCOMPARE(missing.state(), WorkState::Failed);
+    const JobHandle missing =
+        bench.finish(std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("rag.json"), 1, nowhere)));
+    QCOMPARE(missing.state(), JobState::Failed);
     QVERIFY(missing.problem().find("/nowhere") != std::string::npos);
     // What was wrong with one is not with the next.
     QCOMPARE(
-        bench.finish(std::make_shared<BenchmarkWork>(benchmarkOf(QStringLiteral("chat.json"), 1))).state(),
-        WorkState::Finished);
+        bench.finish(std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("chat.json"), 1))).state(),
+        JobState::Finished);
   }
 
   /// Only prefix is exact, and only policies that compute documents apart find them in another order.
@@ -353,13 +353,13 @@ class TestWorks : public QObject {
     Bench bench;
     bench.run(QStringLiteral("rag.json"));
     bench.newest.events();
-    const auto work = std::make_shared<PolicyComparisonWork>(
+    const auto work = std::make_shared<PolicyComparisonJob>(
         comparisonOf(QStringLiteral("rag.json"), {"spans", "prefix", "blend(0.15)"}));
     std::vector<double> progress;
-    const WorkHandle handle =
-        bench.finish(work, [&](WorkState) { progress.push_back(work->comparison().progress()); });
+    const JobHandle handle =
+        bench.finish(work, [&](JobState) { progress.push_back(work->comparison().progress()); });
     QCOMPARE(handle.problem(), std::string());
-    QCOMPARE(handle.state(), WorkState::Finished);
+    QCOMPARE(handle.state(), JobState::Finished);
     const PolicyComparison compared = work->comparison();
     QCOMPARE(compared.model, std::string("spanlet"));
     QVERIFY(compared.isReordered);
@@ -408,8 +408,8 @@ class TestWorks : public QObject {
       QVERIFY(settings != nullptr);
       settings->temperature = query::Absent{};
       if (isSet) settings->temperature = 1.F;
-      const auto work = std::make_shared<PolicyComparisonWork>(request);
-      QCOMPARE(bench.finish(work).state(), WorkState::Finished);
+      const auto work = std::make_shared<PolicyComparisonJob>(request);
+      QCOMPARE(bench.finish(work).state(), JobState::Finished);
       const PolicyComparison compared = work->comparison();
       QCOMPARE(compared.chosenTemperature, !isSet);
       QCOMPARE(compared.policies.front().fidelity()->sampledSteps > 0, isSet);
@@ -418,9 +418,9 @@ class TestWorks : public QObject {
 
   void whatIsWrongWithOnePolicyLeavesTheOthers() {
     Bench bench;
-    const auto work = std::make_shared<PolicyComparisonWork>(
+    const auto work = std::make_shared<PolicyComparisonJob>(
         comparisonOf(QStringLiteral("chat.json"), {"no such policy", "prefix", "blend(0.15,layer=900)"}));
-    QCOMPARE(bench.finish(work).state(), WorkState::Finished);
+    QCOMPARE(bench.finish(work).state(), JobState::Finished);
     const PolicyComparison compared = work->comparison();
     QVERIFY(!compared.isReordered);
     QVERIFY(compared.policies[0].stage == PolicyStage::Failed);
@@ -433,22 +433,22 @@ class TestWorks : public QObject {
 
     RunSettings nowhere = oneThread();
     nowhere.model = "/nowhere";
-    const WorkHandle missing = bench.finish(std::make_shared<PolicyComparisonWork>(
-        comparisonOf(QStringLiteral("rag.json"), {"prefix"}, nowhere)));
-    QCOMPARE(missing.state(), WorkState::Failed);
+    const JobHandle missing = bench.finish(
+        std::make_shared<PolicyComparisonJob>(comparisonOf(QStringLiteral("rag.json"), {"prefix"}, nowhere)));
+    QCOMPARE(missing.state(), JobState::Failed);
     QVERIFY(missing.problem().find("/nowhere") != std::string::npos);
   }
 
   void comparedPoliciesStandAfterAStop() {
     Bench bench;
-    const auto work = std::make_shared<PolicyComparisonWork>(
+    const auto work = std::make_shared<PolicyComparisonJob>(
         comparisonOf(QStringLiteral("rag.json"), std::vector<std::string>(500, "spans")));
-    WorkHandle handle = bench.service.submit(work);
+    JobHandle handle = bench.service.submit(work);
     QVERIFY(QTest::qWaitFor(
         [&work] { return work->comparison().policies.front().stage == PolicyStage::Done; }, 60'000));
     handle.stop();
     handle.wait();
-    QCOMPARE(handle.state(), WorkState::Stopped);
+    QCOMPARE(handle.state(), JobState::Stopped);
     const PolicyComparison compared = work->comparison();
     QVERIFY(compared.policies.front().reordered.has_value());
     QVERIFY(compared.policies.back().stage == PolicyStage::Waiting);
@@ -465,12 +465,12 @@ class TestWorks : public QObject {
     request.kind = BenchmarkKind::Lengths;
     request.repeats = 1;
     request.settings = oneThread();
-    const auto work = std::make_shared<BenchmarkWork>(std::move(request));
-    WorkHandle handle = bench.service.submit(work);
+    const auto work = std::make_shared<BenchmarkJob>(std::move(request));
+    JobHandle handle = bench.service.submit(work);
     QVERIFY(QTest::qWaitFor([&work] { return work->benchmark().measuredLengths() >= 2; }, 60'000));
     handle.stop();
     handle.wait();
-    QCOMPARE(handle.state(), WorkState::Stopped);
+    QCOMPARE(handle.state(), JobState::Stopped);
     const Benchmark measured = work->benchmark();
     const experiment::AbbaRow& row = *measured.lengths.front().row;
     QCOMPARE(row.documentTokens, 64);
@@ -485,12 +485,12 @@ class TestWorks : public QObject {
         [] { return std::string("Mira lives in Lisbon. Mira plays the cello."); },
         []() -> std::string { throw Failure(errorAt("text", "nothing", "a text")); },
         [] { return std::string("Tarek has a dog called Biscuit."); }};
-    const auto first = std::make_shared<WarmWork>(oneThread(), texts);
+    const auto first = std::make_shared<WarmJob>(oneThread(), texts);
     std::vector<std::size_t> told;
-    QCOMPARE(bench.finish(first, [&](WorkState) { told.push_back(first->warmed().size()); }).state(),
-             WorkState::Finished);
+    QCOMPARE(bench.finish(first, [&](JobState) { told.push_back(first->warmed().size()); }).state(),
+             JobState::Finished);
     QCOMPARE(told, (std::vector<std::size_t>{0, 1, 2, 3, 3}));
-    const auto second = std::make_shared<WarmWork>(oneThread(), texts);
+    const auto second = std::make_shared<WarmJob>(oneThread(), texts);
     bench.finish(second);
     QCOMPARE(bench.newest.sessions, 1);
     for (const std::size_t index : {std::size_t{0}, std::size_t{2}}) {
@@ -507,11 +507,11 @@ class TestWorks : public QObject {
   void experimentsSayHowFarTheyAre() {
     Bench bench;
     bench.run(QStringLiteral("rag.json"));
-    const auto wish = experiment::completed(
+    const auto request = experiment::completed(
         {.experiment = "rag", .values = {{"documents", "1,2"}, {"words", "12"}}, .repeats = 1});
-    const auto work = std::make_shared<ExperimentWork>(oneThread(), wish);
-    QCOMPARE(work->result().wish, wish);
-    const WorkHandle handle = bench.finish(work);
+    const auto work = std::make_shared<ExperimentJob>(oneThread(), request);
+    QCOMPARE(work->result().request, request);
+    const JobHandle handle = bench.finish(work);
     QCOMPARE(handle.problem(), std::string());
     const experiment::ExperimentResult result = work->result();
     QVERIFY(!result.points.empty());
@@ -533,12 +533,12 @@ class TestWorks : public QObject {
     qputenv("XDG_CACHE_HOME", folder.path().toUtf8());
     RunSettings settings = oneThread();
     settings.cacheDiskMebibytes = 64;
-    const auto wish = experiment::completed(
+    const auto request = experiment::completed(
         {.experiment = "rag", .values = {{"documents", "2"}, {"words", "40"}}, .repeats = 1});
     std::vector<std::vector<experiment::ExperimentPoint>> found;
     for (int time = 0; time < 2; ++time) {
       Bench bench;
-      const auto work = std::make_shared<ExperimentWork>(settings, wish);
+      const auto work = std::make_shared<ExperimentJob>(settings, request);
       QCOMPARE(bench.finish(work).problem(), std::string());
       found.push_back(work->result().points);
     }

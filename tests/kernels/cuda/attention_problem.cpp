@@ -75,7 +75,7 @@ std::vector<ProblemShape> pairwiseShapes(const ShapeChoices& choices, std::int64
   return shapes;
 }
 
-AttentionProblem::AttentionProblem(EmulatedCard& card, const ProblemShape& shape, Random& random)
+AttentionProblem::AttentionProblem(EmulatedDevice& card, const ProblemShape& shape, Random& random)
     : m_shape(shape), m_angles(shape.headSize, 0, kTheta) {
   std::vector<SegmentKeys> segments = drawSegments(shape, random);
   const auto blocksOf = [&](const SegmentKeys& segment) {
@@ -86,12 +86,12 @@ AttentionProblem::AttentionProblem(EmulatedCard& card, const ProblemShape& shape
   std::vector<std::int32_t> free(index(used + 2));
   std::iota(free.begin(), free.end(), 0);
   for (std::size_t i = free.size(); i > 1; --i) std::swap(free[i - 1], free[random.below(i)]);
-  m_pool = std::make_unique<CardPool>(card, cuda::KeyValuePool{.isFloat = shape.isFloat,
-                                                               .layers = 2,
-                                                               .blocks = used + 2,
-                                                               .blockSize = shape.blockSize,
-                                                               .heads = shape.keyHeads,
-                                                               .headSize = shape.headSize});
+  m_pool = std::make_unique<DevicePool>(card, cuda::KeyValuePool{.isFloat = shape.isFloat,
+                                                                 .layers = 2,
+                                                                 .blocks = used + 2,
+                                                                 .blockSize = shape.blockSize,
+                                                                 .heads = shape.keyHeads,
+                                                                 .headSize = shape.headSize});
   // What no segment holds stays unwritten.
   m_keys.assign(index(m_pool->shape().elements()), std::numeric_limits<float>::quiet_NaN());
   m_values = m_keys;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/attention/row_runs.h"
-#include "tests/kernels/cuda/card_pool.h"
+#include "tests/kernels/cuda/device_pool.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/support/random_values.h"
 
@@ -63,7 +63,7 @@ struct ProblemResult {
 /// segment, and rows that see all segments.
 class AttentionProblem {
  public:
-  AttentionProblem(EmulatedCard& card, const ProblemShape& shape, Random& random);
+  AttentionProblem(EmulatedDevice& card, const ProblemShape& shape, Random& random);
 
   static constexpr int kLayer = 1;
   static constexpr double kTheta = 10000.0;
@@ -95,7 +95,7 @@ class AttentionProblem {
 
   ProblemShape m_shape;
   RotaryAngles m_angles;
-  std::unique_ptr<CardPool> m_pool;
+  std::unique_ptr<DevicePool> m_pool;
   std::vector<float> m_keys;    ///< keys in the pool
   std::vector<float> m_values;  ///< values in the pool
   std::vector<cuda::Bf16> m_queries;

@@ -17,10 +17,10 @@ namespace spanscope::testing {
 
 /// An array in the card's memory, of exactly its size.
 template <class T>
-class CardArray {
+class DeviceArray {
  public:
   /// Makes an array that holds NaN or −1.
-  CardArray(const cuda::Device& device, std::size_t count)
+  DeviceArray(const cuda::Device& device, std::size_t count)
       : m_count(count), m_memory(device, count * sizeof(T), "a test") {}
 
   T* data() const { return m_memory.template as<T>(); }
@@ -31,24 +31,24 @@ class CardArray {
   cuda::DeviceMemory m_memory;
 };
 
-class EmulatedCard {
+class EmulatedDevice {
  public:
   cuda::Device device = cuda::Device::open(0);
   cuda::Stream stream{device};
 
   template <class T>
-  CardArray<T> empty(std::size_t count) const {
-    return CardArray<T>(device, count);
+  DeviceArray<T> empty(std::size_t count) const {
+    return DeviceArray<T>(device, count);
   }
   template <class T>
-  CardArray<T> upload(const std::vector<T>& values) {
-    CardArray<T> array(device, values.size());
+  DeviceArray<T> upload(const std::vector<T>& values) {
+    DeviceArray<T> array(device, values.size());
     stream.copyToDevice(array.data(), values.data(), values.size() * sizeof(T));
     stream.synchronize();
     return array;
   }
   template <class T>
-  std::vector<T> download(const CardArray<T>& array) {
+  std::vector<T> download(const DeviceArray<T>& array) {
     std::vector<T> values(array.size());
     stream.copyToHost(values.data(), array.data(), values.size() * sizeof(T));
     stream.synchronize();
@@ -75,7 +75,7 @@ inline std::vector<float> toFloats(std::span<const cuda::Bf16> values) {
 }
 
 /// Runs `work` with threads in every order. The results should be the same each time.
-inline void inEveryOrder(EmulatedCard& card, const std::function<void(const char* order)>& work) {
+inline void inEveryOrder(EmulatedDevice& card, const std::function<void(const char* order)>& work) {
   using cuda::emulation::ThreadOrder;
   for (const ThreadOrder order : cuda::emulation::kThreadOrders) {
     cuda::emulation::optionsOf(card.device).order = order;

@@ -49,7 +49,7 @@ class StepModel {
   /// Tokens of the document; with as many rows in a pass, no buffer grows any more.
   static constexpr std::int32_t kDocument = 16;
 
-  explicit StepModel(cuda::CardWorkOptions options, bool exact = false)
+  explicit StepModel(cuda::DeviceWorkOptions options, bool exact = false)
       : counts(std::make_shared<cuda::GraphCounts>()) {
     options.counts = counts;
     m_backend = cuda::makeCudaBackend({.device = 0, .exact = exact, .work = std::move(options)});
@@ -59,10 +59,10 @@ class StepModel {
     takeStore();
   }
   /// Options with which graphs never count as too slow, because an emulated card is slow.
-  static cuda::CardWorkOptions patient() {
+  static cuda::DeviceWorkOptions patient() {
     return {.mostMilliseconds = std::numeric_limits<double>::infinity()};
   }
-  static cuda::CardWorkOptions withoutGraphs() { return {.hasGraphs = false}; }
+  static cuda::DeviceWorkOptions withoutGraphs() { return {.hasGraphs = false}; }
 
   compute::Backend& backend() { return *m_backend; }
   model::Decoder& decoder() { return *m_decoder; }

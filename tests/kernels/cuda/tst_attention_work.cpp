@@ -55,7 +55,7 @@ class TestAttentionWork : public QObject {
     QVERIFY(work.prefill.items.empty() && work.split.tiles.empty());
   }
 
-  void manyRowsFillTheCard() {
+  void manyRowsFillTheDevice() {
     const AttentionWork work = workOf(passOf(512, 5000));
     QCOMPARE(work.prefill.items.size(), std::size_t{512 * 4 / 64});
     QVERIFY(work.decodes.empty() && work.split.tiles.empty());

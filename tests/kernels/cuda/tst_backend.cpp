@@ -6,10 +6,10 @@
 #include "engine/checkpoint/safetensors.h"
 #include "engine/compute/dtype.h"
 #include "engine/model/decoder.h"
-#include "kernels/cuda/backend/card_key_value_store.h"
-#include "kernels/cuda/backend/card_limits.h"
-#include "kernels/cuda/backend/card_tensor.h"
 #include "kernels/cuda/backend/cuda_backend.h"
+#include "kernels/cuda/backend/device_key_value_store.h"
+#include "kernels/cuda/backend/device_limits.h"
+#include "kernels/cuda/backend/device_tensor.h"
 #include "tests/kernels/attention_scene.h"
 #include "tests/support/backends.h"
 #include "tests/support/compare.h"
@@ -46,7 +46,7 @@ constexpr double kLogitTolerance = 0.05;
 constexpr double kModelError = 0.04;
 constexpr const char* kModelData = SPANSCOPE_SOURCE_DIR "/tests/engine/model/data";
 
-std::unique_ptr<compute::Backend> makeCard(bool exact = false) {
+std::unique_ptr<compute::Backend> makeDevice(bool exact = false) {
   return cuda::cudaBackendKind().make({.exact = exact});
 }
 
@@ -86,7 +86,7 @@ struct Model {
   std::unique_ptr<model::Decoder> decoder;
 
   explicit Model(const std::filesystem::path& directory, bool exact = false)
-      : backend(makeCard(exact)), weights(model::openSafetensors(directory)) {
+      : backend(makeDevice(exact)), weights(model::openSafetensors(directory)) {
     decoder = std::make_unique<model::Decoder>(model::readConfig(directory), *weights, *backend);
   }
 
@@ -116,9 +116,9 @@ class TestCudaBackend : public QObject {
     const std::vector<compute::Device> devices = cuda::cudaBackendKind().probe();
     QCOMPARE(devices.size(), std::size_t{1});
     QCOMPARE(devices.front().name, std::string("cuda:0"));
-    QVERIFY2(devices.front().isUsable(), devices.front().obstacle.c_str());
+    QVERIFY2(devices.front().isUsable(), devices.front().reason.c_str());
     QVERIFY(devices.front().memoryBytes > 0);
-    const compute::DeviceInfo info = makeCard()->info();
+    const compute::DeviceInfo info = makeDevice()->info();
     QVERIFY(!info.rowsAreBitEqual);
     QCOMPARE(info.activations, DType::BF16);
     QVERIFY_THROWS_EXCEPTION(Failure, cuda::cudaBackendKind().make({.device = 7}));
@@ -141,26 +141,26 @@ class TestCudaBackend : public QObject {
                                  .heads = 2,
                                  .headSize = headSize,
                                  .type = isFloat ? DType::F32 : DType::BF16};
-    const compute::MemoryRules rules = cuda::cardMemoryRules();
+    const compute::MemoryRules rules = cuda::deviceMemoryRules();
     const cuda::Device device = cuda::Device::open(0);
-    const auto work = std::make_shared<cuda::CardWork>(device, cuda::CardWorkOptions{});
+    const auto work = std::make_shared<cuda::DeviceWork>(device, cuda::DeviceWorkOptions{});
     const std::size_t free = device.freeBytes();
-    const cuda::CardKeyValueStore store(device, work, shape);
+    const cuda::DeviceKeyValueStore store(device, work, shape);
     QCOMPARE(rules.ofStore(shape), std::uint64_t{free - device.freeBytes()});
     // The matrices of a checkpoint in f32, too.
-    const auto buffers = std::make_shared<cuda::CardBuffers>(device);
+    const auto buffers = std::make_shared<cuda::DeviceBuffers>(device);
     const std::vector<float> values(6 * 4);
     const compute::HostMatrix matrix{.data = reinterpret_cast<const std::byte*>(values.data()),
                                      .format = compute::WeightFormat::F32,
                                      .rows = 6,
                                      .columns = 4};
-    const cuda::CardWeight weight(device, work, *buffers, matrix, WeightUse::Matrix);
+    const cuda::DeviceWeight weight(device, work, *buffers, matrix, WeightUse::Matrix);
     QCOMPARE(std::uint64_t{weight.bytes()}, rules.ofMatrix(compute::WeightFormat::F32, 6 * 4));
   }
 
   void ratesAreMeasured() {
     const compute::MachineRates rates =
-        cuda::measureCard(cuda::Device::open(0), {.side = 16, .bytes = 4096, .repeats = 2});
+        cuda::measureDevice(cuda::Device::open(0), {.side = 16, .bytes = 4096, .repeats = 2});
     QVERIFY(rates.flops > 0);
     QVERIFY(rates.bytesPerSecond > 0);
   }
@@ -192,7 +192,7 @@ class TestCudaBackend : public QObject {
     QFETCH(bool, isLogits);
     Random random(m_seed);
     ReferenceBackend reference;
-    const auto card = makeCard();
+    const auto card = makeDevice();
     const auto count = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
     const std::vector<float> x = rounded(randomValues(random, count(rows, columns)));
     const std::vector<float> before = rounded(randomValues(random, count(rows, features)));
@@ -218,7 +218,7 @@ class TestCudaBackend : public QObject {
   /// sanitizer sees whether it is there still.
   void operandsOfProductsMayGo() {
     Random random(m_seed + 6);
-    const auto card = makeCard();
+    const auto card = makeDevice();
     const std::vector<float> x = rounded(randomValues(random, 3 * 16));
     const HostWeight weight = randomWeight(random, 24, 16, DType::BF16, 1.0, 1);
     const HostWeight bias = randomWeight(random, 1, 24, DType::F32, 1.0, 1);
@@ -265,7 +265,7 @@ class TestCudaBackend : public QObject {
     QFETCH(int, rows);
     QFETCH(bool, isFloat);
     Random random(m_seed + 1);
-    const auto card = makeCard();
+    const auto card = makeDevice();
     ReferenceBackend reference;
     const Scene scene = makeScene({.queryHeads = 2 * group,
                                    .keyHeads = 2,
@@ -294,7 +294,7 @@ class TestCudaBackend : public QObject {
   /// Rows chosen from the middle of a segment see their own keys, and a batch may be cut anywhere.
   void presentationMattersNot() {
     Random random(m_seed + 2);
-    const auto card = makeCard();
+    const auto card = makeDevice();
     ReferenceBackend reference;
     const Scene scene = makeScene({.queryHeads = 8,
                                    .keyHeads = 2,
@@ -323,7 +323,7 @@ class TestCudaBackend : public QObject {
   void copiesGoInOrder() {
     const compute::KvShape shape{2, 6, 4, 2, 16, DType::BF16};
     Random random(m_seed + 3);
-    const auto card = makeCard();
+    const auto card = makeDevice();
     ReferenceBackend reference;
     compute::RotaryTable rotary;
     for (int pair = 0; pair < 8; ++pair) rotary.inverseFrequencies.push_back(std::pow(100.0, -pair / 8.0));
@@ -354,7 +354,7 @@ class TestCudaBackend : public QObject {
   /// Equal logits give the tokens that the CPU draws, whichever rows they are drawn from.
   void drawsAreThoseOfTheCpu() {
     Random random(m_seed + 4);
-    const auto card = makeCard();
+    const auto card = makeDevice();
     const auto cpu = test::makeBackend("cpu", 1);
     constexpr int kRows = 4;
     constexpr int kWords = 300;
@@ -392,7 +392,7 @@ class TestCudaBackend : public QObject {
   }
 
   void rowsWithTheLargestScoresGoOn() {
-    const auto card = makeCard();
+    const auto card = makeDevice();
     compute::PassInputs inputs = plainRows(6);
     inputs.localIndices = {0, 1, 2, 3, 4, 5};
     inputs.runs = {{.firstRow = 0, .rowCount = 6, .base = 0, .keys = {}}};
@@ -416,7 +416,7 @@ class TestCudaBackend : public QObject {
   }
 
   void inputsThatDoNotFitAreFailures() {
-    const auto card = makeCard();
+    const auto card = makeDevice();
     QVERIFY_THROWS_EXCEPTION(Failure, card->makeKvStore({1, 4, 16, 2, 258, DType::BF16}));
     QVERIFY_THROWS_EXCEPTION(Failure, card->makeKvStore({64, 1 << 20, 16, 8, 128, DType::F32}));
     compute::PassInputs inputs = plainRows(2);

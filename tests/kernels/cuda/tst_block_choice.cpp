@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is kept of the keys of whole blocks, and when. Which blocks rows read is tested with the backend.
 #include "kernels/cuda/attention/block_choice.h"
-#include "tests/kernels/cuda/card_pool.h"
+#include "tests/kernels/cuda/device_pool.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -20,7 +20,7 @@ constexpr int kLayers = 2;
 /// A row that sees blocks 1 to 7, of the last three slots, and may read 4 of them.
 class Choice {
  public:
-  Choice(EmulatedCard& card, bool isFloat, Random& random)
+  Choice(EmulatedDevice& card, bool isFloat, Random& random)
       : m_card(card),
         m_pool(card, {.isFloat = isFloat,
                       .layers = kLayers,
@@ -44,7 +44,7 @@ class Choice {
     m_blocks.emplace_back();  // has nothing to do
   }
 
-  CardPool& pool() { return m_pool; }
+  DevicePool& pool() { return m_pool; }
   std::vector<std::uint8_t> bounded() { return m_card.download(m_bounded); }
   void forget(int block) {
     std::vector<std::uint8_t> notes = bounded();
@@ -80,13 +80,13 @@ class Choice {
   }
 
  private:
-  EmulatedCard& m_card;
-  CardPool m_pool;
-  CardArray<std::byte> m_bounds;
-  CardArray<std::uint8_t> m_bounded;
-  CardArray<cuda::Bf16> m_queries;
+  EmulatedDevice& m_card;
+  DevicePool m_pool;
+  DeviceArray<std::byte> m_bounds;
+  DeviceArray<std::uint8_t> m_bounded;
+  DeviceArray<cuda::Bf16> m_queries;
   RotaryAngles m_angles;
-  CardArray<float> m_cosSin;
+  DeviceArray<float> m_cosSin;
   std::vector<cuda::ChoiceBlock> m_blocks;
 };
 
@@ -105,7 +105,7 @@ class TestBlockChoice : public QObject {
     QFETCH(bool, isFloat);
     const std::uint64_t seed = testSeed(20251201);
     qInfo("seed %llu", static_cast<unsigned long long>(seed));
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(seed);
     Choice choice(card, isFloat, random);
     choice.pool().fillAtRandom(random);

@@ -3,8 +3,8 @@
 #include "engine/base/error.h"
 #include "engine/compute/backends.h"
 #include "kernels/cuda/backend/attention_work.h"
-#include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/backend/cuda_backend.h"
+#include "kernels/cuda/backend/device_work.h"
 #include "kernels/cuda/backend/driver_release.h"
 #include "tests/kernels/attention_scene.h"
 #include "tests/support/compare.h"
@@ -27,13 +27,13 @@ using namespace spanscope::testing;
 using compute::DType;
 using cuda::DeviceProperties;
 using cuda::emulation::machineCounts;
-using cuda::emulation::PluggedCards;
+using cuda::emulation::PluggedDevices;
 using cuda::emulation::ThreadOrder;
 
 namespace {
 
 DeviceProperties card(int major, int minor) {
-  DeviceProperties properties = cuda::emulation::usualCard();
+  DeviceProperties properties = cuda::emulation::usualDevice();
   properties.major = major;
   properties.minor = minor;
   properties.runtimeVersion = 13000;
@@ -41,14 +41,14 @@ DeviceProperties card(int major, int minor) {
   return properties;
 }
 
-DeviceProperties cardWithShared(std::size_t bytes) {
-  DeviceProperties properties = cuda::emulation::usualCard();
+DeviceProperties deviceWithShared(std::size_t bytes) {
+  DeviceProperties properties = cuda::emulation::usualDevice();
   properties.sharedBytesPerBlock = bytes;
   return properties;
 }
 
 std::string revisionOn(const DeviceProperties& properties, bool exact = false) {
-  const PluggedCards plugged({properties});
+  const PluggedDevices plugged({properties});
   return cuda::makeCudaBackend({.exact = exact})->info().numericRevision;
 }
 
@@ -63,15 +63,15 @@ std::string failureOf(const std::function<void()>& work) {
 
 }  // namespace
 
-class TestCudaCards : public QObject {
+class TestCudaDevices : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
   /// A context has some hundred megabytes; a machine may have eight cards.
-  void listingCardsTakesNothingOfThem() {
+  void listingDevicesTakesNothingOfThem() {
     DeviceProperties small = card(8, 6);
     small.memoryBytes = std::size_t{1} << 20U;
-    const PluggedCards plugged({card(9, 0), small, card(7, 5)});
+    const PluggedDevices plugged({card(9, 0), small, card(7, 5)});
     const compute::Backends backends({cuda::cudaBackendKind()});
     const std::size_t before = machineCounts().contexts;
     const std::vector<compute::Device> devices = backends.devices();
@@ -148,7 +148,7 @@ class TestCudaCards : public QObject {
   }
 
   /// On a card that has too little for a kernel the next one attends.
-  void cardsWithLessAttendToo_data() {
+  void devicesWithLessAttendToo_data() {
     QTest::addColumn<int>("kilobytes");
     QTest::addColumn<bool>("exact");
     QTest::addColumn<bool>("isFloat");
@@ -161,7 +161,7 @@ class TestCudaCards : public QObject {
       }
     }
   }
-  void cardsWithLessAttendToo() {
+  void devicesWithLessAttendToo() {
     QFETCH(int, kilobytes);
     QFETCH(bool, exact);
     QFETCH(bool, isFloat);
@@ -177,7 +177,7 @@ class TestCudaCards : public QObject {
                                   random);
     ReferenceBackend reference;
     const SceneResult expected = runScene(reference, scene, {.observed = false});
-    const PluggedCards plugged({cardWithShared(static_cast<std::size_t>(kilobytes) << 10U)});
+    const PluggedDevices plugged({deviceWithShared(static_cast<std::size_t>(kilobytes) << 10U)});
     const auto backend = cuda::makeCudaBackend({.exact = exact});
     for (const bool observed : {false, true}) {
       const SceneResult found = runScene(*backend, scene, {.observed = observed});
@@ -186,8 +186,8 @@ class TestCudaCards : public QObject {
     }
   }
 
-  void aCardWithTooLittleSaysSo() {
-    const PluggedCards plugged({cardWithShared(48U << 10U)});
+  void aDeviceWithTooLittleSaysSo() {
+    const PluggedDevices plugged({deviceWithShared(48U << 10U)});
     const std::string failure = failureOf([] { cuda::makeCudaBackend({.exact = true}); });
     QVERIFY2(failure.find("49152 bytes of shared memory a block") != std::string::npos, failure.c_str());
     const auto backend = cuda::makeCudaBackend({});
@@ -220,7 +220,7 @@ class TestCudaCards : public QObject {
   }
   void copiesDoNotWait() {
     QFETCH(ThreadOrder, order);
-    const PluggedCards plugged({cuda::emulation::usualCard()}, order);
+    const PluggedDevices plugged({cuda::emulation::usualDevice()}, order);
     const compute::KvShape shape{2, 600, 4, 2, 16, DType::BF16};
     const auto backend = cuda::makeCudaBackend({});
     const auto store = backend->makeKvStore(shape);
@@ -267,5 +267,5 @@ class TestCudaCards : public QObject {
   std::uint64_t m_seed = testSeed(20261123);
 };
 
-SPANSCOPE_TEST(tst_cards, TestCudaCards)
+SPANSCOPE_TEST(tst_devices, TestCudaDevices)
 #include "tst_cards.moc"

@@ -35,9 +35,9 @@ const char* nameOf(Cores cores) {
 /// A plan with its arrays on the card.
 class Decoder {
  public:
-  Decoder(EmulatedCard& card, const AttentionProblem& problem, Cores cores, int chunkKeys)
+  Decoder(EmulatedDevice& card, const AttentionProblem& problem, Cores cores, int chunkKeys)
       : Decoder(card, problem, cores, chunkKeys, problem.frequencies()) {}
-  Decoder(EmulatedCard& card, const AttentionProblem& problem, Cores cores, int chunkKeys,
+  Decoder(EmulatedDevice& card, const AttentionProblem& problem, Cores cores, int chunkKeys,
           const std::vector<double>& frequencies)
       : m_card(card),
         m_problem(problem),
@@ -62,7 +62,7 @@ class Decoder {
         m_first(card.empty<float>(static_cast<std::size_t>(m_plan.firstElements))) {}
 
   const DecodePlan& plan() const { return m_plan; }
-  CardArray<std::int32_t>& locals() { return m_locals; }
+  DeviceArray<std::int32_t>& locals() { return m_locals; }
 
   DecodeResult run() {
     launch();
@@ -116,25 +116,25 @@ class Decoder {
   }
   std::size_t stretches() const { return static_cast<std::size_t>(m_plan.itemStretches); }
 
-  EmulatedCard& m_card;
+  EmulatedDevice& m_card;
   const AttentionProblem& m_problem;
   Cores m_cores;
   DecodePlan m_plan;
-  CardArray<cuda::DecodeItem> m_items;
-  CardArray<std::int32_t> m_rowItems;
-  CardArray<std::int32_t> m_locals;
-  CardArray<std::int32_t> m_blocks;
-  CardArray<float> m_cosSin;
-  CardArray<cuda::MassEntry> m_entries;
-  CardArray<Bf16> m_queries;
-  CardArray<cuda::PartialSum> m_sums;
-  CardArray<float> m_values;
-  CardArray<float> m_partialMass;
-  CardArray<float> m_partialFirst;
-  CardArray<cuda::PartialSum> m_totals;
-  CardArray<Bf16> m_out;
-  CardArray<float> m_mass;
-  CardArray<float> m_first;
+  DeviceArray<cuda::DecodeItem> m_items;
+  DeviceArray<std::int32_t> m_rowItems;
+  DeviceArray<std::int32_t> m_locals;
+  DeviceArray<std::int32_t> m_blocks;
+  DeviceArray<float> m_cosSin;
+  DeviceArray<cuda::MassEntry> m_entries;
+  DeviceArray<Bf16> m_queries;
+  DeviceArray<cuda::PartialSum> m_sums;
+  DeviceArray<float> m_values;
+  DeviceArray<float> m_partialMass;
+  DeviceArray<float> m_partialFirst;
+  DeviceArray<cuda::PartialSum> m_totals;
+  DeviceArray<Bf16> m_out;
+  DeviceArray<float> m_mass;
+  DeviceArray<float> m_first;
 };
 
 QString describe(const char* what, std::size_t i, double actual, double expected, double tolerance) {
@@ -218,7 +218,7 @@ class TestCudaDecodeAttention : public QObject {
     QFETCH(int, chunkKeys);
     QFETCH(bool, isFloat);
     QFETCH(Cores, cores);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 9);
     AttentionProblem problem(card,
                              {.rows = 3,
@@ -285,7 +285,7 @@ class TestCudaDecodeAttention : public QObject {
     QFETCH(int, chunkKeys);
     QFETCH(int, massSpan);
     QFETCH(Cores, cores);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed);
     AttentionProblem problem(card, shape, random);
     problem.runs().back().massSpan = massSpan;
@@ -309,7 +309,7 @@ class TestCudaDecodeAttention : public QObject {
     // The last key belongs to the last row alone; the one before the first belongs to nobody.
     for (const int keys : {32, 33, 63, 64, 65, 130}) {
       for (const bool marksLast : {true, false}) {
-        EmulatedCard card;
+        EmulatedDevice card;
         Random random(m_seed + 6);
         AttentionProblem problem(
             card, {.rows = 3, .keys = keys, .segments = 1, .keyHeads = 1, .group = 2, .headSize = 32},
@@ -336,7 +336,7 @@ class TestCudaDecodeAttention : public QObject {
     QFETCH(Cores, cores);
     QFETCH(int, window);
     // Row by row, with other rows beside them, and wherever the blocks lie.
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 1);
     AttentionProblem problem(card, {.rows = 6, .keys = 200, .segments = 3, .window = window}, random);
     const std::vector<Bf16> together = Decoder(card, problem, cores, 64).run().out;
@@ -361,7 +361,7 @@ class TestCudaDecodeAttention : public QObject {
   void rowsMoveOnWithoutAPlan() {
     QFETCH(Cores, cores);
     // A plan with room to grow, recorded once and replayed, gives what a plan for the row's new place gives.
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 2);
     AttentionProblem problem(card, {.rows = 1, .keys = 130, .segments = 2}, random);
     RowRun& run = problem.runs().back();
@@ -386,7 +386,7 @@ class TestCudaDecodeAttention : public QObject {
   void rowsWithoutKeysGiveZero_data() { eachKindOfCores(); }
   void rowsWithoutKeysGiveZero() {
     QFETCH(Cores, cores);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 3);
     AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
     problem.runs().front().keys.clear();
@@ -400,7 +400,7 @@ class TestCudaDecodeAttention : public QObject {
   void paddingIsLeftOut_data() { eachKindOfCores(); }
   void paddingIsLeftOut() {
     QFETCH(Cores, cores);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 4);
     AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
     const cuda::DecodeItem padding;
@@ -418,7 +418,7 @@ class TestCudaDecodeAttention : public QObject {
   void distantSegmentsKeepTheirPrecision_data() { eachKindOfCores(); }
   void distantSegmentsKeepTheirPrecision() {
     QFETCH(Cores, cores);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 5);
     AttentionProblem problem(card, {.rows = 4, .keys = 100, .segments = 3}, random);
     problem.runs().back().keys[0].base = -500000;
@@ -430,7 +430,7 @@ class TestCudaDecodeAttention : public QObject {
   }
 
   void shapesThatItDoesNotHaveAreFailures() {
-    EmulatedCard card;
+    EmulatedDevice card;
     cuda::DecodeAttentionArguments arguments{.queryHeads = 34, .pool = {.heads = 2, .headSize = 64}};
     QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendDecode(card.stream, arguments));
     arguments.queryHeads = 3;

@@ -320,7 +320,7 @@ class TestDecodeGraphs : public QObject {
   }
 
   void theOldestGraphGivesWay() {
-    cuda::CardWorkOptions options = StepModel::patient();
+    cuda::DeviceWorkOptions options = StepModel::patient();
     options.mostGraphs = 2;
     StepModel model(options);
     StepModel plain(StepModel::withoutGraphs());

@@ -28,7 +28,7 @@ constexpr int kThreads = 96;
 using Kernel = void (*)(Arguments);
 
 /// Runs the kernel in one block; gives the message of the Failure, empty if there is none.
-QString run(EmulatedCard& card, Kernel kernel, const Arguments& arguments, std::size_t sharedBytes = 0,
+QString run(EmulatedDevice& card, Kernel kernel, const Arguments& arguments, std::size_t sharedBytes = 0,
             int blocks = 1) {
   try {
     cuda::launch(card.stream, "tried", {.grid = {blocks}, .threads = kThreads, .sharedBytes = sharedBytes},
@@ -146,7 +146,7 @@ class TestCudaEmulation : public QObject {
 
  private Q_SLOTS:
   void threadsMeetAtBarriers() {
-    EmulatedCard card;
+    EmulatedDevice card;
     inEveryOrder(card, [&](const char* order) {
       const auto out = card.empty<std::uint32_t>(kThreads);
       QCOMPARE(run(card, rotateKernel, {.out = out.data()}, kThreads * 4), QString());
@@ -157,7 +157,7 @@ class TestCudaEmulation : public QObject {
 
   void aForgottenBarrierShows() {
     if (SPANSCOPE_THREAD_SANITIZER) QSKIP("the thread sanitizer reports it");
-    EmulatedCard card;
+    EmulatedDevice card;
     bool isWrong = false;
     inEveryOrder(card, [&](const char*) {
       const auto out = card.empty<std::uint32_t>(kThreads);
@@ -169,7 +169,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void lanesExchangeValues() {
-    EmulatedCard card;
+    EmulatedDevice card;
     inEveryOrder(card, [&](const char*) {
       const auto out = card.empty<std::uint32_t>(std::size_t{4} * kThreads);
       QCOMPARE(run(card, warpKernel, {.out = out.data()}), QString());
@@ -197,7 +197,7 @@ class TestCudaEmulation : public QObject {
   void divergenceIsAFailure() {
     QFETCH(int, variant);
     QFETCH(QString, text);
-    EmulatedCard card;
+    EmulatedDevice card;
     inEveryOrder(card, [&](const char*) {
       const QString message = run(card, divergingKernel, {.variant = variant});
       QVERIFY2(message.contains(text), qPrintable(message));
@@ -209,7 +209,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void sharedMemoryIsOfTheSizeAskedFor() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto out = card.empty<std::uint32_t>(10);
     QCOMPARE(run(card, sharedKernel, {.out = out.data()}, 48), QString());
     for (const std::uint32_t value : card.download(out)) QCOMPARE(value, 0xFFFFFFFFU);
@@ -223,7 +223,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void copiesArriveWhenTheyAreWaitedFor() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const std::vector<std::uint32_t> source = numbers(std::size_t{4} * kThreads);
     const auto in = card.upload(source);
     const auto out = card.empty<std::uint32_t>(source.size());
@@ -246,7 +246,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void atomicsCountAllBlocks() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto out = card.upload(std::vector<std::uint32_t>{0, 5000, 0, 0});
     QCOMPARE(run(card, atomicKernel, {.out = out.data()}, 0, 5), QString());
     const std::vector<std::uint32_t> expected{5 * kThreads, 1000 - (kThreads - 1), 0, 2 * 5 * kThreads};
@@ -254,7 +254,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void memoryStartsUnwrittenAndIsGuarded() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto floats = card.empty<float>(5);
     for (const float value : card.download(floats)) QVERIFY(std::isnan(value));
     const auto halves = card.empty<cuda::Bf16>(5);
@@ -270,7 +270,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void workRunsWhenItIsWaitedFor() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto in = card.upload(numbers(kThreads));
     const auto out = card.empty<std::uint32_t>(kThreads);
     std::vector<std::uint32_t> result(kThreads, 7);
@@ -294,7 +294,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void graphsReplayWhatWasRecorded() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto in = card.upload(numbers(kThreads));
     const auto out = card.empty<std::uint32_t>(kThreads);
     const cuda::Graph graph = card.stream.capture([&] {
@@ -311,7 +311,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void badCallsAreFailures() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto out = card.empty<std::uint32_t>(4);
     std::vector<std::uint32_t> host(8);
     QVERIFY_THROWS_EXCEPTION(Failure, cuda::Device::open(1));
@@ -336,7 +336,7 @@ class TestCudaEmulation : public QObject {
   void matrixProducts() {
     QFETCH(bool, toFloat);
     QFETCH(bool, accumulate);
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto x = card.upload(testing::toBf16(std::vector<float>{1, 2, 3, 99, 4, 5, 6}));  // 2 × 3, 4 apart
     const auto weight = card.upload(testing::toBf16(std::vector<float>{1, 0, -1, 2, 2, 2}));  // 2 × 3
     const std::vector<float> before{10, 20, 30, 40};

@@ -28,7 +28,7 @@ using compute::WeightUse;
 
 namespace {
 
-std::unique_ptr<compute::Backend> makeCard(bool exact = true) {
+std::unique_ptr<compute::Backend> makeDevice(bool exact = true) {
   return cuda::cudaBackendKind().make({.exact = exact});
 }
 
@@ -76,7 +76,7 @@ class Model {
  public:
   Model(std::int32_t headSize, DType type)
       : m_type(type),
-        m_backend(makeCard()),
+        m_backend(makeDevice()),
         m_weights(model::makeRandomWeights(configOf(headSize), 3)),
         m_decoder(configOf(headSize), *m_weights, *m_backend) {}
 
@@ -138,8 +138,8 @@ class TestCudaExactBackend : public QObject {
 
   /// What is asked for is said, and nothing is claimed where it was not.
   void isSaid() {
-    const compute::DeviceInfo plain = makeCard(false)->info();
-    const compute::DeviceInfo exact = makeCard(true)->info();
+    const compute::DeviceInfo plain = makeDevice(false)->info();
+    const compute::DeviceInfo exact = makeDevice(true)->info();
     QVERIFY(!plain.rowsAreBitEqual);
     QVERIFY(exact.rowsAreBitEqual);
     QVERIFY(plain.numericRevision != exact.numericRevision);
@@ -170,7 +170,7 @@ class TestCudaExactBackend : public QObject {
     constexpr std::size_t kColumns = 200;
     constexpr std::size_t kFeatures = 90;
     Random random(m_seed);
-    const auto card = makeCard();
+    const auto card = makeDevice();
     const std::vector<float> x = randomValues(random, kRows * kColumns);
     const std::vector<float> before = randomValues(random, kRows * kFeatures);
     const HostWeight weight = randomWeight(random, kFeatures, kColumns, DType::BF16, 1.0, 1);
@@ -220,7 +220,7 @@ class TestCudaExactBackend : public QObject {
     QFETCH(int, mostTokens);
     QFETCH(bool, isFloat);
     Random random(m_seed + 1);
-    const auto card = makeCard();
+    const auto card = makeDevice();
     const Scene scene = makeScene({.queryHeads = 2 * group,
                                    .keyHeads = 2,
                                    .headSize = headSize,

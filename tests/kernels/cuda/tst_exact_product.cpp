@@ -42,7 +42,7 @@ struct Problem {
 };
 
 /// Of the rows that stand in `rows`, in that order.
-std::vector<float> multiply(EmulatedCard& card, const Problem& problem, const std::vector<int>& rows) {
+std::vector<float> multiply(EmulatedDevice& card, const Problem& problem, const std::vector<int>& rows) {
   const auto stride = index(problem.stride());
   std::vector<Bf16> x;
   std::vector<float> before;
@@ -133,7 +133,7 @@ class TestCudaExactProduct : public QObject {
     problem.fill(random);
     const std::vector<float> x = toFloats(problem.x);
     const std::vector<float> weight = toFloats(problem.weight);
-    EmulatedCard card;
+    EmulatedDevice card;
     std::vector<float> first;
     inEveryOrder(card, [&](const char* order) {
       const std::vector<float> actual = multiply(card, problem, countedFrom(0, rows));
@@ -176,7 +176,7 @@ class TestCudaExactProduct : public QObject {
   void dependsOnTheRowAlone() {
     QFETCH(int, first);
     QFETCH(int, count);
-    EmulatedCard card;
+    EmulatedDevice card;
     for (const int padding : {0, 5}) {
       Problem problem{.rows = 200,
                       .columns = 70,
@@ -205,7 +205,7 @@ class TestCudaExactProduct : public QObject {
 
   /// Copied in vectors or element by element: the bits are the same.
   void alignmentChangesNothing() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 3);
     Problem vectors{.rows = 40,
                     .columns = 33,
@@ -232,7 +232,7 @@ class TestCudaExactProduct : public QObject {
   }
 
   void notANumberStaysInItsRow() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 4);
     Problem problem{.rows = 20,
                     .columns = 50,
@@ -257,7 +257,7 @@ class TestCudaExactProduct : public QObject {
   }
 
   void nothingIsNothing() {
-    EmulatedCard card;
+    EmulatedDevice card;
     cuda::multiplyExactly(card.stream, {.rows = 0, .columns = 5, .depth = 8});
     card.stream.synchronize();
   }

@@ -67,7 +67,7 @@ struct Problem {
 };
 
 /// The outs, whole rows, of the rows of x that stand in `rows`, in that order.
-std::vector<std::vector<float>> multiply(EmulatedCard& card, const Problem& problem,
+std::vector<std::vector<float>> multiply(EmulatedDevice& card, const Problem& problem,
                                          const std::vector<int>& rows) {
   const auto rowsOf = [&](const auto& values, int stride) {
     std::remove_cvref_t<decltype(values)> chosen;
@@ -78,10 +78,10 @@ std::vector<std::vector<float>> multiply(EmulatedCard& card, const Problem& prob
     return chosen;
   };
   struct Uploaded {
-    CardArray<Bf16> elements;
-    CardArray<float> bias;
-    CardArray<float> floats;
-    CardArray<Bf16> halves;
+    DeviceArray<Bf16> elements;
+    DeviceArray<float> bias;
+    DeviceArray<float> floats;
+    DeviceArray<Bf16> halves;
   };
   const auto x = card.upload(rowsOf(problem.x, problem.stride()));
   std::vector<Uploaded> uploaded;
@@ -221,7 +221,7 @@ class TestCudaFewRowProduct : public QObject {
                                  .accumulate = accumulate}}};
     Random random(m_seed + 1);
     problem.fill(random);
-    EmulatedCard card;
+    EmulatedDevice card;
     std::vector<float> first;
     inEveryOrder(card, [&](const char* order) {
       const std::vector<float> actual = multiply(card, problem, countedFrom(0, rows)).front();
@@ -253,7 +253,7 @@ class TestCudaFewRowProduct : public QObject {
     weights.resize(index(count));
     Problem problem{.rows = rows, .depth = 328, .padding = 8, .weights = weights};
     problem.fill(random);
-    EmulatedCard card;
+    EmulatedDevice card;
     const std::size_t before = cuda::emulation::launchesOf(card.device);
     const auto together = multiply(card, problem, countedFrom(0, rows));
     QCOMPARE(cuda::emulation::launchesOf(card.device), before + 1);
@@ -268,7 +268,7 @@ class TestCudaFewRowProduct : public QObject {
 
   /// Whatever is computed beside a row, however many there are, and wherever among them it stands.
   void dependsOnTheRowAlone() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 3);
     Problem problem{.rows = 32,
                     .depth = 600,
@@ -289,7 +289,7 @@ class TestCudaFewRowProduct : public QObject {
   }
 
   void notANumberStaysWhereItIs() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 4);
     Problem problem{.rows = 20, .depth = 72, .weights = {{.columns = 50}}};
     problem.fill(random);
@@ -309,7 +309,7 @@ class TestCudaFewRowProduct : public QObject {
 
   /// Nothing behind the depth counts, be it no number.
   void whatLiesBehindTheDepthIsNotRead() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 5);
     for (const int depth : {8, 40, 264}) {
       Problem problem{.rows = 9, .depth = depth, .padding = 40, .weights = {{.columns = 20}}};
@@ -327,7 +327,7 @@ class TestCudaFewRowProduct : public QObject {
   }
 
   void nothingIsNothing() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const std::size_t before = cuda::emulation::launchesOf(card.device);
     cuda::multiplyFewRows(card.stream, {.rows = 0, .depth = 8, .count = 1, .weights = {{.columns = 5}}});
     cuda::multiplyFewRows(card.stream, {.rows = 3, .depth = 8, .count = 1, .weights = {{.columns = 0}}});
@@ -343,7 +343,7 @@ class TestCudaFewRowProduct : public QObject {
   }
 
   void saysWhatItTakes() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto x = card.empty<Bf16>(33 * 32);
     const auto elements = card.empty<Bf16>(16 * 32);
     const auto out = card.empty<Bf16>(33 * 16);

@@ -150,7 +150,7 @@ void loadKernel(LoadArguments arguments) {
 
 template <int Count, bool Transposed>
 void checkLoad() {
-  EmulatedCard card;
+  EmulatedDevice card;
   std::vector<std::uint16_t> matrices(std::size_t{64} * Count);
   for (std::size_t i = 0; i < matrices.size(); ++i) matrices[i] = static_cast<std::uint16_t>(1000 + i);
   const auto in = card.upload(matrices);
@@ -181,7 +181,7 @@ class TestCudaFragments : public QObject {
  private Q_SLOTS:
   /// A single 1 at (row, k) of A brings row k of B to row `row` of the sum and nothing else.
   void productsFollowTheFigures() {
-    EmulatedCard card;
+    EmulatedDevice card;
     std::vector<Bf16> right(std::size_t{kWarpSize} * kRightElements);
     const auto valueAt = [](int k, int column) { return static_cast<float>(8 * k + column + 1); };
     for (int k = 0; k < 16; ++k) {
@@ -191,16 +191,16 @@ class TestCudaFragments : public QObject {
             roundedToBf16(valueAt(k, column));
       }
     }
-    const auto cardRight = card.upload(asRegisters(right));
+    const auto deviceRight = card.upload(asRegisters(right));
     for (int row = 0; row < 16; ++row) {
       for (int k = 0; k < 16; ++k) {
         std::vector<Bf16> left(std::size_t{kWarpSize} * kLeftElements, Bf16{0});
         const Place one = leftPlace(row, k);
         left[static_cast<std::size_t>(kLeftElements * one.lane + one.element)] = roundedToBf16(1);
-        const auto cardLeft = card.upload(asRegisters(left));
+        const auto deviceLeft = card.upload(asRegisters(left));
         const auto sum = card.upload(std::vector<float>(std::size_t{kWarpSize} * kSumElements, 0.5F));
         cuda::launch(card.stream, "product", {.grid = {}, .threads = kWarpSize}, productKernel,
-                     ProductArguments{cardLeft.data(), cardRight.data(), sum.data()});
+                     ProductArguments{deviceLeft.data(), deviceRight.data(), sum.data()});
         const std::vector<float> values = card.download(sum);
         for (int r = 0; r < 16; ++r) {
           for (int column = 0; column < 8; ++column) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Products of few rows that follow each other are one launch, wherever that gives the same, and nothing that
 // comes behind them overtakes them.
-#include "kernels/cuda/backend/card_work.h"
+#include "kernels/cuda/backend/device_work.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/support/test_program.h"
 
@@ -33,9 +33,9 @@ constexpr std::size_t kElements = std::size_t{kWidth} * kWidth;
 /// out the first three.
 class Bench {
  public:
-  explicit Bench(cuda::CardWorkOptions options = {}) {
+  explicit Bench(cuda::DeviceWorkOptions options = {}) {
     options.counts = counts;
-    work = std::make_unique<cuda::CardWork>(m_card.device, std::move(options));
+    work = std::make_unique<cuda::DeviceWork>(m_card.device, std::move(options));
   }
 
   /// A matrix of small integers, which products keep exact; the same for the same name.
@@ -73,14 +73,14 @@ class Bench {
   std::shared_ptr<cuda::GraphCounts> counts = std::make_shared<cuda::GraphCounts>();
 
  private:
-  EmulatedCard m_card;
-  std::map<char, CardArray<Bf16>> m_matrices;
+  EmulatedDevice m_card;
+  std::map<char, DeviceArray<Bf16>> m_matrices;
 
  public:
-  std::unique_ptr<cuda::CardWork> work;  ///< gone before the memory that it works on
+  std::unique_ptr<cuda::DeviceWork> work;  ///< gone before the memory that it works on
 };
 
-cuda::CardWorkOptions patient() {
+cuda::DeviceWorkOptions patient() {
   return {.mostMilliseconds = std::numeric_limits<double>::infinity()};
 }
 
@@ -339,8 +339,8 @@ class TestCudaJoinedProducts : public QObject {
   /// The address sanitizer sees whether the memory is there still.
   void memoryThatGoesWasRead() {
     for (const bool isNoted : {false, true}) {
-      EmulatedCard card;
-      cuda::CardWork work(card.device, patient());
+      EmulatedDevice card;
+      cuda::DeviceWork work(card.device, patient());
       const auto x = card.upload(std::vector<Bf16>(16, roundedToBf16(1)));
       const auto out = card.upload(std::vector<Bf16>(16, roundedToBf16(0)));
       cuda::DeviceMemory weight(card.device, kElements * sizeof(Bf16), "a test");

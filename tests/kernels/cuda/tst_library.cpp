@@ -25,9 +25,9 @@ compute::BackendKind registeredKind(const std::filesystem::path& library) {
   return programBackends(library).choose("cuda").kind;
 }
 
-std::string obstacleWith(const std::filesystem::path& library) {
+std::string reasonWith(const std::filesystem::path& library) {
   for (const compute::Device& device : programBackends(library).devices()) {
-    if (device.name.rfind("cuda", 0) == 0) return device.obstacle;
+    if (device.name.rfind("cuda", 0) == 0) return device.reason;
   }
   return "no such device";
 }
@@ -49,11 +49,11 @@ class TestCudaLibrary : public QObject {
     const std::vector<compute::Device> expected = probe();
     QCOMPARE(devices.size(), expected.size());
     for (std::size_t i = 0; i < devices.size(); ++i) {
-      const auto& [deviceName, description, memoryBytes, obstacle] = expected[i];
+      const auto& [deviceName, description, memoryBytes, reason] = expected[i];
       QCOMPARE(devices[i].name, deviceName);
       QCOMPARE(devices[i].description, description);
       QCOMPARE(devices[i].memoryBytes, memoryBytes);
-      QCOMPARE(devices[i].obstacle, obstacle);
+      QCOMPARE(devices[i].reason, reason);
     }
 
     for (const bool exact : {false, true}) {
@@ -90,14 +90,14 @@ class TestCudaLibrary : public QObject {
   }
 
   void saysWhatIsWrongWithTheFile() {
-    QVERIFY(obstacleWith(kLibrary).empty());
-    const std::string missing = obstacleWith("/no/such/file");
+    QVERIFY(reasonWith(kLibrary).empty());
+    const std::string missing = reasonWith("/no/such/file");
     QVERIFY2(missing.find("/no/such/file") != std::string::npos, missing.c_str());
     QTemporaryDir folder;
     QFile file(folder.filePath(QStringLiteral("libspanscope_cuda.so")));
     QVERIFY(file.open(QIODevice::WriteOnly) && file.write("no library") > 0);
     file.close();
-    QVERIFY(!obstacleWith(file.fileName().toStdString()).empty());
+    QVERIFY(!reasonWith(file.fileName().toStdString()).empty());
     QVERIFY_EXCEPTION_THROWN(programBackends("/no/such/file").choose("cuda"), Failure);
   }
 };

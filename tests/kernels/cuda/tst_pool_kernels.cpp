@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys and values written to the paged pool, and copies of its blocks.
 #include "kernels/cuda/pool/pool_kernels.h"
-#include "tests/kernels/cuda/card_pool.h"
+#include "tests/kernels/cuda/device_pool.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/kernels/cuda/pairwise.h"
 #include "tests/support/random_values.h"
@@ -66,7 +66,7 @@ class TestCudaPoolKernels : public QObject {
   void writesRotatedKeys() {
     const Choice choice = fetchChoice();
     Random random(m_seed);
-    EmulatedCard card;
+    EmulatedDevice card;
     const int blocks = choice.rows / choice.blockSize + 3;
     const auto width = static_cast<std::size_t>(choice.heads * choice.headSize);
     const auto rows = static_cast<std::size_t>(choice.rows);
@@ -87,25 +87,25 @@ class TestCudaPoolKernels : public QObject {
       locals.push_back(static_cast<std::int32_t>(random.below(500)));
     }
     const RotaryAngles angles(choice.headSize, 500, 10000.0);
-    const auto cardBoth = card.upload(both);
-    const auto cardSlots = card.upload(slots);
-    const auto cardLocals = card.upload(locals);
-    const auto cardAngles = card.upload(angles.cosSin());
+    const auto deviceBoth = card.upload(both);
+    const auto deviceSlots = card.upload(slots);
+    const auto deviceLocals = card.upload(locals);
+    const auto deviceAngles = card.upload(angles.cosSin());
     const int padding = choice.headSize < 16 ? 16 - choice.headSize : 0;
     inEveryOrder(card, [&](const char* order) {
-      CardPool pool(card, {.isFloat = choice.isFloat,
-                           .layers = 2,
-                           .blocks = blocks,
-                           .blockSize = choice.blockSize,
-                           .heads = choice.heads,
-                           .headSize = choice.headSize + padding,
-                           .padding = padding});
-      cuda::writeKeysValues(card.stream, {.keys = cardBoth.data(),
-                                          .values = cardBoth.data() + width,
+      DevicePool pool(card, {.isFloat = choice.isFloat,
+                             .layers = 2,
+                             .blocks = blocks,
+                             .blockSize = choice.blockSize,
+                             .heads = choice.heads,
+                             .headSize = choice.headSize + padding,
+                             .padding = padding});
+      cuda::writeKeysValues(card.stream, {.keys = deviceBoth.data(),
+                                          .values = deviceBoth.data() + width,
                                           .stride = static_cast<std::int64_t>(stride),
-                                          .cosSin = cardAngles.data(),
-                                          .localIndices = cardLocals.data(),
-                                          .slots = cardSlots.data(),
+                                          .cosSin = deviceAngles.data(),
+                                          .localIndices = deviceLocals.data(),
+                                          .slots = deviceSlots.data(),
                                           .pool = pool.shape(),
                                           .layer = 1,
                                           .rows = choice.rows});
@@ -147,13 +147,13 @@ class TestCudaPoolKernels : public QObject {
   void copiesBlocks() {
     const Choice choice = fetchChoice();
     Random random(m_seed);
-    EmulatedCard card;
-    CardPool pool(card, {.isFloat = choice.isFloat,
-                         .layers = 3,
-                         .blocks = 8,
-                         .blockSize = choice.blockSize,
-                         .heads = choice.heads,
-                         .headSize = choice.headSize});
+    EmulatedDevice card;
+    DevicePool pool(card, {.isFloat = choice.isFloat,
+                           .layers = 3,
+                           .blocks = 8,
+                           .blockSize = choice.blockSize,
+                           .heads = choice.heads,
+                           .headSize = choice.headSize});
     pool.fillAtRandom(random);
     std::vector<float> keys = pool.downloadKeys();
     std::vector<float> values = pool.downloadValues();

@@ -22,7 +22,7 @@ struct PrefillResult {
   std::vector<cuda::PartialSum> totals;
 };
 
-PrefillResult attend(EmulatedCard& card, const AttentionProblem& problem) {
+PrefillResult attend(EmulatedDevice& card, const AttentionProblem& problem) {
   const PrefillPlan plan = cuda::planPrefill(problem.runs(), problem.rows(), problem.shape().group);
   const auto queries = card.upload(problem.queries());
   const auto items = card.upload(plan.items);
@@ -95,7 +95,7 @@ class TestCudaPrefillAttention : public QObject {
   }
   void equalsReference() {
     QFETCH(ProblemShape, shape);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed);
     AttentionProblem problem(card, shape, random);
     const ProblemResult expected = problem.reference();
@@ -114,7 +114,7 @@ class TestCudaPrefillAttention : public QObject {
     // The last key belongs to the last row alone; the one before the first belongs to nobody.
     for (const int keys : {64, 65, 127, 128, 130}) {
       for (const bool marksLast : {true, false}) {
-        EmulatedCard card;
+        EmulatedDevice card;
         Random random(m_seed + 1);
         AttentionProblem problem(
             card, {.rows = 3, .keys = keys, .segments = 1, .keyHeads = 1, .group = 2, .headSize = 32},
@@ -134,7 +134,7 @@ class TestCudaPrefillAttention : public QObject {
   void dependsOnTheRowAlone_data() { addWindows(); }
   void dependsOnTheRowAlone() {
     QFETCH(int, window);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 2);
     AttentionProblem problem(
         card,
@@ -160,7 +160,7 @@ class TestCudaPrefillAttention : public QObject {
   }
 
   void totalsAreLogSums() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 3);
     AttentionProblem problem(card, {.rows = 5, .keys = 90, .segments = 2}, random);
     const PrefillResult result = attend(card, problem);
@@ -179,7 +179,7 @@ class TestCudaPrefillAttention : public QObject {
   }
 
   void rowsWithoutKeysGiveZero() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 4);
     AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
     problem.runs().front().keys.clear();
@@ -188,7 +188,7 @@ class TestCudaPrefillAttention : public QObject {
   }
 
   void paddingIsLeftOut() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 5);
     AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
     const auto items = card.upload(std::vector<cuda::PrefillItem>(2));
@@ -199,7 +199,7 @@ class TestCudaPrefillAttention : public QObject {
   }
 
   void shapesThatItDoesNotHaveAreFailures() {
-    EmulatedCard card;
+    EmulatedDevice card;
     cuda::PrefillAttentionArguments arguments{.queryHeads = 4,
                                               .pool = {.isFloat = true, .heads = 2, .headSize = 64}};
     QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendPrefill(card.stream, arguments));

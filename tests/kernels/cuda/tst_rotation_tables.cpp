@@ -47,9 +47,9 @@ class TestRotationTables : public QObject {
     return {};
   }
 
-  EmulatedCard m_card;
-  std::shared_ptr<cuda::CardWork> m_work =
-      std::make_shared<cuda::CardWork>(m_card.device, cuda::CardWorkOptions());
+  EmulatedDevice m_card;
+  std::shared_ptr<cuda::DeviceWork> m_work =
+      std::make_shared<cuda::DeviceWork>(m_card.device, cuda::DeviceWorkOptions());
 
  private Q_SLOTS:
   void holdsWhatIsAskedFor() {

@@ -71,7 +71,7 @@ class TestCudaRowKernels : public QObject {
   void embedCopiesRows() {
     QFETCH(int, rows);
     QFETCH(int, columns);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed);
     constexpr int kWords = 13;
     const std::vector<Bf16> table = randomBf16(random, product(kWords, columns));
@@ -82,19 +82,19 @@ class TestCudaRowKernels : public QObject {
       const auto begin = table.begin() + static_cast<std::ptrdiff_t>(product(id, columns));
       expected.insert(expected.end(), begin, begin + columns);
     }
-    const auto cardTable = card.upload(table);
-    const auto cardIds = card.upload(ids);
+    const auto deviceTable = card.upload(table);
+    const auto deviceIds = card.upload(ids);
     inEveryOrder(card, [&](const char* order) {
       const auto out = card.empty<Bf16>(expected.size());
-      cuda::embed(card.stream, {.table = cardTable.data(),
-                                .ids = cardIds.data(),
+      cuda::embed(card.stream, {.table = deviceTable.data(),
+                                .ids = deviceIds.data(),
                                 .out = out.data(),
                                 .rows = rows,
                                 .columns = columns});
       QVERIFY2(sameBits(card.download(out), expected), order);
       const auto gathered = card.empty<Bf16>(expected.size());
-      cuda::gatherRows(card.stream, {.x = cardTable.data(),
-                                     .rows = cardIds.data(),
+      cuda::gatherRows(card.stream, {.x = deviceTable.data(),
+                                     .rows = deviceIds.data(),
                                      .out = gathered.data(),
                                      .count = rows,
                                      .columns = columns});
@@ -106,15 +106,15 @@ class TestCudaRowKernels : public QObject {
   void rmsNormEqualsReference() {
     QFETCH(int, rows);
     QFETCH(int, columns);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed);
     const std::size_t count = product(rows, columns);
     const std::vector<Bf16> x = randomBf16(random, count, 3);
     const std::vector<Bf16> added = randomBf16(random, count);
     const std::vector<float> weight = randomValues(random, static_cast<std::size_t>(columns));
     constexpr float kEpsilon = 1e-5F;
-    const auto cardWeight = card.upload(weight);
-    const auto cardAdded = card.upload(added);
+    const auto deviceWeight = card.upload(weight);
+    const auto deviceAdded = card.upload(added);
     for (const bool adds : {false, true}) {
       std::vector<Bf16> sums = x;
       for (std::size_t i = 0; i < count && adds; ++i)
@@ -135,8 +135,8 @@ class TestCudaRowKernels : public QObject {
         const auto inOut = card.upload(x);
         const auto out = card.empty<Bf16>(count);
         cuda::rmsNorm(card.stream, {.x = inOut.data(),
-                                    .added = adds ? cardAdded.data() : nullptr,
-                                    .weight = cardWeight.data(),
+                                    .added = adds ? deviceAdded.data() : nullptr,
+                                    .weight = deviceWeight.data(),
                                     .out = out.data(),
                                     .rows = rows,
                                     .columns = columns,
@@ -158,7 +158,7 @@ class TestCudaRowKernels : public QObject {
       const auto out = card.empty<Bf16>(static_cast<std::size_t>(columns));
       cuda::rmsNorm(card.stream, {.x = inOut.data(),
                                   .added = adds ? lastAdded.data() : nullptr,
-                                  .weight = cardWeight.data(),
+                                  .weight = deviceWeight.data(),
                                   .out = out.data(),
                                   .rows = 1,
                                   .columns = columns,
@@ -171,7 +171,7 @@ class TestCudaRowKernels : public QObject {
   void gatedActivationEqualsReference() {
     QFETCH(int, rows);
     QFETCH(int, columns);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed);
     // Gate and up are halves of rows of one matrix.
     const std::vector<Bf16> both = randomBf16(random, product(rows, 2 * columns), 6);
@@ -184,11 +184,11 @@ class TestCudaRowKernels : public QObject {
         expected[product(row, columns) + static_cast<std::size_t>(i)] = gate / (1 + std::exp(-gate)) * up;
       }
     }
-    const auto cardBoth = card.upload(both);
+    const auto deviceBoth = card.upload(both);
     inEveryOrder(card, [&](const char* order) {
       const auto out = card.empty<Bf16>(expected.size());
-      cuda::gatedActivation(card.stream, {.gate = cardBoth.data(),
-                                          .up = cardBoth.data() + columns,
+      cuda::gatedActivation(card.stream, {.gate = deviceBoth.data(),
+                                          .up = deviceBoth.data() + columns,
                                           .out = out.data(),
                                           .rows = rows,
                                           .columns = columns,
@@ -200,19 +200,19 @@ class TestCudaRowKernels : public QObject {
   }
 
   void gatedActivationOfExtremes() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<Bf16> gate =
         testing::toBf16(std::vector<float>{0, 100, -100, 1e30F, -1e30F, nan, 88, -88});
-    const auto cardGate = card.upload(gate);
+    const auto deviceGate = card.upload(gate);
     const auto up = card.upload(testing::toBf16(std::vector<float>(gate.size(), 2)));
-    cuda::gatedActivation(card.stream, {.gate = cardGate.data(),
+    cuda::gatedActivation(card.stream, {.gate = deviceGate.data(),
                                         .up = up.data(),
-                                        .out = cardGate.data(),
+                                        .out = deviceGate.data(),
                                         .rows = 1,
                                         .columns = 8,
                                         .stride = 8});  // in place
-    const std::vector<float> result = toFloats(card.download(cardGate));
+    const std::vector<float> result = toFloats(card.download(deviceGate));
     QCOMPARE(result[0], 0.0F);
     QCOMPARE(result[1], 200.0F);
     QVERIFY(std::abs(result[2]) < 1e-30F);
@@ -224,7 +224,7 @@ class TestCudaRowKernels : public QObject {
   }
 
   void noRowsAreNothing() {
-    EmulatedCard card;
+    EmulatedDevice card;
     const auto table = card.upload(testing::toBf16(std::vector<float>(8)));
     cuda::embed(card.stream,
                 {.table = table.data(), .ids = nullptr, .out = nullptr, .rows = 0, .columns = 8});

@@ -54,28 +54,28 @@ struct Rows {
   }
 };
 
-std::vector<cuda::CardToken> sampleOnCard(EmulatedCard& card, const Rows& rows) {
+std::vector<cuda::DeviceToken> sampleOnDevice(EmulatedDevice& card, const Rows& rows) {
   std::vector<cuda::SamplingParameters> parameters;
   for (std::size_t i = 0; i < rows.settings.size(); ++i)
     parameters.push_back(cuda::samplingParameters(rows.settings[i], rows.indices[i]));
   const auto logits = card.upload(rows.logits);
-  const auto cardParameters = card.upload(parameters);
-  const auto tokens = card.empty<cuda::CardToken>(parameters.size());
+  const auto deviceParameters = card.upload(parameters);
+  const auto tokens = card.empty<cuda::DeviceToken>(parameters.size());
   cuda::sample(card.stream, {.logits = logits.data(),
                              .stride = static_cast<std::int64_t>(rows.stride),
                              .count = static_cast<int>(rows.count),
-                             .parameters = cardParameters.data(),
+                             .parameters = deviceParameters.data(),
                              .tokens = tokens.data(),
                              .rows = static_cast<int>(parameters.size())});
   return card.download(tokens);
 }
 
 void compare(const Rows& rows) {
-  EmulatedCard card;
+  EmulatedDevice card;
   std::vector<SampledToken> expected;
   for (std::size_t i = 0; i < rows.settings.size(); ++i) expected.push_back(compute::sampleRow(rows.row(i)));
   inEveryOrder(card, [&](const char* order) {
-    const std::vector<cuda::CardToken> actual = sampleOnCard(card, rows);
+    const std::vector<cuda::DeviceToken> actual = sampleOnDevice(card, rows);
     for (std::size_t i = 0; i < actual.size(); ++i) {
       const SampledToken token{actual[i].token, actual[i].probability, actual[i].fault};
       const QString text = QString("%1: %2, token %3 of probability %4, expected %5 of %6")

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kAllAtOnce = std::numeric_limits<std::int32_t>::max();
 
-std::vector<Bf16> attend(EmulatedCard& card, const AttentionProblem& problem,
+std::vector<Bf16> attend(EmulatedDevice& card, const AttentionProblem& problem,
                          const std::vector<double>& frequencies, std::int64_t mostPartials = kAllAtOnce) {
   const SplitPlan plan = cuda::planSplit(problem.runs(), problem.rows(), problem.shape().group, mostPartials);
   const auto queries = card.upload(problem.queries());
@@ -62,7 +62,7 @@ std::vector<Bf16> attend(EmulatedCard& card, const AttentionProblem& problem,
   return card.download(out);
 }
 
-std::vector<Bf16> attend(EmulatedCard& card, const AttentionProblem& problem,
+std::vector<Bf16> attend(EmulatedDevice& card, const AttentionProblem& problem,
                          std::int64_t mostPartials = kAllAtOnce) {
   return attend(card, problem, problem.frequencies(), mostPartials);
 }
@@ -108,7 +108,7 @@ class TestCudaSplitAttention : public QObject {
   }
   void equalsReference() {
     QFETCH(ProblemShape, shape);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed);
     AttentionProblem problem(card, shape, random);
     const ProblemResult expected = problem.reference();
@@ -139,7 +139,7 @@ class TestCudaSplitAttention : public QObject {
     QFETCH(int, keys);
     QFETCH(int, group);
     QFETCH(int, window);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 2);
     AttentionProblem problem(card,
                              {.rows = 20,
@@ -173,7 +173,7 @@ class TestCudaSplitAttention : public QObject {
   }
   void keysWithoutWeightChangeNothing() {
     QFETCH(int, count);
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 3);
     AttentionProblem problem(
         card, {.rows = 5, .keys = 1300, .segments = 1, .keyHeads = 1, .group = 2, .headSize = 32}, random);
@@ -209,7 +209,7 @@ class TestCudaSplitAttention : public QObject {
   }
 
   void rowsWithoutKeysGiveZero() {
-    EmulatedCard card;
+    EmulatedDevice card;
     Random random(m_seed + 4);
     AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
     problem.runs().front().keys.clear();
@@ -218,7 +218,7 @@ class TestCudaSplitAttention : public QObject {
   }
 
   void shapesThatItDoesNotHaveAreFailures() {
-    EmulatedCard card;
+    EmulatedDevice card;
     cuda::SplitAttentionArguments arguments;
     arguments.rows = {.queryHeads = 4, .pool = {.isFloat = true, .heads = 2, .headSize = 64}};
     QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendSplit(card.stream, arguments));

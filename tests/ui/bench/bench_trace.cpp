@@ -203,7 +203,7 @@ void openAndShow(const std::filesystem::path& path, const test::Recorded& record
   input.paths = recorded.paths;
   // As the window keeps them.
   input.identities = std::make_shared<const ui::SegmentIdentities>(
-      ui::SegmentBook().read(*input.document, *input.trace, input.paths));
+      ui::SegmentRecords().read(*input.document, *input.trace, input.paths));
   showAll(input);
   std::printf("20 documents\n");
   showAll(test::twentyDocuments());

@@ -223,8 +223,8 @@ void TestProblems::forecastsThePool() {
 
 void TestProblems::tellsOfTheDevice() {
   const std::vector<compute::Device> devices = {
-      {.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
-      {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}};
+      {.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .reason = {}},
+      {.name = "cuda", .description = {}, .memoryBytes = 0, .reason = "no driver"}};
   ProblemContext context;
   context.devices = &devices;
   Document document = documentOf(kPlain);

@@ -128,7 +128,7 @@ class TestCanvasCore : public QObject {
 
   void compare(const CanvasCore& core, const CanvasScene& scene) const {
     const auto layout = tidyLayout(core.document());
-    SegmentBook book;
+    SegmentRecords book;
     const TraceStore none;
     const ViewInput* shown = core.input();
     const SegmentIdentities identities = shown == nullptr

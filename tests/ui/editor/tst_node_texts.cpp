@@ -61,7 +61,7 @@ class TestNodeTexts : public QObject {
     for (double height = 30; height <= 120; ++height) {
       NodeLook look;
       look.rect = {.x = 0, .y = 0, .width = 180, .height = height};
-      const CardPlan plan(look, 1);
+      const NodeCardPlan plan(look, 1);
       const double bottom =
           plan.shareTop + kShareRise + metrics.tightBoundingRect(QStringLiteral("0")).height();
       QVERIFY2(height - bottom >= 4,
@@ -76,7 +76,7 @@ class TestNodeTexts : public QObject {
       NodeLook look;
       look.rect = {.x = 0, .y = 0, .width = 180, .height = height};
       look.text = QStringLiteral("Where does Priya live?");
-      const CardPlan plan(look, 1);
+      const NodeCardPlan plan(look, 1);
       const NodeTexts texts = makeNodeTexts(look, {}, nullptr, CanvasStyle(Theme()), 1);
       QVERIFY2(!texts.body.empty(), qPrintable(QString::number(height)));
       const double baseline = plan.bodyTop + metrics.ascent();
@@ -101,7 +101,7 @@ class TestNodeTexts : public QObject {
     const NodeLook look = generateOf(frozen);
     const double scale = textScale(zoom);
     const NodeTexts texts = makeNodeTexts(look, {}, nullptr, CanvasStyle(Theme()), scale);
-    const CardPlan plan(look, scale);
+    const NodeCardPlan plan(look, scale);
     QVERIFY(static_cast<int>(texts.body.size()) <= plan.bodyLines);
     if (frozen > 1) QVERIFY(texts.state.text.startsWith(QStringLiteral("%1 fro").arg(frozen)));
   }

@@ -8,11 +8,11 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
-#include "ui/lessons/figure_picker.h"
 #include "ui/lessons/lesson_actions.h"
 #include "ui/lessons/lesson_course.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
+#include "ui/lessons/metric_picker.h"
 #include "ui/lessons/recording_file.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
@@ -82,13 +82,13 @@ class TestLessonRecorder : public QObject {
   }
   /// Chooses from the list that stands open by its keys: what is typed, then Return.
   bool pick(const char* typed, int comparison = 0) {
-    auto* picker = panel()->findChild<FigurePicker*>();
+    auto* picker = panel()->findChild<MetricPicker*>();
     if (picker == nullptr || !picker->isVisible()) return false;
     QTest::keyClicks(picker->findChild<QLineEdit*>(), QString::fromLatin1(typed));
     auto* said = picker->findChild<QListWidget*>();
     if (said->isVisible()) said->setCurrentRow(comparison);
     QTest::keyClick(picker, Qt::Key_Return);
-    return QTest::qWaitFor([this] { return panel()->findChild<FigurePicker*>() == nullptr; });
+    return QTest::qWaitFor([this] { return panel()->findChild<MetricPicker*>() == nullptr; });
   }
   void press(QWidget* button) {
     button->setFocus();

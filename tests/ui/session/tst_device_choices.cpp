@@ -45,7 +45,7 @@ class TestDeviceChoices : public QObject {
     Devices known = test::twoCards().devices();
     QCOMPARE(linesOf(&known, "cuda:7").back(),
              QStringLiteral("cuda:7|cuda:7: cannot be used, there is none of this name *"));
-    known[1].obstacle = "no driver";
+    known[1].reason = "no driver";
     QCOMPARE(linesOf(&known, "auto").size(), 3);
     QCOMPARE(linesOf(&known, "cuda:0").back(), QStringLiteral("cuda:0|cuda:0: cannot be used, no driver *"));
     QCOMPARE(linesOf(&known, "cuda").back(),

@@ -6,8 +6,8 @@
 #include "engine/run/run_result.h"
 #include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
-#include "engine/workbench/service/work.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/service/job_context.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/session/engine_host.h"
@@ -66,7 +66,7 @@ bool submitRun(EngineHost& host, RunRequest request, std::uint32_t tab = kTab) {
 
 /// Runs to the end and gives the events since the last call.
 std::vector<trace::Event> runToEnd(EngineHost& host, RunRequest request, QString* error = nullptr) {
-  QSignalSpy ended(&host, &EngineHost::workEnded);
+  QSignalSpy ended(&host, &EngineHost::jobEnded);
   if (!submitRun(host, std::move(request)) || !ended.wait(kPatience)) return {};
   if (error != nullptr) *error = ended.front().front().toString();
   std::vector<trace::Event> events;
@@ -139,8 +139,8 @@ class TestEngineHost : public QObject {
   void aTabRunsBesideWhatItMeasures() {
     EngineHost host{test::cpuBackends()};
     const auto measuring = [](std::uint32_t tab) {
-      return EngineJob{.work = std::make_shared<workbench::FunctionWork>(
-                           [](workbench::Workplace&, const std::stop_token& stop) {
+      return EngineJob{.work = std::make_shared<workbench::FunctionJob>(
+                           [](workbench::JobContext&, const std::stop_token& stop) {
                              while (!stop.stop_requested())
                                std::this_thread::sleep_for(std::chrono::milliseconds(1));
                            }),
@@ -173,15 +173,15 @@ class TestEngineHost : public QObject {
   void whatGivesWayLeavesOtherKinds() {
     EngineHost host{test::cpuBackends()};
     std::promise<void> gate;
-    QVERIFY(host.submit({.work = std::make_shared<workbench::FunctionWork>(
-                             [opened = gate.get_future().share()](workbench::Workplace&,
+    QVERIFY(host.submit({.work = std::make_shared<workbench::FunctionJob>(
+                             [opened = gate.get_future().share()](workbench::JobContext&,
                                                                   const std::stop_token&) { opened.wait(); }),
                          .tab = kTab}));
-    std::map<int, workbench::WorkState> states;
+    std::map<int, workbench::JobState> states;
     const auto submit = [&](int number, std::uint32_t aside) {
-      host.submit({.work = std::make_shared<workbench::FunctionWork>(
-                       [](workbench::Workplace&, const std::stop_token&) {}),
-                   .changed = [&states, number](workbench::WorkState state,
+      host.submit({.work = std::make_shared<workbench::FunctionJob>(
+                       [](workbench::JobContext&, const std::stop_token&) {}),
+                   .changed = [&states, number](workbench::JobState state,
                                                 const QString&) { states[number] = state; },
                    .givesWay = true,
                    .aside = aside});
@@ -190,9 +190,9 @@ class TestEngineHost : public QObject {
     submit(2, 1);
     submit(3, 1);
     gate.set_value();
-    QTRY_VERIFY_WITH_TIMEOUT(states.size() == 3 && states[3] == workbench::WorkState::Finished, kPatience);
-    QCOMPARE(states[1], workbench::WorkState::Finished);
-    QCOMPARE(states[2], workbench::WorkState::Stopped);
+    QTRY_VERIFY_WITH_TIMEOUT(states.size() == 3 && states[3] == workbench::JobState::Finished, kPatience);
+    QCOMPARE(states[1], workbench::JobState::Finished);
+    QCOMPARE(states[2], workbench::JobState::Stopped);
   }
 
   void keepsItsCacheFromRunToRun() {
@@ -250,7 +250,7 @@ class TestEngineHost : public QObject {
 
   void replaysAnAnswerOnRequest() {
     EngineHost host{test::cpuBackends()};
-    QSignalSpy ended(&host, &EngineHost::workEnded);
+    QSignalSpy ended(&host, &EngineHost::jobEnded);
     run::FinishedReply reply;
     std::int32_t layer = 0;
     const auto submit = [&] {
@@ -297,7 +297,7 @@ class TestEngineHost : public QObject {
   /// While the model is loaded for a run, that run is in progress: it is the only one, and can be stopped.
   void loadingForARunIsPartOfIt() {
     EngineHost host{test::cpuBackends()};
-    QSignalSpy ended(&host, &EngineHost::workEnded);
+    QSignalSpy ended(&host, &EngineHost::jobEnded);
     int loads = 0;
     EngineState before = EngineState::Idle;
     QList<bool> taken;
@@ -326,7 +326,7 @@ class TestEngineHost : public QObject {
 
   void aRunIsStoppedWhileItsModelIsLoaded() {
     EngineHost host{test::cpuBackends()};
-    QSignalSpy ended(&host, &EngineHost::workEnded);
+    QSignalSpy ended(&host, &EngineHost::jobEnded);
     connect(&host, &EngineHost::stateChanged, &host, [&] {
       if (host.state() == EngineState::Loading) host.stop(kTab);
     });
@@ -345,11 +345,11 @@ class TestEngineHost : public QObject {
   void carriesOutWorksOfAnyKind() {
     EngineHost host{test::cpuBackends()};
     const auto work = [](std::function<void(const std::stop_token&)> part) {
-      return std::make_shared<workbench::FunctionWork>(
-          [part = std::move(part)](workbench::Workplace&, const std::stop_token& stop) { part(stop); });
+      return std::make_shared<workbench::FunctionJob>(
+          [part = std::move(part)](workbench::JobContext&, const std::stop_token& stop) { part(stop); });
     };
     QStringList answers;
-    const auto changed = [&answers](workbench::WorkState state, const QString& problem) {
+    const auto changed = [&answers](workbench::JobState state, const QString& problem) {
       if (workbench::hasEnded(state)) answers += problem;
     };
     const auto untilStopped = [](const std::stop_token& stop) {
@@ -382,7 +382,7 @@ class TestEngineHost : public QObject {
   void runsOfTabsGoOnBesideEachOther() {
     EngineHost host{test::cpuBackends()};
     std::map<std::uint32_t, int> ended;
-    connect(&host, &EngineHost::workEnded, &host,
+    connect(&host, &EngineHost::jobEnded, &host,
             [&ended](const QString&, std::uint32_t tab) { ++ended[tab]; });
     runToEnd(host, requestFor(QStringLiteral("chat.json")));
     ended.clear();
@@ -420,7 +420,7 @@ class TestEngineHost : public QObject {
     QCOMPARE(host.startRecording(path, folder.filePath(QStringLiteral("side"))), QString());
     std::map<std::uint32_t, int> ended;
     QStringList problems;
-    connect(&host, &EngineHost::workEnded, &host, [&](const QString& problem, std::uint32_t tab) {
+    connect(&host, &EngineHost::jobEnded, &host, [&](const QString& problem, std::uint32_t tab) {
       ++ended[tab];
       if (!problem.isEmpty()) problems += problem;
     });
@@ -441,8 +441,8 @@ class TestEngineHost : public QObject {
         }
       }
       host.submit(
-          {.work = std::make_shared<workbench::FunctionWork>(
-               [](workbench::Workplace& place, const std::stop_token&) { place.openSession().dumpPool(); }),
+          {.work = std::make_shared<workbench::FunctionJob>(
+               [](workbench::JobContext& place, const std::stop_token&) { place.openSession().dumpPool(); }),
            .givesWay = true});
       if (round == 1) host.clearCache();
       if (round == 2) host.findDevices();
@@ -463,20 +463,20 @@ class TestEngineHost : public QObject {
   /// What is forecast gives way to what a person asks for.
   void givesWay() {
     EngineHost host{test::cpuBackends()};
-    workbench::WorkState state = workbench::WorkState::Waiting;
-    QSignalSpy ended(&host, &EngineHost::workEnded);
-    QVERIFY(host.submit({.work = std::make_shared<workbench::FunctionWork>(
-                             [](workbench::Workplace&, const std::stop_token& stop) {
+    workbench::JobState state = workbench::JobState::Waiting;
+    QSignalSpy ended(&host, &EngineHost::jobEnded);
+    QVERIFY(host.submit({.work = std::make_shared<workbench::FunctionJob>(
+                             [](workbench::JobContext&, const std::stop_token& stop) {
                                while (!stop.stop_requested())
                                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
                              }),
-                         .changed = [&state](workbench::WorkState now, const QString&) { state = now; },
+                         .changed = [&state](workbench::JobState now, const QString&) { state = now; },
                          .givesWay = true}));
-    QTRY_COMPARE_WITH_TIMEOUT(state, workbench::WorkState::Working, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(state, workbench::JobState::Working, kPatience);
     QVERIFY(!host.isBusy());
     QCOMPARE(host.state(), EngineState::Idle);
     QVERIFY(submitRun(host, requestFor(QStringLiteral("chat.json"))));
-    QTRY_COMPARE_WITH_TIMEOUT(state, workbench::WorkState::Stopped, kPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(state, workbench::JobState::Stopped, kPatience);
     QVERIFY(ended.count() == 1 || ended.wait(kPatience));
     QCOMPARE(ended.front().at(1).toUInt(), kTab);
   }
@@ -506,7 +506,7 @@ class TestEngineHost : public QObject {
   void stops() {
     EngineHost host{test::cpuBackends()};
     runToEnd(host, requestFor(QStringLiteral("chat.json")));  // the model is there from now on
-    QSignalSpy ended(&host, &EngineHost::workEnded);
+    QSignalSpy ended(&host, &EngineHost::jobEnded);
     QVERIFY(submitRun(host, longRequest()));
     QVERIFY(!submitRun(host, longRequest()));  // one at a time
     std::vector<trace::Event> events;

@@ -79,7 +79,7 @@ struct Bench {
     request.settings = shown->settings;
     request.plan = *prediction.plan;
     request.queryJson = prediction.queryJson;
-    QSignalSpy ended(&host, &EngineHost::workEnded);
+    QSignalSpy ended(&host, &EngineHost::jobEnded);
     if (!host.submit({.work = runWork(std::move(request)), .tab = kTab}) || !ended.wait(kPatience)) return {};
     std::vector<trace::Event> events;
     host.drain(events);

@@ -6,9 +6,9 @@
 #include "engine/trace/event_fields.h"
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/run_work.h"
-#include "engine/workbench/service/work_service.h"
-#include "engine/workbench/service/workplace.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/service/job_service.h"
+#include "engine/workbench/service/run_job.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 #include "ui/session/run_history.h"
@@ -86,7 +86,7 @@ std::shared_ptr<const plan::Plan> planOf(const std::string& document) {
 }
 
 /// Keeps the events of the session.
-class Listener final : public workbench::WorkplaceWatcher {
+class Listener final : public workbench::JobContextWatcher {
  public:
   void sessionOpens(const std::shared_ptr<trace::Recorder>& opened) override { recorder = opened; }
   std::shared_ptr<trace::Recorder> recorder;
@@ -98,26 +98,26 @@ std::shared_ptr<const TraceStore> runsAtOnce(const std::vector<std::string>& doc
   settings.threads = 1;
   settings.blockCount = 16;
   Listener listener;
-  workbench::WorkService service(test::cpuBackends(), listener);
+  workbench::JobService service(test::cpuBackends(), listener);
   std::promise<void> gate;
-  service.submit(std::make_shared<workbench::FunctionWork>(
-      [opened = gate.get_future().share()](workbench::Workplace&, const std::stop_token&) {
+  service.submit(std::make_shared<workbench::FunctionJob>(
+      [opened = gate.get_future().share()](workbench::JobContext&, const std::stop_token&) {
         opened.wait();
       }));
-  std::vector<workbench::WorkHandle> handles;
+  std::vector<workbench::JobHandle> handles;
   for (const std::string& document : documents) {
-    handles.push_back(service.submit(std::make_shared<workbench::RunWork>(
-        settings, workbench::RunWork::Preparation{
-                      .prepare = [document, settings](workbench::Workplace& place, const retrieve::Watch&) {
-                        workbench::RunWork::Prepared prepared{.plan = planOf(document),
-                                                              .options = workbench::runOptionsOf(settings)};
+    handles.push_back(service.submit(std::make_shared<workbench::RunJob>(
+        settings, workbench::RunJob::Preparation{
+                      .prepare = [document, settings](workbench::JobContext& place, const retrieve::Watch&) {
+                        workbench::RunJob::Prepared prepared{.plan = planOf(document),
+                                                             .options = workbench::runOptionsOf(settings)};
                         prepared.options.queryJson = R"({"user":")" + document + R"("})";
                         prepared.options.observedLayers = {place.model()->config.layers - 1};
                         return prepared;
                       }})));
   }
   gate.set_value();
-  for (const workbench::WorkHandle& handle : handles) handle.wait();
+  for (const workbench::JobHandle& handle : handles) handle.wait();
   auto store = std::make_shared<TraceStore>();
   std::vector<trace::Event> events;
   listener.recorder->drain(events);

@@ -59,7 +59,7 @@ class Story {
     send(id, trace::RunStarted{.queryJson = query::writeCanonical(query), .policy = "spans", .seed = 0});
     return id;
   }
-  SegmentIdentities identities() { return SegmentBook().read(m_document, m_trace, m_paths); }
+  SegmentIdentities identities() { return SegmentRecords().read(m_document, m_trace, m_paths); }
   /// "1 2 3": the numbers of the documents as they stand.
   QString numbers() {
     const SegmentIdentities all = identities();
@@ -126,7 +126,7 @@ class TestSegmentIdentities : public QObject {
     repeat.generate.input = query::Node{plus};
     const Document document = document::fromQuery({repeat});
     const TraceStore trace;
-    const SegmentIdentities all = SegmentBook().read(document, trace, {});
+    const SegmentIdentities all = SegmentRecords().read(document, trace, {});
     std::set<std::size_t> hues;
     std::size_t wanted = 0;
     for (const NodeId id : document.ids()) {
@@ -206,7 +206,7 @@ class TestSegmentIdentities : public QObject {
         .settings = {.model = "m", .maxTokens = {}, .temperature = {}}, .input = query::Node{cross}}});
     const TraceStore trace;
     const auto hues = [&] {
-      const SegmentIdentities identities = SegmentBook().read(document, trace, {});
+      const SegmentIdentities identities = SegmentRecords().read(document, trace, {});
       std::map<NodeId, std::size_t> found;
       for (const NodeId id : document.ids()) {
         const SegmentIdentity* identity = identities.ofNode(id);
@@ -231,10 +231,10 @@ class TestSegmentIdentities : public QObject {
         document::fromQuery(ragOf({"new", "z"})), document::fromQuery(ragOf({"x", "y"}))};
     const TraceStore trace;
     const std::map<RunId, document::NodePaths> none;
-    std::vector<SegmentBook::Open> open;
+    std::vector<SegmentRecords::Open> open;
     for (const Document& each : tabs) open.push_back({.document = &each, .paths = &none});
     const auto numbersIn = [&](std::size_t tab) {
-      const SegmentIdentities all = SegmentBook().read(open, tab, trace);
+      const SegmentIdentities all = SegmentRecords().read(open, tab, trace);
       const Document& document = tabs[tab];
       QStringList text;
       for (const NodeId id : document.ids()) {

@@ -2,7 +2,7 @@
 // What this window has sent to servers, as the simulators of their caches get it.
 #include "engine/trace/replay.h"
 #include "tests/support/test_program.h"
-#include "ui/session/twin_asker.h"
+#include "ui/session/simulator_asker.h"
 
 #include <QObject>
 #include <QTest>

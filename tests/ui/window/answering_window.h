@@ -36,7 +36,7 @@ class AnsweringWindow {
 
   /// Performs a command that has the engine work, and waits for its end. Returns what went wrong, in words.
   QString perform(const QString& command) const {
-    QSignalSpy ended(&workspace(), &ui::Workspace::workEnded);
+    QSignalSpy ended(&workspace(), &ui::Workspace::jobEnded);
     window().perform(command);
     if (ended.isEmpty() && !ended.wait(kPatience)) return QStringLiteral("it did not end");
     return ended.front().front().toString();

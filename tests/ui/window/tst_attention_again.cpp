@@ -57,7 +57,7 @@ class TestAttentionAgain : public QObject {
   }
 
   void press() {
-    QSignalSpy computed(&m_window->workspace(), &Workspace::workEnded);
+    QSignalSpy computed(&m_window->workspace(), &Workspace::jobEnded);
     QTRY_VERIFY(button().isVisible() && button().isEnabled());
     QTest::mouseClick(&button(), Qt::LeftButton);
     QVERIFY(offered().contains(QStringLiteral("replayed over the cached blocks")));
@@ -110,7 +110,7 @@ class TestAttentionAgain : public QObject {
     press();
     const AttentionModel& model = m_view->model();
     QCOMPARE(measured(), model.rows.size() * static_cast<std::size_t>(model.segments[1].columns));
-    QVERIFY(model.computedAgain);
+    QVERIFY(model.recomputed);
     QVERIFY2(offered().startsWith(QStringLiteral("Layer 4, head 2 was computed again after the run, over ")),
              qPrintable(offered()));
     QVERIFY(!button().isVisible());
@@ -137,7 +137,7 @@ class TestAttentionAgain : public QObject {
     run();
     choose(0, std::nullopt);
     QTRY_VERIFY(command().isEnabled());
-    QSignalSpy computed(&m_window->workspace(), &Workspace::workEnded);
+    QSignalSpy computed(&m_window->workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("run.attention"));
     QVERIFY(computed.wait(test::kPatience));
     QTRY_VERIFY2(offered().startsWith(QStringLiteral("Layer 0, all heads was computed again")),
@@ -197,7 +197,7 @@ class TestAttentionAgain : public QObject {
       QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
       workspace.model()->change(QStringLiteral("Blocks"),
                                 [](document::Document& document) { document.settings.blockSize = 8; });
-      QSignalSpy ended(&workspace, &Workspace::workEnded);
+      QSignalSpy ended(&workspace, &Workspace::jobEnded);
       m_window->perform(QStringLiteral("run.run"));
       QVERIFY(ended.wait(test::kPatience));
       workspace.setCurrent(workspace.documents().front().get());
@@ -215,7 +215,7 @@ class TestAttentionAgain : public QObject {
       constexpr int kMostRuns = 50;
       bool isSeen = false;
       for (int i = 0; i < kMostRuns && !isSeen; ++i) {
-        QSignalSpy ended(&workspace, &Workspace::workEnded);
+        QSignalSpy ended(&workspace, &Workspace::jobEnded);
         m_window->perform(QStringLiteral("run.run"));
         workspace.select(shown);
         QTRY_VERIFY((isSeen = offered().contains(words)) || !ended.isEmpty());
@@ -225,7 +225,7 @@ class TestAttentionAgain : public QObject {
       QVERIFY2(isSeen, qPrintable(offered()));
       return;
     } else if (which == 4) {
-      QSignalSpy computed(&workspace, &Workspace::workEnded);
+      QSignalSpy computed(&workspace, &Workspace::jobEnded);
       QTRY_VERIFY(button().isEnabled());
       QTest::mouseClick(&button(), Qt::LeftButton);
       choose(1, 1);
@@ -249,7 +249,7 @@ class TestAttentionAgain : public QObject {
   void stopLeavesTheOffer() {
     run();
     choose(kLayer, 2);
-    QSignalSpy computed(&m_window->workspace(), &Workspace::workEnded);
+    QSignalSpy computed(&m_window->workspace(), &Workspace::jobEnded);
     QTRY_VERIFY(button().isEnabled());
     QTest::mouseClick(&button(), Qt::LeftButton);
     QTest::mouseClick(&button(), Qt::LeftButton);  // it says Stop

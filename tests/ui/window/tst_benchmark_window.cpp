@@ -82,7 +82,7 @@ class TestBenchmarkWindow : public QObject {
 
   void aQueryIsMeasuredAndKeptWithItsTab() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
-    QSignalSpy ended(&workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
     QTRY_VERIFY(hasShownRuns(1));
@@ -136,7 +136,7 @@ class TestBenchmarkWindow : public QObject {
                          [&](const QLabel* label) { return label->text().contains(words); });
     };
     QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("not known before a first answer")), kPatience);
-    QSignalSpy ended(&workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
     QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("Takes ")), kPatience);
@@ -163,10 +163,10 @@ class TestBenchmarkWindow : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(workspace().input().benchmark && !workspace().input().benchmark->turns.empty(),
                              kPatience);
     // Meanwhile nothing else is measured.
-    QVERIFY(!startBenchmark(workspace(), BenchmarkWish()).isEmpty());
+    QVERIFY(!startBenchmark(workspace(), BenchmarkRequest()).isEmpty());
     m_window->perform(QStringLiteral("run.stop"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(workspace().input().benchmark->state, workbench::WorkState::Stopped);
+    QCOMPARE(workspace().input().benchmark->state, workbench::JobState::Stopped);
     QVERIFY(!workspace().input().benchmark->turns.empty());
   }
 
@@ -191,7 +191,7 @@ class TestBenchmarkWindow : public QObject {
     QTest::mouseClick(view().findChild<QPushButton*>(), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(hasShownRuns(2), kPatience);
-    QCOMPARE(workspace().input().benchmark->state, workbench::WorkState::Stopped);
+    QCOMPARE(workspace().input().benchmark->state, workbench::JobState::Stopped);
   }
 
   void retrievalIsDoneFirst() {
@@ -200,7 +200,7 @@ class TestBenchmarkWindow : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
     QCOMPARE(benchmark->problem, std::string());
-    QCOMPARE(benchmark->state, workbench::WorkState::Finished);
+    QCOMPARE(benchmark->state, workbench::JobState::Finished);
     const experiment::RepeatTurn& turn = benchmark->turns.front();
     const auto& cold = *turn[static_cast<std::size_t>(experiment::RunCase::Cold)];
     const auto& swapped = *turn[static_cast<std::size_t>(experiment::RunCase::Swapped)];

@@ -110,7 +110,7 @@ bool record(MainWindow& window, const QDir& folder) {
   if (!window.traces().recordTo(folder.filePath(QStringLiteral("a.trace")))) return false;
   window.perform(QStringLiteral("learn.record"));
   if (window.lessons().recording().recorder() == nullptr) return false;
-  QObject::connect(&window.workspace(), &Workspace::workEnded, &window, [&window](const QString& problem) {
+  QObject::connect(&window.workspace(), &Workspace::jobEnded, &window, [&window](const QString& problem) {
     if (!problem.isEmpty()) return;
     tell("ran " + std::to_string(window.lessons().recording().recorder()->runs()));
     QTimer::singleShot(20, &window, [&window] { window.perform(QStringLiteral("run.run")); });

@@ -72,11 +72,12 @@ class TestExperimentsPage : public QObject {
   void runsAndDraws() {
     m_view->choose(QStringLiteral("rag"));
     QVERIFY(m_view->csv().isEmpty());
-    m_view->setWish({.experiment = "rag", .values = {{"documents", "1,2"}, {"words", "12"}}, .repeats = 2});
+    m_view->setRequest(
+        {.experiment = "rag", .values = {{"documents", "1,2"}, {"words", "12"}}, .repeats = 2});
     QVERIFY(m_view->runButton().isEnabled());
     QTest::keyClick(m_view->field(QStringLiteral("documents")), Qt::Key_Return);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, workbench::WorkState::Finished);
+    QCOMPARE(run()->state, workbench::JobState::Finished);
     const ExperimentsModel& model = m_view->model();
     QTRY_COMPARE(model.rows.size(), run()->result.points.size());
     const auto* chart = shown<experiment::LineChart>();
@@ -90,13 +91,13 @@ class TestExperimentsPage : public QObject {
 
   /// Heat maps of two axes, read cell by cell with the keyboard.
   void mapsAreRead() {
-    m_view->setWish(
+    m_view->setRequest(
         {.experiment = "depth",
          .values = {{"hay", "10,20"}, {"portions", "0,2"}, {"depths", "0,100"}, {"documents", "4"}},
          .repeats = 2});
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, workbench::WorkState::Finished);
+    QCOMPARE(run()->state, workbench::JobState::Finished);
     QTRY_VERIFY(shown<experiment::HeatChart>() != nullptr);
     QCOMPARE(shown<experiment::HeatChart>()->panels.size(), std::size_t{2});
     CellChart& map = m_view->heatMap();
@@ -120,9 +121,9 @@ class TestExperimentsPage : public QObject {
 
   /// Whatever was measured can be drawn as lines, as a map, and as how its samples are spread.
   void everyChartIsThere() {
-    m_view->setWish({.experiment = "fidelity",
-                     .values = {{"documents", "3,5"}, {"policies", "spans,prefix"}},
-                     .repeats = 2});
+    m_view->setRequest({.experiment = "fidelity",
+                        .values = {{"documents", "3,5"}, {"policies", "spans,prefix"}},
+                        .repeats = 2});
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QTRY_VERIFY(shown<experiment::LineChart>() != nullptr);
@@ -147,8 +148,8 @@ class TestExperimentsPage : public QObject {
   void loadingIsRemembered() {
     m_window->perform(QStringLiteral("run.experiment:load;tokens=32;repeats=2"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, workbench::WorkState::Finished);
-    QCOMPARE(m_view->wish().experiment, std::string("load"));
+    QCOMPARE(run()->state, workbench::JobState::Finished);
+    QCOMPARE(m_view->request().experiment, std::string("load"));
     QCOMPARE(m_view->field(QStringLiteral("tokens"))->text(), QStringLiteral("32"));
     const auto loads = m_window->workspace().input().loads;
     QCOMPARE(loads->byModel.size(), std::size_t{1});
@@ -160,20 +161,20 @@ class TestExperimentsPage : public QObject {
   }
 
   void isStopped() {
-    m_view->setWish({.experiment = "accuracy", .values = {}, .repeats = 1000});
+    m_view->setRequest({.experiment = "accuracy", .values = {}, .repeats = 1000});
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(run() && run()->result.done > 0, kPatience);
     QTRY_COMPARE(m_view->runButton().text(), QStringLiteral("Stop"));
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, workbench::WorkState::Stopped);
+    QCOMPARE(run()->state, workbench::JobState::Stopped);
     QTRY_VERIFY(!m_view->model().rows.empty());
     QVERIFY(m_view->model().remarks.front().startsWith(QStringLiteral("Stopped")));
   }
 
   /// A run that is asked for meanwhile says that it waits for a step, and has ended before the experiment.
   void runsPass() {
-    m_view->setWish({.experiment = "accuracy", .values = {}, .repeats = 1000});
+    m_view->setRequest({.experiment = "accuracy", .values = {}, .repeats = 1000});
     m_view->runButton().click();
     Workspace& workspace = m_window->workspace();
     const std::uint32_t tab = workspace.current()->id;
@@ -287,9 +288,9 @@ class TestExperimentsPage : public QObject {
       followed();
     }
     // With what was measured, there are choices of how it is drawn.
-    m_view->setWish({.experiment = "rag",
-                     .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
-                     .repeats = 1});
+    m_view->setRequest({.experiment = "rag",
+                        .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
+                        .repeats = 1});
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QTRY_VERIFY(!m_view->model().rows.empty());
@@ -312,9 +313,9 @@ class TestExperimentsPage : public QObject {
     m_window->resize(width, 900);
     m_view->choose(QStringLiteral("rag"));
     if (isMeasured) {
-      m_view->setWish({.experiment = "rag",
-                       .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
-                       .repeats = 1});
+      m_view->setRequest({.experiment = "rag",
+                          .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
+                          .repeats = 1});
       m_view->runButton().click();
       QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
       QTRY_VERIFY(!m_view->model().rows.empty());
@@ -368,12 +369,12 @@ class TestExperimentsPage : public QObject {
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QCOMPARE(run()->problem, QString());
-    const experiment::ExperimentWish wish = run()->result.wish;
-    QVERIFY(wish.own != nullptr);
-    const std::size_t found = wish.own->count();
+    const experiment::ExperimentRequest request = run()->result.request;
+    QVERIFY(request.own != nullptr);
+    const std::size_t found = request.own->count();
     QVERIFY(found > 1);
-    QVERIFY2(wish.values.at("documents").ends_with("," + std::to_string(found)),
-             wish.values.at("documents").c_str());
+    QVERIFY2(request.values.at("documents").ends_with("," + std::to_string(found)),
+             request.values.at("documents").c_str());
     QVERIFY(run()->result.points.size() >= 4);
     QTRY_VERIFY2(m_view->model().setup.contains(QStringLiteral("documents of “") +
                                                 m_window->workspace().current()->model->title()),
@@ -416,8 +417,8 @@ class TestExperimentsPage : public QObject {
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QCOMPARE(run()->problem, QString());
-    QCOMPARE(run()->result.wish.expected, std::string("a; b"));
-    QVERIFY(run()->result.wish.own != nullptr);
+    QCOMPARE(run()->result.request.expected, std::string("a; b"));
+    QVERIFY(run()->result.request.own != nullptr);
     QTRY_VERIFY(m_view->model().setup.contains(QStringLiteral("expected answer “a; b”")));
     // Chosen again, it is as it was left.
     m_view->choose(QStringLiteral("rag"));
@@ -441,14 +442,14 @@ class TestExperimentsPage : public QObject {
   /// Before it starts, and what is left while it runs; both from tokens and the pace of the model.
   void saysHowLongItTakes() {
     m_view->choose(QStringLiteral("accuracy"));
-    m_view->setWish({.experiment = "accuracy", .values = {{"policies", "spans"}}, .repeats = 40});
+    m_view->setRequest({.experiment = "accuracy", .values = {{"policies", "spans"}}, .repeats = 40});
     QTRY_VERIFY_WITH_TIMEOUT(m_view->said().startsWith(QStringLiteral("How long it takes")), kPatience);
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(m_view->said().contains(QStringLiteral(" left")), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(m_view->said().startsWith(QStringLiteral("Takes ")), kPatience);
     // Another wish is counted anew, in the same place.
-    m_view->setWish(
+    m_view->setRequest(
         {.experiment = "rag", .values = {{"documents", "1,2"}, {"policies", "spans"}}, .repeats = 1});
     QTRY_COMPARE_WITH_TIMEOUT(m_view->said(), QStringLiteral("Takes about 1 s."), kPatience);
     m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("x"));
@@ -470,20 +471,20 @@ class TestExperimentsPage : public QObject {
   }
 
   void wishesAreTexts() {
-    const experiment::ExperimentWish wish{
+    const experiment::ExperimentRequest request{
         .experiment = "rag", .values = {{"documents", "1,2"}, {"policies", "spans"}}, .repeats = 3};
-    QVERIFY(readExperimentWish(experimentWishText(wish)) == wish);
-    const experiment::ExperimentWish folder{
+    QVERIFY(readExperimentRequest(experimentRequestText(request)) == request);
+    const experiment::ExperimentRequest folder{
         .experiment = "conversation", .values = {{"folder", "/a;b%3B=c"}}, .repeats = 1};
-    QVERIFY(readExperimentWish(experimentWishText(folder)) == folder);
-    const experiment::ExperimentWish own{.experiment = "accuracy",
-                                         .values = {},
-                                         .repeats = 1,
-                                         .source = experiment::DocumentSource::Own,
-                                         .expected = "50 %; or=so"};
-    QVERIFY(readExperimentWish(experimentWishText(own)) == own);
-    QVERIFY(!readExperimentWish(QStringLiteral("nothing")));
-    QVERIFY(!readExperimentWish(QString()));
+    QVERIFY(readExperimentRequest(experimentRequestText(folder)) == folder);
+    const experiment::ExperimentRequest own{.experiment = "accuracy",
+                                            .values = {},
+                                            .repeats = 1,
+                                            .source = experiment::DocumentSource::Own,
+                                            .expected = "50 %; or=so"};
+    QVERIFY(readExperimentRequest(experimentRequestText(own)) == own);
+    QVERIFY(!readExperimentRequest(QStringLiteral("nothing")));
+    QVERIFY(!readExperimentRequest(QString()));
   }
 };
 

@@ -39,13 +39,13 @@ class TestFidelityButton : public QObject {
     const RunId before = m_view->model().answers.empty() ? 0 : answer().run;
     const auto isShown = [&] {
       return !m_view->cards().empty() && answer().run != before && answer().state == AnswerState::Finished &&
-             answer().measureObstacle.isEmpty();
+             answer().measureReason.isEmpty();
     };
     QCOMPARE(m_shown.run(isShown), QString());
   }
 
   void measure() {
-    QSignalSpy measured(&m_window->workspace(), &Workspace::workEnded);
+    QSignalSpy measured(&m_window->workspace(), &Workspace::jobEnded);
     QVERIFY(button().isVisible() && button().isEnabled());
     button().click();
     QTRY_VERIFY_WITH_TIMEOUT(!measured.isEmpty(), test::kPatience);

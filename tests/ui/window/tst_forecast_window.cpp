@@ -56,7 +56,7 @@ class TestForecastWindow : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().prediction.isPending, kPatience);
   }
   void run() {
-    QSignalSpy ended(&workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());

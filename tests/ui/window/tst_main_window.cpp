@@ -108,7 +108,7 @@ class TestMainWindow : public QObject {
     QVERIFY(!m_window->isWelcome());
     QPushButton* run = button(QStringLiteral("Run"));
     QVERIFY(run != nullptr && run->isEnabled());
-    QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&m_window->workspace(), &Workspace::jobEnded);
     QTest::mouseClick(run, Qt::LeftButton);
     waitForRun(1, ended);
     QVERIFY2(progress().runs.rbegin()->second.answer.find("Biscuit") != std::string::npos,
@@ -207,7 +207,7 @@ class TestMainWindow : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->activateWindow();
     m_window->canvas().setFocus();
-    QSignalSpy first(&m_window->workspace(), &Workspace::workEnded);
+    QSignalSpy first(&m_window->workspace(), &Workspace::jobEnded);
     QTest::keyClick(&m_window->canvas(), Qt::Key_Return, Qt::ControlModifier);
     waitForRun(1, first);
     const std::string answer = progress().runs.rbegin()->second.answer;
@@ -222,7 +222,7 @@ class TestMainWindow : public QObject {
     m_window->workspace().select(selection);
     QTest::keyClick(&m_window->canvas(), Qt::Key_Down, Qt::ControlModifier);
     QCOMPARE(m_window->workspace().model()->undoStack().count(), 1);
-    QSignalSpy second(&m_window->workspace(), &Workspace::workEnded);
+    QSignalSpy second(&m_window->workspace(), &Workspace::jobEnded);
     QTest::keyClick(&m_window->canvas(), Qt::Key_Return, Qt::ControlModifier);
     waitForRun(2, second);
     QCOMPARE(progress().runs.rbegin()->second.answer, answer);

@@ -98,7 +98,7 @@ class TestModelMenu : public QObject {
              qPrintable(small->text()));
     small->trigger();
     QCOMPARE(QString::fromStdString(window.workspace().model()->document().settings.model), snapshot);
-    QSignalSpy ended(&window.workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&window.workspace(), &Workspace::jobEnded);
     window.perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());

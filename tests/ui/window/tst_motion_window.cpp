@@ -43,7 +43,7 @@ class TestMotionWindow : public QObject {
   void whatIsPlayedReachesTheViews() {
     test::ExampleWindow<BlockTableView> shown;
     QVERIFY(shown.open("rag.json", "view.explain", "block-table"));
-    QSignalSpy ended(&shown.window().workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&shown.window().workspace(), &Workspace::jobEnded);
     shown.window().perform(QStringLiteral("run.run"));
     QVERIFY(ended.wait(60'000));
     auto* scrubber =

@@ -92,7 +92,7 @@ class TestPoliciesWindow : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.measure"));
     m_window->perform(QStringLiteral("run.policies"));
-    QSignalSpy ended(&workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
     const auto isSaid = [this] {
@@ -175,7 +175,7 @@ class TestPoliciesWindow : public QObject {
     auto* output = qobject_cast<OutputView*>(m_window->docks().dock(QStringLiteral("output"))->openView());
     const auto button = [output]() -> QToolButton& { return output->cards().front()->policiesButton(); };
     const auto run = [this] {
-      QSignalSpy ended(&workspace(), &Workspace::workEnded);
+      QSignalSpy ended(&workspace(), &Workspace::jobEnded);
       m_window->perform(QStringLiteral("run.run"));
       return !ended.isEmpty() || ended.wait(kPatience);
     };

@@ -33,7 +33,7 @@ class TestRunHint : public QObject {
     return metricPart(metric, QString::number(tokens), "prompt-tokens", QStringLiteral("83"));
   }
   void run() {
-    QSignalSpy ended(&window().workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&window().workspace(), &Workspace::jobEnded);
     window().perform(QStringLiteral("run.run"));
     QVERIFY(ended.wait(kRunPatience));
     QCOMPARE(ended.front().front().toString(), QString());

@@ -47,7 +47,7 @@ void set(Workspace& workspace, const std::function<void(document::RunSettings&)>
 
 /// The problem in words if there was one.
 QString runToEnd(Workspace& workspace) {
-  QSignalSpy ended(&workspace, &Workspace::workEnded);
+  QSignalSpy ended(&workspace, &Workspace::jobEnded);
   const QString problem = workspace.runs().start();
   if (!problem.isEmpty()) return problem;
   if (!ended.wait(kPatience)) return QStringLiteral("it did not end");
@@ -115,7 +115,7 @@ class TestServerEmbeddings : public QObject {
     const Server server{QByteArray()};
     Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "embedding"));
-    QSignalSpy ended(&workspace, &Workspace::workEnded);
+    QSignalSpy ended(&workspace, &Workspace::jobEnded);
     QCOMPARE(workspace.runs().start(), QString());
     QVERIFY(QTest::qWaitFor([&] { return server.requests() == 1; }, kPatience));
     QElapsedTimer clock;
@@ -160,7 +160,7 @@ class TestServerEmbeddings : public QObject {
     QCOMPARE(asked, QStringList{QStringLiteral("http://192.0.2.1/v1/embeddings")});
     QCOMPARE(workspace.engine().state(), EngineState::Idle);
     answer = true;
-    QSignalSpy ended(&workspace, &Workspace::workEnded);
+    QSignalSpy ended(&workspace, &Workspace::jobEnded);
     QCOMPARE(workspace.runs().start(), QString());
     workspace.engine().stop(workspace.current()->id);
     QVERIFY(ended.count() == 1 || ended.wait(kPatience));

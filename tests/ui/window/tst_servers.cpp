@@ -16,7 +16,7 @@
 #include "ui/session/model_choices.h"
 #include "ui/session/remote_request.h"
 #include "ui/session/run_list.h"
-#include "ui/session/twin_asker.h"
+#include "ui/session/simulator_asker.h"
 #include "ui/views/forecast/forecast_table.h"
 #include "ui/views/forecast/forecast_view.h"
 #include "ui/views/forecast/place_list.h"
@@ -106,7 +106,7 @@ std::unique_ptr<DocumentModel> asking() {
 
 /// Waits for the end of a run that begins. Returns what went wrong, in words.
 QString runToItsEnd(Workspace& workspace) {
-  QSignalSpy ended(&workspace, &Workspace::workEnded);
+  QSignalSpy ended(&workspace, &Workspace::jobEnded);
   const QString problem = workspace.runs().start();
   if (!problem.isEmpty()) return problem;
   if (ended.isEmpty() && !ended.wait(kServerPatience)) return QStringLiteral("it did not end");
@@ -159,7 +159,7 @@ class TestServers : public QObject {
       QVERIFY(answer.exactness.isEmpty());
       const QString facts = answerFacts(answer);
       QVERIFY2(facts.contains(metricShare("cached-tokens", 8, "prompt-tokens", 40)), qPrintable(facts));
-      QVERIFY(answer.measureObstacle.contains(QStringLiteral("server")));
+      QVERIFY(answer.measureReason.contains(QStringLiteral("server")));
     }
     // What servers cannot tell is said to be so.
     const ReportedFacts reported = workspace.input().reported;
@@ -356,7 +356,7 @@ class TestServers : public QObject {
     workspace.serverRuns().servers().put({.name = "gpu-3", .url = server.address()});
     workspace.open(judging());
     chooseServer(*workspace.model(), "gpu-3");
-    QSignalSpy ended(&workspace, &Workspace::workEnded);
+    QSignalSpy ended(&workspace, &Workspace::jobEnded);
     QCOMPARE(workspace.runs().start(), QString());
     QVERIFY(workspace.engine().isBusy(workspace.current()->id));
     QTRY_VERIFY_WITH_TIMEOUT(server.request().contains("/v1/chat/completions"), kServerPatience);
@@ -415,10 +415,10 @@ class TestServers : public QObject {
     workspace.serverRuns().readServers();
     workspace.open(asking());
     chooseServer(*workspace.model(), "gpu-3");
-    TwinAsker twins;
+    SimulatorAsker simulators;
     const auto table = [&] {
-      twins.ask(workspace.input());
-      return forecastTable(workspace.input(), Against::Present, {}, twins.newest().get());
+      simulators.ask(workspace.input());
+      return forecastTable(workspace.input(), Against::Present, {}, simulators.newest().get());
     };
     const auto shown = [&table] {
       const ForecastTable now = table();
@@ -427,7 +427,7 @@ class TestServers : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(shown().problem.contains(QStringLiteral("nothing was sent there yet")),
                              kServerPatience);
     QCOMPARE(shown().name, QStringLiteral("gpu-3"));
-    counted = static_cast<int>(twins.newest()->twins.prompts.at(0).tokens().size());
+    counted = static_cast<int>(simulators.newest()->simulators.prompts.at(0).tokens().size());
     QCOMPARE(runToItsEnd(workspace), QString());
     QTRY_COMPARE_WITH_TIMEOUT(shown().counts.cached.least, std::int64_t{counted - 1}, kServerPatience);
     const ForecastTable now = table();
@@ -444,7 +444,7 @@ class TestServers : public QObject {
   }
 
   /// Figures on nodes are those of the server that answers, or there are none: never the embedded engine's.
-  void nodesShowTheTwinOfTheirServer() {
+  void nodesShowTheSimulatorOfTheirServer() {
     std::atomic<int> counted = 0;
     Server server(countingLlama(counted));
     Workspace workspace(test::cpuBackends());
@@ -472,10 +472,10 @@ class TestServers : public QObject {
     QTest::qWait(200);
     QVERIFY(onRoot() == nullptr || onRoot()->server == QStringLiteral("gpu-3"));
 
-    TwinAsker twins;
-    twins.ask(workspace.input());
-    QTRY_VERIFY_WITH_TIMEOUT(twins.newest() != nullptr && !twins.isPending(), kServerPatience);
-    counted = static_cast<int>(twins.newest()->twins.prompts.at(0).tokens().size());
+    SimulatorAsker simulators;
+    simulators.ask(workspace.input());
+    QTRY_VERIFY_WITH_TIMEOUT(simulators.newest() != nullptr && !simulators.isPending(), kServerPatience);
+    counted = static_cast<int>(simulators.newest()->simulators.prompts.at(0).tokens().size());
     QCOMPARE(runToItsEnd(workspace), QString());
     QTRY_VERIFY_WITH_TIMEOUT(onRoot() != nullptr && onRoot()->cached.least == counted - 1, kServerPatience);
     QCOMPARE(onRoot()->server, QStringLiteral("gpu-3"));

@@ -140,7 +140,7 @@ class TestTranslation : public QObject {
     QVERIFY(QTest::qWaitForWindowExposed(&window));
     checkTexts(window);
     QVERIFY(window.openFile(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json")));
-    QSignalSpy ended(&window.workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&window.workspace(), &Workspace::jobEnded);
     window.perform(QStringLiteral("run.run"));
     QVERIFY(ended.wait(kPatience));
     for (const char* layout : {"view.author", "view.explain", "view.measure"}) {

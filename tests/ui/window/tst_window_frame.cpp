@@ -472,7 +472,7 @@ class TestWindowFrame : public QObject {
       QCOMPARE(offered(), 0);
     }
     for (int run = 0; run < 2; ++run) {
-      QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
+      QSignalSpy ended(&m_window->workspace(), &Workspace::jobEnded);
       m_window->perform(QStringLiteral("run.run"));
       QVERIFY(!ended.isEmpty() || ended.wait(60'000));
     }
@@ -628,7 +628,7 @@ class TestWindowFrame : public QObject {
   void theTimeStripGivesItsHeightBack() {
     QFETCH(const bool, isSized);
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
-    QSignalSpy ended(&m_window->workspace(), &Workspace::workEnded);
+    QSignalSpy ended(&m_window->workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("view.explain"));
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(60'000));

@@ -40,7 +40,7 @@ std::unique_ptr<DocumentModel> example(const QString& name) {
 
 /// Runs the current document to its end; the problem in words if there was one.
 QString runToEnd(Workspace& workspace, document::NodeId top = document::kNoNode) {
-  QSignalSpy ended(&workspace, &Workspace::workEnded);
+  QSignalSpy ended(&workspace, &Workspace::jobEnded);
   const RunRecords& known = *workspace.history().records();
   const RunId before = known.empty() ? 0 : known.back()->run;
   const QString problem = workspace.runs().start(top);
@@ -441,7 +441,7 @@ class TestWorkspace : public QObject {
     Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
     QStringList questions;
-    QSignalSpy ended(&workspace, &Workspace::workEnded);
+    QSignalSpy ended(&workspace, &Workspace::jobEnded);
     QCOMPARE(workspace.runs().start(document::kNoNode,
                                     [&questions](const QString& question) -> std::optional<QString> {
                                       questions += question;
@@ -536,7 +536,7 @@ class TestWorkspace : public QObject {
     model->setFilePath(folder.filePath(QStringLiteral("query.span")));
     Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
-    QSignalSpy ended(&workspace, &Workspace::workEnded);
+    QSignalSpy ended(&workspace, &Workspace::jobEnded);
     QStringList told;
     connect(&workspace.engine(), &EngineHost::stateChanged, this, [&] {
       const QString activity = workspace.engine().activity(workspace.current()->id);

@@ -213,16 +213,16 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
   if (known.withKeys >= known.tokens || (isCoarse && known.withBlocks >= known.tokens)) {
     if (!known.replayed) return offer;
     offer.text = computedText(*known.replayed, name);
-    if (!model.computedAgain) offer.text += QLatin1Char(' ') + tr("Open a column to see its blocks.");
+    if (!model.recomputed) offer.text += QLatin1Char(' ') + tr("Open a column to see its blocks.");
     return offer;
   }
   offer.choice = choice;
   offer.text = known.withBlocks < known.tokens ? tr("Blocks and tokens of %1 were not recorded.").arg(name)
                                                : tr("Tokens of %1 were not recorded.").arg(name);
-  const QString obstacle = jobObstacle(input, call);
-  offer.canCompute = obstacle.isEmpty();
-  if (!obstacle.isEmpty())
-    offer.text += QLatin1Char(' ') + obstacle;
+  const QString reason = jobReason(input, call);
+  offer.canCompute = reason.isEmpty();
+  if (!reason.isEmpty())
+    offer.text += QLatin1Char(' ') + reason;
   else if (const QString problem = jobProblem(input, call); !problem.isEmpty())
     offer.text += QLatin1Char(' ') + problem;
   return offer;

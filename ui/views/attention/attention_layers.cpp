@@ -338,7 +338,7 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
   if (scale == AttentionScale::ByRow)
     samples.push_back({Hatch::None, tr("scale: share of the max of its row, without question and answer")});
   if (scale == AttentionScale::Logarithmic) samples.push_back({Hatch::None, tr("logarithmic scale")});
-  if (model.computedAgain)
+  if (model.recomputed)
     samples.push_back({Hatch::None, tr("recomputed after the run, by replaying the answer")});
   if (model.leftOut) samples.push_back({Hatch::None, leftOutText(*model.leftOut)});
   if (!model.earlierRuns.empty()) {

@@ -333,7 +333,7 @@ class ModelMaker {
       if (!sums.add(r, *recorded, seen, choice(), column, takes)) continue;
       found = true;
       if (recorded->replayed == nullptr) continue;
-      m_model.computedAgain = true;
+      m_model.recomputed = true;
       std::copy_if(seen.begin(), seen.end(), std::back_inserter(m_model.rows[r].again), takes);
     }
     return found;

@@ -169,7 +169,7 @@ struct AttentionModel {
   std::int32_t heads = 0;
   AttentionWindow window;
   bool promptRows = false;                   ///< something was recorded of rows of the prompt
-  bool computedAgain = false;                ///< some cells were computed again after the run
+  bool recomputed = false;                   ///< some cells were computed again after the run
   std::vector<std::uint32_t> tokenSegments;  ///< segments whose single tokens were recorded, ascending
   bool singleKeys = false;         ///< attention on single keys is known for rows of the last segment
   std::vector<RunId> earlierRuns;  ///< runs that recorded pale rows, ascending

@@ -27,7 +27,7 @@ EntropyModel entropyModel(const ViewInput& input) {
   if (request == requests.end() || request->second.segments.empty()) return model;
   model.choice.request = request->first;
   const jobs::JobCall call = jobs::callOf<jobs::AttentionEntropyJob>(model.choice);
-  model.obstacle = jobObstacle(input, call);
+  model.reason = jobReason(input, call);
   model.isRunning = isRunning(input, call);
   model.problem = jobProblem(input, call);
   model.entropy = jobResult<jobs::AttentionEntropyJob>(input, model.choice);
@@ -96,7 +96,7 @@ QString AttentionEntropyView::statusText() const {
   if (m_shown.isRunning) return tr("Computing the answer's tokens again…");
   if (m_shown.entropy) return tr("Dashed: the same weight on every key.");
   if (!m_shown.problem.isEmpty()) return m_shown.problem;
-  return m_shown.obstacle.isEmpty() ? tr("The entropy of attention is not computed yet.") : m_shown.obstacle;
+  return m_shown.reason.isEmpty() ? tr("The entropy of attention is not computed yet.") : m_shown.reason;
 }
 
 Role AttentionEntropyView::statusRole() const {

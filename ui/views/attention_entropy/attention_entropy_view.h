@@ -15,12 +15,12 @@ namespace spanscope::ui {
 
 struct EntropyModel {
   jobs::EntropyChoice choice;  ///< request 0: there is no answer
-  QString obstacle;            ///< why it cannot be computed now; empty: it can
+  QString reason;              ///< why it cannot be computed now; empty: it can
   QString problem;             ///< why it failed
   bool isRunning = false;
   std::shared_ptr<const jobs::AttentionEntropy> entropy;  ///< null: not computed
 
-  bool canCompute() const { return choice.request != 0 && obstacle.isEmpty() && !isRunning && !entropy; }
+  bool canCompute() const { return choice.request != 0 && reason.isEmpty() && !isRunning && !entropy; }
 };
 EntropyModel entropyModel(const ViewInput& input);
 /// "Lowest in layer 12 with 0.42 nats, highest in layer 0 with 3.1. …"

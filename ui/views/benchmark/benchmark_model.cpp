@@ -408,9 +408,9 @@ void addStateRemarks(const Benchmark& benchmark, const document::Document& docum
                      std::vector<BenchmarkRemark>& remarks) {
   if (benchmark.subject != benchmarkSubject(document, benchmark.kind))
     warn(remarks, tr("Measured before the last edit. The query or its settings have changed."));
-  if (benchmark.state == workbench::WorkState::Failed)
+  if (benchmark.state == workbench::JobState::Failed)
     warn(remarks, tr("It stopped: %1").arg(QString::fromStdString(benchmark.problem)));
-  if (benchmark.state == workbench::WorkState::Stopped) {
+  if (benchmark.state == workbench::JobState::Stopped) {
     const bool isQuery = benchmark.kind == BenchmarkKind::Query;
     say(remarks,
         isQuery ? tr("Stopped after %1 of %2 repeats.").arg(benchmark.turns.size()).arg(benchmark.repeats)

@@ -33,7 +33,7 @@ constexpr int kLinesHeight = 200;
 }  // namespace
 
 QString BenchmarkView::introduction() const {
-  if (wish().kind == BenchmarkKind::Lengths)
+  if (request().kind == BenchmarkKind::Lengths)
     return tr(
         "Measure two generated documents, from short to long, on the model of this document. They run with "
         "an empty cache, in the same order and swapped, each time with a new question.");
@@ -59,7 +59,7 @@ void BenchmarkView::makeChoices() {
   m_repeats->setAccessibleName(tr("Repeats"));
   m_repeats->setToolTip(tr("Number of measurements per case, after one warm-up"));
   m_repeats->setRange(1, kMostRepeats);
-  m_repeats->setValue(BenchmarkWish().repeats);
+  m_repeats->setValue(BenchmarkRequest().repeats);
   m_repeats->setSuffix(tr(" repeats"));
   ignoreWheelWithoutFocus(m_kind);
   ignoreWheelWithoutFocus(m_repeats);
@@ -84,17 +84,17 @@ QWidget* BenchmarkView::makeResults() {
   return results;
 }
 
-BenchmarkWish BenchmarkView::wish() const {
+BenchmarkRequest BenchmarkView::request() const {
   return {.kind = static_cast<BenchmarkKind>(m_kind->currentData().toInt()), .repeats = m_repeats->value()};
 }
 
-void BenchmarkView::setWish(const BenchmarkWish& wish) {
-  m_kind->setCurrentIndex(m_kind->findData(static_cast<int>(wish.kind)));
-  m_repeats->setValue(wish.repeats);
+void BenchmarkView::setRequest(const BenchmarkRequest& request) {
+  m_kind->setCurrentIndex(m_kind->findData(static_cast<int>(request.kind)));
+  m_repeats->setValue(request.repeats);
 }
 
 QString BenchmarkView::command() const {
-  return QStringLiteral("run.benchmark:") + benchmarkWish(wish());
+  return QStringLiteral("run.benchmark:") + benchmarkRequest(request());
 }
 
 void BenchmarkView::refresh() {
@@ -102,7 +102,7 @@ void BenchmarkView::refresh() {
   Shown shown{.isKnown = m_model.isKnown,
               .isRunning = m_model.isRunning,
               .progress = m_model.progress,
-              .doing = m_model.isRunning ? m_model.doing : benchmarkEstimate(*input(), wish()),
+              .doing = m_model.isRunning ? m_model.doing : benchmarkEstimate(*input(), request()),
               .setup = m_model.setup,
               .warnings = {},
               .remarks = {},

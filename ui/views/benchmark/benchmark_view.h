@@ -29,8 +29,8 @@ class BenchmarkView : public MeasurePage {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const BenchmarkModel& model() const { return m_model; }
-  BenchmarkWish wish() const;
-  void setWish(const BenchmarkWish& wish);
+  BenchmarkRequest request() const;
+  void setRequest(const BenchmarkRequest& request);
 
  protected:
   void refresh() override;

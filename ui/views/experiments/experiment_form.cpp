@@ -45,17 +45,18 @@ std::int32_t ExperimentForm::showExperiment(const experiment::Experiment& shown,
   }
   m_made = shown.name;
   const auto known = m_wishes.find(m_made);
-  experiment::ExperimentWish wish =
+  experiment::ExperimentRequest request =
       known != m_wishes.end() ? known->second : experiment::completed({.experiment = m_made, .values = {}});
-  int row = addOwnRows(shown, wish);
+  int row = addOwnRows(shown, request);
   for (const experiment::ExperimentField& field : experiment::fieldsOf(shown))
-    addRow(field, wish.values[field.key], row++);
+    addRow(field, request.values[field.key], row++);
   showSource();
-  return wish.repeats;
+  return request.repeats;
 }
 
 /// The rows about a person's documents. Returns how many there are.
-int ExperimentForm::addOwnRows(const experiment::Experiment& shown, const experiment::ExperimentWish& wish) {
+int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
+                               const experiment::ExperimentRequest& request) {
   if (!experiment::takesOwnDocuments(shown)) return 0;
   int row = 0;
   m_source = new QComboBox(this);
@@ -65,13 +66,13 @@ int ExperimentForm::addOwnRows(const experiment::Experiment& shown, const experi
       tr("What stands under the plus of the document in view, and its last user message as the question"));
   m_source->setAccessibleName(tr("Documents are"));
   m_source->setAccessibleDescription(m_source->toolTip());
-  m_source->setCurrentIndex(wish.source == experiment::DocumentSource::Own ? 1 : 0);
+  m_source->setCurrentIndex(request.source == experiment::DocumentSource::Own ? 1 : 0);
   ignoreWheelWithoutFocus(m_source);
   m_grid->addWidget(m_source, row, 1);
   addLabel(tr("Documents are"), *m_source, row++);
   m_focusOrder.push_back(m_source);
   if (shown.own.judges) {
-    m_expected = new QLineEdit(QString::fromStdString(wish.expected), this);
+    m_expected = new QLineEdit(QString::fromStdString(request.expected), this);
     m_expected->setToolTip(
         tr("The right answer to the question; without one, nothing is said of right and wrong"));
     m_expected->setAccessibleName(tr("Expected answer"));

@@ -54,7 +54,7 @@ class ExperimentForm : public QWidget {
 
  private:
   void addRow(const experiment::ExperimentField& field, const std::string& value, int row);
-  int addOwnRows(const experiment::Experiment& shown, const experiment::ExperimentWish& wish);
+  int addOwnRows(const experiment::Experiment& shown, const experiment::ExperimentRequest& request);
   QLabel* addLabel(const QString& name, QWidget& buddy, int row);
   void showSource();
 
@@ -64,8 +64,8 @@ class ExperimentForm : public QWidget {
   QLineEdit* m_expected = nullptr;
   QString m_fitted;  ///< numbers of documents that were put into the field; empty: none were
   std::vector<QWidget*> m_focusOrder;
-  std::string m_made;                                          ///< the experiment whose fields are there
-  std::map<std::string, experiment::ExperimentWish> m_wishes;  ///< as they were left, by experiment
+  std::string m_made;                                             ///< the experiment whose fields are there
+  std::map<std::string, experiment::ExperimentRequest> m_wishes;  ///< as they were left, by experiment
 };
 
 }  // namespace spanscope::ui

@@ -46,7 +46,7 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   const auto wanted = std::find(model.kinds.begin(), model.kinds.end(), look.kind);
   model.kind = wanted == model.kinds.end() ? model.kinds.front() : *wanted;
   model.yName = model.measures.value(static_cast<qsizetype>(model.measure));
-  if (!run || run->result.wish.experiment != chosen->name) return model;
+  if (!run || run->result.request.experiment != chosen->name) return model;
   const experiment::ExperimentResult& result = run->result;
   model.isKnown = true;
   model.progress = result.progress();
@@ -56,9 +56,9 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
     model.doing =
         tr("%1 left: %2").arg(shownDuration({*result.secondsLeft, *result.secondsLeft}), model.doing);
   if (!result.model.empty()) model.setup = QString::fromStdString(experiment::experimentSetup(result));
-  model.isProblem = run->state == workbench::WorkState::Failed;
+  model.isProblem = run->state == workbench::JobState::Failed;
   if (model.isProblem) model.remarks += run->problem;
-  if (run->state == workbench::WorkState::Stopped)
+  if (run->state == workbench::JobState::Stopped)
     model.remarks += tr("Stopped: what was measured by then stands.");
   for (const std::string& remark : result.remarks) model.remarks += QString::fromStdString(remark);
   if (result.points.empty()) return model;

@@ -64,9 +64,9 @@ ExperimentsView::ExperimentsView(QWidget* parent)
   m_asking.setSingleShot(true);
   m_asking.setInterval(kPause);
   connect(&m_asking, &QTimer::timeout, this, [this] {
-    if (input() != nullptr && isVisible() && !m_model.isRunning && wishProblem().isEmpty())
+    if (input() != nullptr && isVisible() && !m_model.isRunning && requestProblem().isEmpty())
       Q_EMIT commandWanted(QStringLiteral("run.experiment:") +
-                           experimentEstimateText(experimentWishText(wish())));
+                           experimentEstimateText(experimentRequestText(request())));
   });
   makeFields();
   setFocusProxy(m_choice);
@@ -161,7 +161,7 @@ QWidget* ExperimentsView::makeResults() {
   m_brief = new QLabel(results);
   m_brief->setWordWrap(true);
   m_form = new ExperimentForm(results);
-  connect(m_form, &ExperimentForm::changed, this, &ExperimentsView::checkWish);
+  connect(m_form, &ExperimentForm::changed, this, &ExperimentsView::checkRequest);
   connect(m_form, &ExperimentForm::runWanted, this, [this] {
     if (!m_model.isRunning && m_run->isEnabled()) runOrStop();
   });
@@ -239,7 +239,7 @@ void ExperimentsView::makeFields() {
   m_shown.reset();
 }
 
-experiment::ExperimentWish ExperimentsView::wish() const {
+experiment::ExperimentRequest ExperimentsView::request() const {
   return {.experiment = chosen().toStdString(),
           .values = m_form->values(),
           .repeats = m_repeats->value(),
@@ -247,20 +247,20 @@ experiment::ExperimentWish ExperimentsView::wish() const {
           .expected = m_form->expected()};
 }
 
-void ExperimentsView::setWish(const experiment::ExperimentWish& wish) {
-  choose(QString::fromStdString(wish.experiment));
-  m_form->setSource(wish.source);
-  m_form->setExpected(QString::fromStdString(wish.expected));
-  for (const auto& [key, value] : wish.values)
+void ExperimentsView::setRequest(const experiment::ExperimentRequest& request) {
+  choose(QString::fromStdString(request.experiment));
+  m_form->setSource(request.source);
+  m_form->setExpected(QString::fromStdString(request.expected));
+  for (const auto& [key, value] : request.values)
     m_form->setValue(QString::fromStdString(key), QString::fromStdString(value));
-  if (wish.repeats > 0) m_repeats->setValue(wish.repeats);
+  if (request.repeats > 0) m_repeats->setValue(request.repeats);
 }
 
 void ExperimentsView::perform(const QString& command) {
   const QString text = command.section(QLatin1Char(':'), 1);
-  experiment::ExperimentWish unknown;
+  experiment::ExperimentRequest unknown;
   unknown.experiment = text.toStdString();
-  setWish(experiment::completed(readExperimentWish(text).value_or(std::move(unknown))));
+  setRequest(experiment::completed(readExperimentRequest(text).value_or(std::move(unknown))));
 }
 
 void ExperimentsView::setChart(experiment::ChartKind kind, std::optional<double> place) {
@@ -290,7 +290,7 @@ const ExperimentsView::OwnCount& ExperimentsView::ownCount() {
   return m_ownCount;
 }
 
-QString ExperimentsView::wishProblem() {
+QString ExperimentsView::requestProblem() {
   std::optional<std::size_t> ownDocuments;
   if (m_form->source() == experiment::DocumentSource::Own) {
     const OwnCount& own = ownCount();
@@ -299,7 +299,7 @@ QString ExperimentsView::wishProblem() {
     m_form->fitNumbers(ownDocuments);
   }
   try {
-    experiment::completed(wish(), ownDocuments);
+    experiment::completed(request(), ownDocuments);
   } catch (const Failure& failure) {
     return QString::fromUtf8(failure.what());
   }
@@ -307,8 +307,8 @@ QString ExperimentsView::wishProblem() {
 }
 
 /// What is wrong with the fields stands where otherwise stands what goes on.
-void ExperimentsView::checkWish() {
-  const QString problem = wishProblem();
+void ExperimentsView::checkRequest() {
+  const QString problem = requestProblem();
   m_run->setEnabled(m_model.isRunning || problem.isEmpty());
   m_doing->setText(!problem.isEmpty() ? problem : m_model.isRunning ? m_model.doing : estimate());
   m_doing->setToolTip(m_doing->text());
@@ -319,9 +319,9 @@ QString ExperimentsView::estimate() {
   if (input() == nullptr) return {};
   if (m_form->source() == experiment::DocumentSource::Own && !ownCount().count)
     return tr("How many documents there are is known once the augment has found them.");
-  const QString text = experimentWishText(wish());
+  const QString text = experimentRequestText(request());
   const std::shared_ptr<const ExperimentEstimate>& known = input()->estimate;
-  if (known && known->wish == text) return estimateText(*known);
+  if (known && known->request == text) return estimateText(*known);
   // Another wish, or the same one after something has run or another document has come into view.
   m_asking.start();
   return {};
@@ -332,8 +332,9 @@ QString ExperimentsView::said() const {
 }
 
 void ExperimentsView::runOrStop() {
-  Q_EMIT commandWanted(m_model.isRunning ? QStringLiteral("run.stop:experiment")
-                                         : QStringLiteral("run.experiment:") + experimentWishText(wish()));
+  Q_EMIT commandWanted(m_model.isRunning
+                           ? QStringLiteral("run.stop:experiment")
+                           : QStringLiteral("run.experiment:") + experimentRequestText(request()));
 }
 
 QString ExperimentsView::introduction() const {
@@ -387,7 +388,7 @@ void ExperimentsView::refresh() {
       QTimer::singleShot(0, this, [this] { m_scroll->verticalScrollBar()->setValue(m_setup->y()); });
     }
   }
-  checkWish();
+  checkRequest();
   update();
   Q_EMIT summaryChanged(m_model.isRunning && m_model.isKnown
                             ? tr("%1 %").arg(static_cast<int>(100 * m_model.progress))

@@ -41,8 +41,8 @@ class ExperimentsView : public InputView {
 
   const ExperimentsModel& model() const { return m_model; }
   /// What the fields ask for.
-  experiment::ExperimentWish wish() const;
-  void setWish(const experiment::ExperimentWish& wish);
+  experiment::ExperimentRequest request() const;
+  void setRequest(const experiment::ExperimentRequest& request);
   /// Takes the wish of "run.experiment:WISH". Throws Failure for an experiment or a value that there is not.
   void perform(const QString& command) override;
   void choose(const QString& name);
@@ -68,11 +68,11 @@ class ExperimentsView : public InputView {
   void makeFields();
   void fillChoices();
   void showChart();
-  void checkWish();
+  void checkRequest();
   void fillTable();
   void runOrStop();
   /// What is wrong with the fields, in words; nothing: nothing is.
-  QString wishProblem();
+  QString requestProblem();
   QString chosen() const;
   QString introduction() const;
 

@@ -12,9 +12,9 @@
 namespace spanscope::ui {
 namespace {
 
-using twin::Fate;
+using simulator::Fate;
 using workbench::ServerPrompt;
-using workbench::TwinForecast;
+using workbench::SimulatorForecast;
 
 bool isFound(Fate fate) {
   return fate == Fate::Found || fate == Fate::Moved;
@@ -22,9 +22,9 @@ bool isFound(Fate fate) {
 
 /// How many of the tokens [begin, end) have a fate for which `counts` says so.
 template <class Counts>
-std::int64_t tokensIn(const twin::Answer& answer, std::int64_t begin, std::int64_t end, Counts counts) {
+std::int64_t tokensIn(const simulator::Answer& answer, std::int64_t begin, std::int64_t end, Counts counts) {
   std::int64_t tokens = 0;
-  for (const twin::FateRun& run : answer.fates) {
+  for (const simulator::FateRun& run : answer.fates) {
     if (!counts(run.fate)) continue;
     tokens += std::max<std::int64_t>(
         0, std::min<std::int64_t>(end, run.begin + run.count) - std::max<std::int64_t>(begin, run.begin));
@@ -36,7 +36,7 @@ run::CountRange exactly(std::int64_t count) {
   return {.least = count, .most = count};
 }
 
-ForecastCounts countsOf(const ServerPrompt& prompt, const twin::Answer& answer,
+ForecastCounts countsOf(const ServerPrompt& prompt, const simulator::Answer& answer,
                         const workbench::FoundRange& range) {
   const auto all = static_cast<std::int64_t>(prompt.tokens().size());
   const std::int64_t moved = tokensIn(answer, 0, all, [](Fate fate) { return fate == Fate::Moved; });
@@ -58,7 +58,8 @@ ForecastCounts countsOf(const ServerPrompt& prompt, const twin::Answer& answer,
 }
 
 /// A block of the prompt: found at its beginning, or not at all, as servers find them.
-BlockLook lookOf(const twin::Answer& answer, std::int64_t begin, std::int64_t end, std::int32_t blockSize) {
+BlockLook lookOf(const simulator::Answer& answer, std::int64_t begin, std::int64_t end,
+                 std::int32_t blockSize) {
   const auto wanted = static_cast<double>(end - begin);
   const std::int64_t found = tokensIn(answer, begin, end, isFound);
   const bool isMoved = tokensIn(answer, begin, end, [](Fate fate) { return fate == Fate::Moved; }) > 0;
@@ -74,29 +75,30 @@ BlockLook lookOf(const twin::Answer& answer, std::int64_t begin, std::int64_t en
 }
 
 /// "218 cached: whole blocks whose hashes are known"
-QString fateWords(const TwinForecast& twin, Fate fate, std::int64_t tokens) {
-  const QString why = QString::fromUtf8(twin::whyAt(*twin.kind, fate));
+QString fateWords(const SimulatorForecast& simulator, Fate fate, std::int64_t tokens) {
+  const QString why = QString::fromUtf8(simulator::whyAt(*simulator.kind, fate));
   const char* const metric = isFound(fate) ? "cached-tokens" : "computed-tokens";
   return tr("%1: %2").arg(metricPhrase(metric, static_cast<double>(tokens)), why);
 }
 
-QString fateWordsIn(const TwinForecast& twin, const twin::Answer& answer, std::int64_t begin,
+QString fateWordsIn(const SimulatorForecast& simulator, const simulator::Answer& answer, std::int64_t begin,
                     std::int64_t end) {
   QStringList words;
-  for (const twin::FateRun& run : answer.fates) {
-    const std::int64_t tokens = tokensIn(twin::Answer{.fates = {run}}, begin, end, [](Fate) { return true; });
-    if (tokens > 0) words << fateWords(twin, run.fate, tokens);
+  for (const simulator::FateRun& run : answer.fates) {
+    const std::int64_t tokens =
+        tokensIn(simulator::Answer{.fates = {run}}, begin, end, [](Fate) { return true; });
+    if (tokens > 0) words << fateWords(simulator, run.fate, tokens);
   }
   return words.join(tr("; "));
 }
 
 /// Why, from the beginning of the prompt on: a sentence for each stretch of it.
-QStringList reasonsOf(const TwinForecast& twin, const twin::Answer& answer) {
+QStringList reasonsOf(const SimulatorForecast& simulator, const simulator::Answer& answer) {
   QStringList reasons;
   if (!answer.place.empty()) reasons << tr("It goes to %1.").arg(QString::fromStdString(answer.place));
-  const auto end = [](const twin::FateRun& run) { return run.begin + run.count; };
-  for (const twin::FateRun& run : answer.fates) {
-    const QString why = QString::fromUtf8(twin::whyAt(*twin.kind, run.fate));
+  const auto end = [](const simulator::FateRun& run) { return run.begin + run.count; };
+  for (const simulator::FateRun& run : answer.fates) {
+    const QString why = QString::fromUtf8(simulator::whyAt(*simulator.kind, run.fate));
     const QString what = isFound(run.fate) ? tr("found") : tr("computed");
     if (run.begin == 0 && run == answer.fates.back())
       reasons << tr("All %1 tokens %2: %3.").arg(run.count).arg(what, why);
@@ -109,20 +111,20 @@ QStringList reasonsOf(const TwinForecast& twin, const twin::Answer& answer) {
 }
 
 /// The reason that matters most: why not more is found.
-QString shortReason(const TwinForecast& twin, const std::vector<twin::Answer>& answers) {
-  const twin::FateRun* longest = nullptr;
-  for (const twin::Answer& answer : answers) {
-    for (const twin::FateRun& run : answer.fates)
+QString shortReason(const SimulatorForecast& simulator, const std::vector<simulator::Answer>& answers) {
+  const simulator::FateRun* longest = nullptr;
+  for (const simulator::Answer& answer : answers) {
+    for (const simulator::FateRun& run : answer.fates)
       if (!isFound(run.fate) && (longest == nullptr || run.count > longest->count)) longest = &run;
   }
   if (longest == nullptr) return {};
-  const QString why = QString::fromUtf8(twin::whyAt(*twin.kind, longest->fate));
+  const QString why = QString::fromUtf8(simulator::whyAt(*simulator.kind, longest->fate));
   return longest->begin == 0 ? why : tr("from token %1 on: %2").arg(longest->begin).arg(why);
 }
 
 std::vector<ForecastSegment> partsOf(const ViewInput& input, const DocumentPrediction& forecast,
-                                     const TwinForecast& twin, const ServerPrompt& prompt,
-                                     const twin::Answer& answer) {
+                                     const SimulatorForecast& simulator, const ServerPrompt& prompt,
+                                     const simulator::Answer& answer) {
   const RequestParts parts = requestParts(input, forecast, prompt.table);
   std::vector<ForecastSegment> rows;
   std::vector<std::int64_t> lastBlock;
@@ -155,64 +157,68 @@ std::vector<ForecastSegment> partsOf(const ViewInput& input, const DocumentPredi
                                  [](TokenId token) { return token < 0; });
     row.cached += exactly(found);
     row.relocated += exactly(moved);
-    for (std::int64_t block = range.begin / twin.blockSize; block * twin.blockSize < range.end; ++block) {
+    for (std::int64_t block = range.begin / simulator.blockSize; block * simulator.blockSize < range.end;
+         ++block) {
       if (std::exchange(lastBlock.back(), block) == block) continue;
-      const std::int64_t begin = block * twin.blockSize;
-      row.blocks.push_back(lookOf(answer, begin, std::min(all, begin + twin.blockSize), twin.blockSize));
+      const std::int64_t begin = block * simulator.blockSize;
+      row.blocks.push_back(
+          lookOf(answer, begin, std::min(all, begin + simulator.blockSize), simulator.blockSize));
     }
-    const QString words = fateWordsIn(twin, answer, range.begin, range.end);
+    const QString words = fateWordsIn(simulator, answer, range.begin, range.end);
     row.blockWords += row.blockWords.isEmpty() ? words : tr("; ") + words;
     isAfterReply = isAfterReply || row.holdsReply;
   }
   return rows;
 }
 
-const std::vector<twin::Answer>& answersOf(const TwinForecast& twin, Against against) {
-  return against == Against::Present ? twin.present : twin.empty;
+const std::vector<simulator::Answer>& answersOf(const SimulatorForecast& simulator, Against against) {
+  return against == Against::Present ? simulator.present : simulator.empty;
 }
 
-const workbench::FoundRanges& rangesOf(const TwinForecast& twin, Against against) {
-  return against == Against::Present ? twin.presentRange : twin.emptyRange;
+const workbench::FoundRanges& rangesOf(const SimulatorForecast& simulator, Against against) {
+  return against == Against::Present ? simulator.presentRange : simulator.emptyRange;
 }
 
-QString nameOf(const TwinForecast& twin) {
-  if (!twin.server.empty()) {
-    const QString own = QString::fromStdString(twin.server);
-    return twin.kind == nullptr ? own : tr("%1, %2").arg(own, QString::fromUtf8(twin.kind->title));
+QString nameOf(const SimulatorForecast& simulator) {
+  if (!simulator.server.empty()) {
+    const QString own = QString::fromStdString(simulator.server);
+    return simulator.kind == nullptr ? own : tr("%1, %2").arg(own, QString::fromUtf8(simulator.kind->title));
   }
-  const QString title = QString::fromUtf8(twin.kind->title);
+  const QString title = QString::fromUtf8(simulator.kind->title);
   // Of this kind there are two.
-  if (twin.kind->name == std::string_view("llama.cpp"))
-    return tr("%1, %2").arg(title, QString::fromStdString(twin.setup));
+  if (simulator.kind->name == std::string_view("llama.cpp"))
+    return tr("%1, %2").arg(title, QString::fromStdString(simulator.setup));
   return title;
 }
 
-QString historyText(const TwinForecast& twin, Against against) {
+QString historyText(const SimulatorForecast& simulator, Against against) {
   if (against == Against::Empty) return tr("with an empty cache");
-  if (!twin.server.empty()) {
-    return twin.earlier == 0   ? tr("this window has sent nothing there yet")
-           : twin.earlier == 1 ? tr("after the 1 request that this window sent there")
-                               : tr("after the %1 requests that this window sent there").arg(twin.earlier);
+  if (!simulator.server.empty()) {
+    return simulator.earlier == 0 ? tr("this window has sent nothing there yet")
+           : simulator.earlier == 1
+               ? tr("after the 1 request that this window sent there")
+               : tr("after the %1 requests that this window sent there").arg(simulator.earlier);
   }
-  return twin.earlier == 0   ? tr("nothing was run in this window yet")
-         : twin.earlier == 1 ? tr("after the 1 request that was run in this window")
-                             : tr("after the %1 requests that were run in this window").arg(twin.earlier);
+  return simulator.earlier == 0 ? tr("nothing was run in this window yet")
+         : simulator.earlier == 1
+             ? tr("after the 1 request that was run in this window")
+             : tr("after the %1 requests that were run in this window").arg(simulator.earlier);
 }
 
-ForecastPlace placeOf(const TwinForecast& twin, const std::vector<ServerPrompt>& prompts, Against against,
-                      const QString& own) {
+ForecastPlace placeOf(const SimulatorForecast& simulator, const std::vector<ServerPrompt>& prompts,
+                      Against against, const QString& own) {
   ForecastPlace place;
-  place.id = QString::fromStdString(twin.id);
-  place.name = nameOf(twin);
+  place.id = QString::fromStdString(simulator.id);
+  place.name = nameOf(simulator);
   place.isOwn = own == place.id;
-  place.problem = QString::fromStdString(twin.problem);
+  place.problem = QString::fromStdString(simulator.problem);
   if (!place.problem.isEmpty()) return place;
-  const std::vector<twin::Answer>& answers = answersOf(twin, against);
+  const std::vector<simulator::Answer>& answers = answersOf(simulator, against);
   for (std::size_t i = 0; i < answers.size(); ++i)
-    place.counts += countsOf(prompts[i], answers[i], rangesOf(twin, against).prompts[i]);
+    place.counts += countsOf(prompts[i], answers[i], rangesOf(simulator, against).prompts[i]);
   // Bounds of the sum are narrower than the sum of bounds.
   const bool isBounded = place.counts.cached.bounded();
-  const workbench::FoundRange& all = rangesOf(twin, against).all;
+  const workbench::FoundRange& all = rangesOf(simulator, against).all;
   place.counts.cached.least = all.least;
   if (isBounded) {
     place.counts.cached.most = all.most;
@@ -220,12 +226,13 @@ ForecastPlace placeOf(const TwinForecast& twin, const std::vector<ServerPrompt>&
     place.counts.computed = {.least = place.counts.prompt.most - all.most,
                              .most = place.counts.prompt.most - all.least};
   }
-  place.why = shortReason(twin, answers);
-  place.setup = tr("%1, %2").arg(QString::fromStdString(workbench::twinTitle(*twin.kind, twin.version)),
-                                 QString::fromStdString(twin.setup));
-  if (!twin.server.empty())
-    place.setup += twin.isAsSaid ? tr(" as it says of itself") : tr(" with standard options");
-  place.history = historyText(twin, against);
+  place.why = shortReason(simulator, answers);
+  place.setup =
+      tr("%1, %2").arg(QString::fromStdString(workbench::simulatorTitle(*simulator.kind, simulator.version)),
+                       QString::fromStdString(simulator.setup));
+  if (!simulator.server.empty())
+    place.setup += simulator.isAsSaid ? tr(" as it says of itself") : tr(" with standard options");
+  place.history = historyText(simulator, against);
   return place;
 }
 
@@ -241,7 +248,8 @@ QString ownPlace(const document::Document& document) {
              : placeHere();
 }
 
-std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against against, const AskedTwins* twins) {
+std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against against,
+                                          const AskedSimulators* simulators) {
   const DocumentPrediction& forecast = *input.prediction.newest;
   const QString own = ownPlace(*input.document);
   std::vector<ForecastPlace> places;
@@ -250,9 +258,9 @@ std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against agains
   here.name = tr("With %1 here").arg(QString::fromStdString(forecast.policy));
   here.isOwn = own == here.id;
   if (!forecast.isKnown()) here.problem = QString::fromStdString(forecast.problem);
-  if (twins != nullptr) {
-    for (const TwinForecast& twin : twins->twins.twins)
-      places.push_back(placeOf(twin, twins->twins.prompts, against, own));
+  if (simulators != nullptr) {
+    for (const SimulatorForecast& simulator : simulators->simulators.simulators)
+      places.push_back(placeOf(simulator, simulators->simulators.prompts, against, own));
   }
   // The document names a server that is in no list, or was not asked about yet.
   const bool isThere =
@@ -268,25 +276,25 @@ std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against agains
   return places;
 }
 
-std::vector<ForecastStep> twinSteps(const ViewInput& input, const AskedTwins& asked, const TwinForecast& twin,
-                                    Against against) {
+std::vector<ForecastStep> simulatorSteps(const ViewInput& input, const AskedSimulators& asked,
+                                         const SimulatorForecast& simulator, Against against) {
   const DocumentPrediction& forecast = *asked.prediction;
-  const std::vector<twin::Answer>& answers = answersOf(twin, against);
+  const std::vector<simulator::Answer>& answers = answersOf(simulator, against);
   std::vector<NamedStep> named;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const NodePath& node = asked.twins.prompts[i].name.first;
+    const NodePath& node = asked.simulators.prompts[i].name.first;
     named.push_back(
         {.step = static_cast<StepIndex>(i), .node = forecast.paths.nodeOf(node), .isRoot = node.empty()});
   }
   const std::map<StepIndex, QString> names = stepNames(*input.document, named);
   std::vector<ForecastStep> steps;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const ServerPrompt& prompt = asked.twins.prompts[i];
+    const ServerPrompt& prompt = asked.simulators.prompts[i];
     ForecastStep step;
     step.step = static_cast<StepIndex>(i);
     step.name = names.at(step.step);
     if (input.document->contains(named[i].node)) step.node = named[i].node;
-    const workbench::FoundRange& range = rangesOf(twin, against).prompts[i];
+    const workbench::FoundRange& range = rangesOf(simulator, against).prompts[i];
     step.counts = countsOf(prompt, answers[i], range);
     if (!range.isExact()) {
       step.sentences << tr(
@@ -296,8 +304,8 @@ std::vector<ForecastStep> twinSteps(const ViewInput& input, const AskedTwins& as
     }
     if (prompt.holdsReply)
       step.sentences << tr("Bounds only: the prompt holds a reply that has yet to be sampled.");
-    step.sentences << reasonsOf(twin, answers[i]);
-    step.segments = partsOf(input, forecast, twin, prompt, answers[i]);
+    step.sentences << reasonsOf(simulator, answers[i]);
+    step.segments = partsOf(input, forecast, simulator, prompt, answers[i]);
     steps.push_back(std::move(step));
   }
   return steps;

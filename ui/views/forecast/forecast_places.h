@@ -17,10 +17,11 @@ QString placeHere();
 QString ownPlace(const document::Document& document);
 
 /// All places, in the order in which they are shown. The first is the embedded cache.
-std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against against, const AskedTwins* twins);
+std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against against,
+                                          const AskedSimulators* simulators);
 
 /// The steps of a twin, as those of the embedded cache are shown.
-std::vector<ForecastStep> twinSteps(const ViewInput& input, const AskedTwins& asked,
-                                    const workbench::TwinForecast& twin, Against against);
+std::vector<ForecastStep> simulatorSteps(const ViewInput& input, const AskedSimulators& asked,
+                                         const workbench::SimulatorForecast& simulator, Against against);
 
 }  // namespace spanscope::ui

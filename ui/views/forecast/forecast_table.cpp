@@ -295,7 +295,7 @@ void addPrediction(const ViewInput& input, Against against, ForecastTable& table
 }  // namespace
 
 ForecastTable forecastTable(const ViewInput& input, Against against, const QString& place,
-                            const AskedTwins* twins) {
+                            const AskedSimulators* simulators) {
   ForecastTable table;
   table.isPending = input.prediction.isPending;
   if (!input.prediction.newest) {
@@ -306,10 +306,10 @@ ForecastTable forecastTable(const ViewInput& input, Against against, const QStri
   const DocumentPrediction& forecast = *input.prediction.newest;
   // Where the model cannot be opened here, servers may know it.
   const bool isKnownThere =
-      forecast.gap == PredictionGap::Problem && !forecast.queryJson.empty() && twins != nullptr;
+      forecast.gap == PredictionGap::Problem && !forecast.queryJson.empty() && simulators != nullptr;
   if (!forecast.isKnown() && !isKnownThere) table.gap = gapText(forecast);
   if (!table.gap.isEmpty()) return table;
-  table.places = forecastPlaces(input, against, twins);
+  table.places = forecastPlaces(input, against, simulators);
   table.shown = shownPlace(table.places, place);
   if (forecast.isKnown()) {
     addPrediction(input, against, table);
@@ -324,8 +324,9 @@ ForecastTable forecastTable(const ViewInput& input, Against against, const QStri
   table.ran.reset();
   table.cache = QStringList({shown.setup, shown.history}).join(tr(" · "));
   if (!shown.problem.isEmpty()) return table;
-  for (const workbench::TwinForecast& twin : twins->twins.twins) {
-    if (QString::fromStdString(twin.id) == shown.id) table.steps = twinSteps(input, *twins, twin, against);
+  for (const workbench::SimulatorForecast& simulator : simulators->simulators.simulators) {
+    if (QString::fromStdString(simulator.id) == shown.id)
+      table.steps = simulatorSteps(input, *simulators, simulator, against);
   }
   return table;
 }

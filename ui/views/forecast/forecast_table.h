@@ -4,8 +4,8 @@
 #pragma once
 
 #include "engine/run/prediction.h"
+#include "ui/session/simulator_asker.h"
 #include "ui/session/token_account.h"
-#include "ui/session/twin_asker.h"
 #include "ui/session/view_input.h"
 #include "ui/views/common/block_painter.h"
 #include "ui/words/metric_words.h"
@@ -91,7 +91,7 @@ struct ForecastTable {
 /// `place`: ForecastPlace::id of the place that is shown; empty, or none of them: where the document is run.
 /// `twins`: what they say, perhaps of the query before the last change; null: not known yet.
 ForecastTable forecastTable(const ViewInput& input, Against against, const QString& place = {},
-                            const AskedTwins* twins = nullptr);
+                            const AskedSimulators* simulators = nullptr);
 
 /// What the counts say beside found and computed tokens, in the words of other views: "12 recomputed",
 /// "30 padded", "8 cropped". Counts of 0, and such that are not known, are left out.

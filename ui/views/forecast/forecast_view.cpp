@@ -45,7 +45,7 @@ QString summaryOf(const ForecastTable& table) {
 
 ForecastView::ForecastView(QWidget* parent)
     : RunView(parent, InputPart::Prediction, Pace::EveryInput),
-      m_twins(new TwinAsker(this)),
+      m_simulators(new SimulatorAsker(this)),
       m_head(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_header(new ForecastHeader(this)),
       m_buttonRow(new QHBoxLayout),
@@ -103,7 +103,7 @@ ForecastView::ForecastView(QWidget* parent)
   m_blocks->hide();
   connect(m_blocks, &QPushButton::clicked, this, [this] { tell(); });
   connect(m_places, &PlaceList::blocksWanted, this, [this](const QString& id) { tell(id); });
-  connect(m_twins, &TwinAsker::told, this, [this](const auto& forecast) {
+  connect(m_simulators, &SimulatorAsker::told, this, [this](const auto& forecast) {
     showButton();
     Q_EMIT predicted(forecast);
   });
@@ -117,7 +117,7 @@ ForecastView::ForecastView(QWidget* parent)
   m_places->hide();
   m_tree->hide();
   connect(m_places, &PlaceList::placeChosen, this, &ForecastView::showPlace);
-  connect(m_twins, &TwinAsker::answered, this, [this] {
+  connect(m_simulators, &SimulatorAsker::answered, this, [this] {
     if (input() != nullptr) refresh();
   });
 
@@ -166,7 +166,7 @@ void ForecastView::showPlace(const QString& id) {
 }
 
 bool ForecastView::canTell() const {
-  if (input() == nullptr || m_showsLayouts || m_twins->isTelling()) return false;
+  if (input() == nullptr || m_showsLayouts || m_simulators->isTelling()) return false;
   const ForecastTable& table = m_model->table();
   return table.gap.isEmpty() && table.shown > 0 && table.shown < table.places.size() &&
          ui::canTell(table.places[table.shown]);
@@ -177,12 +177,12 @@ void ForecastView::tell() {
 }
 
 void ForecastView::tell(const QString& place) {
-  m_twins->tell(place.toStdString(), m_against == Against::Empty);
+  m_simulators->tell(place.toStdString(), m_against == Against::Empty);
   showButton();
 }
 
 void ForecastView::showButton() {
-  const bool isShown = canTell() || m_twins->isTelling();
+  const bool isShown = canTell() || m_simulators->isTelling();
   m_blocks->setVisible(isShown && !m_showsLayouts);
   placeParts();
   m_blocks->setEnabled(canTell());
@@ -222,18 +222,18 @@ QString ForecastView::emptyText() const {
 }
 
 ForecastTable ForecastView::table() const {
-  ForecastTable table = forecastTable(*input(), m_against, m_place, m_twins->newest().get());
-  table.isPending = table.isPending || (m_twins->isPending() && table.shown != 0);
+  ForecastTable table = forecastTable(*input(), m_against, m_place, m_simulators->newest().get());
+  table.isPending = table.isPending || (m_simulators->isPending() && table.shown != 0);
   return table;
 }
 
 void ForecastView::refresh() {
-  m_twins->useServers(input()->knownServers);
+  m_simulators->useServers(input()->knownServers);
   if (m_showsLayouts) {
     refreshLayouts();
     return;
   }
-  m_twins->ask(*input());
+  m_simulators->ask(*input());
   ForecastTable table = this->table();
   const bool isSame = table == m_model->table() && m_shown == input()->theme;
   if (!isSame) fill(std::move(table));
@@ -306,7 +306,7 @@ QString ForecastView::csv() const {
 void ForecastView::finish() {
   if (input() == nullptr) return;
   refresh();
-  m_twins->finish();
+  m_simulators->finish();
   refresh();
 }
 

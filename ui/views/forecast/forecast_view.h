@@ -73,7 +73,7 @@ class ForecastView : public RunView, public LateView {
   Against m_against = Against::Present;
   QString m_place;  ///< that the person has chosen; empty: where the document is run
   bool m_showsLayouts = false;
-  TwinAsker* m_twins;
+  SimulatorAsker* m_simulators;
   std::optional<Theme> m_shown;
   QBoxLayout* m_head;  ///< header and button
   ForecastHeader* m_header;

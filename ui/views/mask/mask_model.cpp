@@ -310,7 +310,7 @@ QString reasonText(trace::Sight sight, bool ofOnePlus) {
                        : tr("each has its own scope and was computed without the other");
     case trace::Sight::Before:
       return tr("it is before a section that is computed alone, so that the section can be reused anywhere");
-    case trace::Sight::Twin:
+    case trace::Sight::Simulator:
       return tr("the row was computed after a hidden copy, in which it attends to nothing before it");
     case trace::Sight::Later:
       return tr("it comes later");

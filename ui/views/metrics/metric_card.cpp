@@ -73,7 +73,7 @@ MetricCard::MetricCard(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlo
   layout->addWidget(m_plot);
 }
 
-void MetricCard::setContent(const CardContent& content, const Theme& theme) {
+void MetricCard::setContent(const MetricCardContent& content, const Theme& theme) {
   if (m_built && content == m_content && theme == m_theme) return;
   m_content = content;
   m_theme = theme;

@@ -41,7 +41,7 @@ struct PlotSeries {
   bool operator==(const PlotSeries&) const = default;
 };
 
-struct CardContent {
+struct MetricCardContent {
   QString title;
   QString explanation;  ///< tool tip of the title
   QString value;        ///< the newest number
@@ -52,7 +52,7 @@ struct CardContent {
   bool wholeX = true;          ///< x counts runs
   std::optional<double> yTop;  ///< top of the axis; none: it follows from the data
   std::vector<PlotSeries> series;
-  bool operator==(const CardContent&) const = default;
+  bool operator==(const MetricCardContent&) const = default;
 };
 
 class MetricCard : public QWidget {
@@ -60,8 +60,8 @@ class MetricCard : public QWidget {
  public:
   explicit MetricCard(QWidget* parent = nullptr);
 
-  void setContent(const CardContent& content, const Theme& theme);
-  const CardContent& content() const { return m_content; }
+  void setContent(const MetricCardContent& content, const Theme& theme);
+  const MetricCardContent& content() const { return m_content; }
   QCustomPlot& plot() { return *m_plot; }
   /// Where the legend has the names of the series that are drawn, in a card of this width, measured from the
   /// card's top left corner; nothing for a series that has no room. Behind the title as many as fit, the
@@ -94,7 +94,7 @@ class MetricCard : public QWidget {
   void showPoint(const PlotPoint& point);
   std::vector<const PlotPoint*> points() const;
 
-  CardContent m_content;
+  MetricCardContent m_content;
   Theme m_theme;
   bool m_built = false;
   QCustomPlot* m_plot;

@@ -57,7 +57,7 @@ class GroupedLines {
 };
 
 /// Sets the newest value, and its change since the last run before that is like it and has a value.
-void setNewest(CardContent& card, const MetricsModel& model, const Metric& metric) {
+void setNewest(MetricCardContent& card, const MetricsModel& model, const Metric& metric) {
   const RunMetrics* last = nullptr;
   for (const RunMetrics& run : model.runs) {
     if (metric.number(run.totals)) last = &run;
@@ -78,8 +78,8 @@ void setNewest(CardContent& card, const MetricsModel& model, const Metric& metri
 }
 
 /// A line over the runs, and a mark for each of their requests.
-CardContent lineCard(const MetricsModel& model, const Metric& metric, BlockRole role) {
-  CardContent card;
+MetricCardContent lineCard(const MetricsModel& model, const Metric& metric, BlockRole role) {
+  MetricCardContent card;
   card.title = metricLongTitle(metric.id);
   card.explanation = metricMeaning(metric.id);
   card.xName = tr("run");
@@ -108,10 +108,10 @@ CardContent lineCard(const MetricsModel& model, const Metric& metric, BlockRole 
   return card;
 }
 
-CardContent cachedCard(const MetricsModel& model) {
+MetricCardContent cachedCard(const MetricsModel& model) {
   const Metric& rate = metrics::get("hit-rate");
   const Metric& recentRate = metrics::get("recent-hit-rate");
-  CardContent card;
+  MetricCardContent card;
   card.title = metricTitle(rate.id);
   card.explanation = metricMeaning(rate.id);
   for (const char* const id : {"hit-tokens", "relocated-tokens", "recent-hit-rate"})
@@ -173,9 +173,9 @@ CardContent cachedCard(const MetricsModel& model) {
   return card;
 }
 
-CardContent residencyCard(const MetricsModel& model) {
+MetricCardContent residencyCard(const MetricsModel& model) {
   const ResidencyCurves& residency = model.residency;
-  CardContent card;
+  MetricCardContent card;
   card.title = metricTitle("pool-time");
   card.explanation =
       tr("%1 %2 %3 If blocks are evicted soon after their last use, a larger pool reuses more.")
@@ -214,8 +214,8 @@ CardContent residencyCard(const MetricsModel& model) {
   return card;
 }
 
-CardContent blocksCard(const MetricsModel& model) {
-  CardContent card;
+MetricCardContent blocksCard(const MetricsModel& model) {
+  MetricCardContent card;
   card.title = metricTitle("blocks-in-use");
   card.explanation = tr("%1 %2 The status line also counts %3.")
                          .arg(metricExplanation("blocks-in-use"), metricExplanation("shared-blocks"),
@@ -248,10 +248,10 @@ CardContent blocksCard(const MetricsModel& model) {
   return card;
 }
 
-CardContent speedCard(const MetricsModel& model) {
+MetricCardContent speedCard(const MetricsModel& model) {
   const Metric& prefill = metrics::get("prefill-speed");
   const Metric& decode = metrics::get("decode-speed");
-  CardContent card;
+  MetricCardContent card;
   card.title = tr("Speed");
   card.explanation = tr("%1 %2 A forward pass that several runs share counts for each with its whole time.")
                          .arg(metricMeaning(prefill.id), metricMeaning(decode.id));
@@ -286,10 +286,10 @@ CardContent speedCard(const MetricsModel& model) {
 
 }  // namespace
 
-std::vector<CardContent> metricCards(const MetricsModel& model) {
+std::vector<MetricCardContent> metricCards(const MetricsModel& model) {
   // Times come first, in ink of their own each.
-  std::vector<CardContent> cards;
-  std::vector<CardContent> counts;
+  std::vector<MetricCardContent> cards;
+  std::vector<MetricCardContent> counts;
   for (const Metric& metric : metrics::all()) {
     if (!metric.isPlotted) continue;
     if (!metric.isTime()) {
@@ -299,8 +299,8 @@ std::vector<CardContent> metricCards(const MetricsModel& model) {
     }
   }
   cards.push_back(cachedCard(model));
-  for (CardContent& card : counts) cards.push_back(std::move(card));
-  for (CardContent& card : std::array{blocksCard(model), speedCard(model), residencyCard(model)})
+  for (MetricCardContent& card : counts) cards.push_back(std::move(card));
+  for (MetricCardContent& card : std::array{blocksCard(model), speedCard(model), residencyCard(model)})
     cards.push_back(std::move(card));
   return cards;
 }

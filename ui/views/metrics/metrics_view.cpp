@@ -100,7 +100,7 @@ QString MetricsView::emptyText() const {
 void MetricsView::refresh() {
   m_model = metricsModel(*input(), m_samplers, scope());
   if (m_scope) m_scope->setOthers(m_model.others);
-  const std::vector<CardContent> contents = metricCards(m_model);
+  const std::vector<MetricCardContent> contents = metricCards(m_model);
   for (std::size_t i = 0; i < m_cards.size() && i < contents.size(); ++i) {
     m_cards[i]->setContent(contents[i], input()->theme);
   }

@@ -19,7 +19,7 @@ class ScopeBox;
 
 /// The contents of the cards, in order: a line for each time that is plotted, the hit rate, a line for each
 /// other metric that is plotted, blocks in use, tokens a second, how long contents stay.
-std::vector<CardContent> metricCards(const MetricsModel& model);
+std::vector<MetricCardContent> metricCards(const MetricsModel& model);
 
 class MetricsView : public RunView {
   Q_OBJECT

@@ -47,7 +47,7 @@ NextTokenModel nextTokenModel(const ViewInput& input, RequestId other) {
     model.texts.push_back(shownToken(token.token->shown));
   model.answerTokens = model.texts.size();
   const jobs::JobCall call = jobs::callOf<jobs::NextTokenJob>(model.choice);
-  model.obstacle = jobObstacle(input, call);
+  model.reason = jobReason(input, call);
   model.isRunning = isRunning(input, call);
   model.problem = jobProblem(input, call);
   // Back in time the answer is shorter than what was computed.

@@ -19,7 +19,7 @@ struct NextTokenModel {
   std::vector<QString> otherNames;  ///< "run 2 · prefix"
   QString ownName;                  ///< "this run · spans"
   QString otherName;                ///< "full prefill"
-  QString obstacle;                 ///< why it cannot be computed now; empty: it can
+  QString reason;                   ///< why it cannot be computed now; empty: it can
   QString problem;                  ///< why it failed
   bool isRunning = false;
   std::size_t answerTokens = 0;

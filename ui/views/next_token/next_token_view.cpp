@@ -72,7 +72,7 @@ NextTokenView::NextTokenView(QWidget* parent)
 }
 
 bool NextTokenView::canCompute() const {
-  return m_shown.choice.request != 0 && m_shown.obstacle.isEmpty() && !m_shown.isRunning &&
+  return m_shown.choice.request != 0 && m_shown.reason.isEmpty() && !m_shown.isRunning &&
          !m_shown.isComputed();
 }
 
@@ -101,7 +101,7 @@ QString NextTokenView::statusText() const {
   if (m_shown.isComputed())
     return tr("%1 next to %2. ● is in the answer.").arg(m_shown.ownName, m_shown.otherName);
   if (!m_shown.problem.isEmpty()) return m_shown.problem;
-  return m_shown.obstacle.isEmpty() ? tr("The alternatives are not computed yet.") : m_shown.obstacle;
+  return m_shown.reason.isEmpty() ? tr("The alternatives are not computed yet.") : m_shown.reason;
 }
 
 Role NextTokenView::statusRole() const {

@@ -305,11 +305,11 @@ void AnswerCard::showFidelity() {
                                           : tr("Measure fidelity"));
   m_measure->setVisible(m_answer.state == AnswerState::Finished && m_answer.generatedTokens > 0 &&
                         m_answer.server.isEmpty());
-  m_measure->setEnabled(m_answer.isMeasuring || m_answer.measureObstacle.isEmpty());
-  m_measure->setToolTip(m_answer.isMeasuring || m_answer.measureObstacle.isEmpty()
+  m_measure->setEnabled(m_answer.isMeasuring || m_answer.measureReason.isEmpty());
+  m_measure->setToolTip(m_answer.isMeasuring || m_answer.measureReason.isEmpty()
                             ? tr("How close is this answer to a full prefill of the same tokens? It takes "
                                  "about as long as the prompt without a cache.")
-                            : m_answer.measureObstacle);
+                            : m_answer.measureReason);
   m_measure->setAccessibleName(
       tr("%1 of %2, run %3").arg(m_measure->text(), m_answer.name).arg(m_answer.run));
 }

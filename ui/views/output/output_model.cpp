@@ -171,7 +171,7 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
 
 /// Why an answer cannot be measured, as far as that is cheap to know. Other obstacles are told when a person
 /// asks for the measurement.
-QString obstacleOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
+QString reasonOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
   if (isPredicted(listed)) return tr("This run is foretold: nothing of it was computed.");
   if (input.replay.origin == TraceOrigin::File)
     return tr("This is a recorded run: only the session that gave an answer can measure it.");
@@ -181,7 +181,7 @@ QString obstacleOf(const Answer& answer, const ViewInput& input, const ListedRun
     return tr("The session that gave this answer has ended: run the query again.");
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0)
     return tr("The answer is not finished.");
-  if (QString problem = policyObstacle(listed.state().policy); !problem.isEmpty()) return problem;
+  if (QString problem = policyReason(listed.state().policy); !problem.isEmpty()) return problem;
   return input.replay.engineIsBusy ? tr("The engine is busy.") : QString();
 }
 
@@ -189,7 +189,7 @@ void noteFidelity(Answer& answer, const ViewInput& input, const ListedRun& liste
   const std::optional<double> share = fidelityShare(input, answer.request);
   answer.isMeasuring = share.has_value();
   if (share) answer.measuredShare = *share;
-  answer.measureObstacle = obstacleOf(answer, input, listed);
+  answer.measureReason = reasonOf(answer, input, listed);
   if (!share) answer.measureProblem = fidelityProblem(listed, answer.request);
   if (answer.state != AnswerState::Finished) return;
   const trace::FidelityMeasured* measured = fidelityOf(listed, answer.request);

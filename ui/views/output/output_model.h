@@ -62,7 +62,7 @@ struct Answer {
   QString fullText;          ///< answer of a full prefill, if it is another answer
   bool isMeasuring = false;  ///< its fidelity is being measured
   double measuredShare = 0;  ///< how much of that is done, from 0 to 1
-  QString measureObstacle;   ///< why the fidelity cannot be measured now; empty: it can
+  QString measureReason;     ///< why the fidelity cannot be measured now; empty: it can
   QString measureProblem;    ///< why the last measurement failed
   RunId sameAs = 0;          ///< the last run before with the same finished answer of this step; 0: none
   QStringList sameBut;       ///< how that run differs otherwise

@@ -2,8 +2,8 @@
 #include "ui/views/plan/plan_view.h"
 
 #include "ui/session/run_list.h"
+#include "ui/session/simulator_asker.h"
 #include "ui/session/token_account.h"
-#include "ui/session/twin_asker.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/common/table_painting.h"

@@ -229,7 +229,7 @@ void addRemarks(const PolicyComparison& comparison, const document::Document& do
   for (const PolicyAnswer& answer : model.answers)
     differs = differs || std::any_of(answer.tokens.begin(), answer.tokens.end(),
                                      [](const AnswerToken& token) { return token.differs; });
-  if (comparison.state == workbench::WorkState::Stopped)
+  if (comparison.state == workbench::JobState::Stopped)
     model.remarks += tr("Stopped: what was measured by then stands.");
   if (!comparison.isReordered && !comparison.model.empty())
     model.remarks +=

@@ -37,7 +37,7 @@ PoliciesView::PoliciesView(QWidget* parent)
   setCopyHelp(tr("Copy the table and the answers as text"));
   m_choice = new PolicyMenu(this);
   connect(m_choice, &PolicyMenu::chosen, this, [this](const QStringList& names) {
-    Q_EMIT commandWanted(QStringLiteral("run.policies:") + policyWish({.starts = false, .names = names}));
+    Q_EMIT commandWanted(QStringLiteral("run.policies:") + policyRequest({.starts = false, .names = names}));
   });
   QVBoxLayout* page = layOut({runButton(), m_choice}, makeResults());
   m_token = new QLabel(this);
@@ -73,7 +73,7 @@ QWidget* PoliciesView::makeResults() {
 }
 
 QString PoliciesView::command() const {
-  return QStringLiteral("run.policies:") + policyWish({.starts = true, .names = {}});
+  return QStringLiteral("run.policies:") + policyRequest({.starts = true, .names = {}});
 }
 
 void PoliciesView::refresh() {
@@ -294,7 +294,7 @@ PolicyAnswers::PolicyAnswers(QWidget* parent) : QTextBrowser(parent) {
   setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   setFocusPolicy(Qt::StrongFocus);
   viewport()->setAutoFillBackground(false);
-  connect(this, &QTextEdit::cursorPositionChanged, this, &PolicyAnswers::tellToken);
+  connect(this, &QTextEdit::cursorPositionChanged, this, &PolicyAnswers::emitToken);
 }
 
 void PolicyAnswers::setContent(const std::vector<PolicyAnswer>& answers, const Theme& theme) {
@@ -308,7 +308,7 @@ void PolicyAnswers::setContent(const std::vector<PolicyAnswer>& answers, const T
   cursor.setPosition(std::clamp(position, 0, document()->characterCount() - 1));
   setTextCursor(cursor);
   fitHeight();
-  tellToken();
+  emitToken();
 }
 
 void PolicyAnswers::fitHeight() {
@@ -331,7 +331,7 @@ void PolicyAnswers::keyPressEvent(QKeyEvent* event) {
 
 void PolicyAnswers::focusInEvent(QFocusEvent* event) {
   QTextBrowser::focusInEvent(event);
-  tellToken();
+  emitToken();
 }
 
 /// Selects a token, counted from the one in which the cursor stands.
@@ -355,7 +355,7 @@ void PolicyAnswers::goToToken(int steps) {
   setTextCursor(cursor);
 }
 
-void PolicyAnswers::tellToken() {
+void PolicyAnswers::emitToken() {
   const int at = textCursor().hasSelection() ? textCursor().selectionStart() : textCursor().position();
   const auto after = std::upper_bound(m_tokens.begin(), m_tokens.end(), at,
                                       [](int place, const auto& token) { return place < token.first; });

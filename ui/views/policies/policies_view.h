@@ -102,7 +102,7 @@ class PolicyAnswers : public QTextBrowser {
  private:
   void fitHeight();
   void goToToken(int steps);
-  void tellToken();
+  void emitToken();
 
   std::vector<PolicyAnswer> m_answers;
   Theme m_theme;

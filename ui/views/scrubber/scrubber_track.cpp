@@ -376,7 +376,7 @@ namespace {
 struct RangedRequest {
   RequestAccount account;
   const trace::RequestState* state = nullptr;
-  bool isToldAgain = false;  ///< an event says which tokens were computed again
+  bool isRecomputeReported = false;  ///< an event says which tokens were computed again
   std::set<std::pair<std::uint32_t, std::int32_t>> lookedUp;  ///< virtual blocks, up to the event in view
 };
 
@@ -408,7 +408,7 @@ class RangeSum {
             visible(*request, entry.segment, entry.begin, std::int64_t{entry.begin} + entry.count);
         m_totals.tokens.computed += own.computed;
         // What was found itself is told when the policy has chosen it.
-        if (!request->isToldAgain) m_totals.tokens.again += own.again;
+        if (!request->isRecomputeReported) m_totals.tokens.again += own.again;
       }
       return;
     }
@@ -471,7 +471,7 @@ class RangeSum {
         m_requests
             .emplace(id, RangedRequest{.account = RequestAccount(m_trace, m_trace.size(), id),
                                        .state = &state->second,
-                                       .isToldAgain = !events->of<trace::TokensRecomputed>().empty(),
+                                       .isRecomputeReported = !events->of<trace::TokensRecomputed>().empty(),
                                        .lookedUp = {}})
             .first->second;
     for (const std::size_t index : events->of<trace::BlockLookedUp>()) {

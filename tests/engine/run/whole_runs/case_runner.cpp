@@ -153,14 +153,14 @@ class CaseRunner::Scene {
     QueryRun undisturbed = query;
     undisturbed.emptyEvery = 0;
     undisturbed.stopAfter = 0;
-    const RunRecord twin = runIn(cold, *plan, options, undisturbed);
-    take(compareRuns(warm, twin));
+    const RunRecord simulator = runIn(cold, *plan, options, undisturbed);
+    take(compareRuns(warm, simulator));
     if (warm.result.outcome == trace::RunOutcome::Failed) {
-      take(compareFailures(warm, twin, *plan, options, undisturbed));
+      take(compareFailures(warm, simulator, *plan, options, undisturbed));
       m_predictor.reset();
     } else if (warm.result.outcome == trace::RunOutcome::Finished && query.isReplayed && found.empty()) {
       m_doing = "replaying: ";
-      take(checkReplays({*m_warm->session, m_warm->sink, warm}, {*cold.session, cold.sink, twin},
+      take(checkReplays({*m_warm->session, m_warm->sink, warm}, {*cold.session, cold.sink, simulator},
                         {.policy = query.policy,
                          .plan = *plan,
                          .topK = query.topK,
@@ -228,13 +228,13 @@ class CaseRunner::Scene {
   /// What fails with a cache that holds something fails without, in the same words. Where the cold twin has
   /// room, another with the same pool shows it. A pool that is too small may fail another of its requests, or
   /// the same later: it depends on what is found by chance whether one fits that does not fit alone.
-  Differences compareFailures(const RunRecord& warm, const RunRecord& twin, const plan::Plan& plan,
+  Differences compareFailures(const RunRecord& warm, const RunRecord& simulator, const plan::Plan& plan,
                               const run::RunOptions& options, const QueryRun& query) {
     ++m_seen.failed;
     const auto isSame = [&](const RunRecord& other) {
       return other.result.error && other.result.error->message() == warm.result.error->message();
     };
-    if (isSame(twin)) return {};
+    if (isSame(simulator)) return {};
     SessionChoice choice = m_case.warm;
     choice.tiers = Tiers::None;
     Opened narrow(m_models, choice, {});

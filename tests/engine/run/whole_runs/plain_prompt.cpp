@@ -23,7 +23,7 @@ bool isFilled(const plan::PromptNode& prompt) {
   return children == nullptr || std::any_of(children->begin(), children->end(), isFilled);
 }
 
-bool isClosure(const plan::PromptNode& prompt) {
+bool isSubqueryResult(const plan::PromptNode& prompt) {
   const auto* run = std::get_if<plan::PromptRun>(&prompt.value);
   if (run == nullptr || run->children.size() < 2) return false;
   const auto* output = std::get_if<plan::PromptOutput>(&run->children.back().value);
@@ -90,9 +90,10 @@ class PlainLayout {
       // What fills up a block belongs to what stands before.
       if (m_rules.marks()) pad();
       const plan::PromptMessage* first = m_first;
-      if (!isCausal) m_path.push_back({.plus = number, .child = i, .isClosure = isClosure(child)});
+      if (!isCausal)
+        m_path.push_back({.plus = number, .child = i, .isSubqueryResult = isSubqueryResult(child)});
       if (m_rules.marks()) mark(m_rules.markers.plus);
-      if (!isCausal && isClosure(child)) open(child);
+      if (!isCausal && isSubqueryResult(child)) open(child);
       lay(child);
       if (!isCausal) m_path.pop_back();
       m_first = first;
@@ -116,7 +117,7 @@ class PlainLayout {
     if (isReused) {
       m_reply = m_prompts.m_reused.size();
       m_prompts.m_reused.push_back({.step = output.step, .tokens = {}});
-      m_path.push_back({.plus = m_nextPlus++, .child = 0, .isClosure = false});
+      m_path.push_back({.plus = m_nextPlus++, .child = 0, .isSubqueryResult = false});
     }
     putFirst(tokens, m_rules.crops(), suffix.size());
     if (isReused) {
@@ -212,7 +213,7 @@ bool PlainPrompts::sees(const PlainRow& row, const PlainRow& earlier) const {
   if (m_policy.mask != PlainMask::BehindPrefix) return false;
   const bool areSiblings = same < earlier.path.size() && row.path[same].plus == earlier.path[same].plus;
   const bool isApart = std::any_of(row.path.begin() + static_cast<std::ptrdiff_t>(same), row.path.end(),
-                                   [](const PlainRow::Child& child) { return child.isClosure; });
+                                   [](const PlainRow::Child& child) { return child.isSubqueryResult; });
   return !areSiblings && !isApart;
 }
 

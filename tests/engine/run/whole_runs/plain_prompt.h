@@ -35,7 +35,7 @@ struct PlainRow {
   struct Child {
     std::size_t plus = 0;
     std::size_t child = 0;
-    bool isClosure = false;  ///< it began a conversation of its own and sees nothing before it
+    bool isSubqueryResult = false;  ///< it began a conversation of its own and sees nothing before it
     bool operator==(const Child&) const = default;
   };
   std::vector<Child> path;

@@ -71,17 +71,17 @@ std::vector<trace::AttentionMass> inOrder(std::vector<trace::AttentionMass> maps
 
 /// What differs for one reply; empty if nothing does. Throws Failure where the warm session has no room.
 std::string replayFault(const AfterRun& warm, const AfterRun& cold, const run::StepResult& step,
-                        const run::StepResult& twin, const ReplaySetting& setting) {
+                        const run::StepResult& simulator, const ReplaySetting& setting) {
   const plan::Step& planned = setting.plan.steps[step.step];
   const compute::SamplingSettings settings{
       .temperature = planned.temperature, .topK = setting.topK, .topP = setting.topP, .seed = planned.seed};
   const run::FinishedReply reply = finishedReply(warm.record, step, setting.policy);
-  const run::FinishedReply other = finishedReply(cold.record, twin, setting.policy);
+  const run::FinishedReply other = finishedReply(cold.record, simulator, setting.policy);
   const run::ReplayedReply found = warm.session.replayReply(reply, kAllRows);
   const run::ReplayedReply expected = cold.session.replayReply(other, kAllRows);
   if (found.logits.size() != step.tokens.size() || expected.logits.size() != step.tokens.size())
     return "another number of rows";
-  if (const auto at = otherDraw(expected, cold.record.replyOf(twin), settings))
+  if (const auto at = otherDraw(expected, cold.record.replyOf(simulator), settings))
     return "cold, token " + std::to_string(*at) + " was drawn from other numbers";
   if (const auto at = otherDraw(found, warm.record.replyOf(step), settings))
     return "token " + std::to_string(*at) + " was drawn from other numbers";

@@ -38,7 +38,7 @@ QStringList textsOf(const std::vector<QueryProblem>& problems) {
 /// A run finds the files "there.txt" and "docs".
 ProblemContext withFiles() {
   ProblemContext context;
-  context.fileObstacle = [](const std::string& path, FileUse use) -> std::optional<query::NotGiven> {
+  context.fileReason = [](const std::string& path, FileUse use) -> std::optional<query::NotGiven> {
     if (path == (use == FileUse::Text ? "there.txt" : "docs")) return std::nullopt;
     return query::NotGiven{.found = "the file \"" + path + "\"", .expected = "a file", .hint = "save it"};
   };

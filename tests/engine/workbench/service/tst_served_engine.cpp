@@ -9,8 +9,8 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/service/job_service.h"
 #include "engine/workbench/service/served_engine.h"
-#include "engine/workbench/service/work_service.h"
 #include "tests/engine/remote/server/http_client.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
@@ -63,12 +63,12 @@ class Served {
  public:
   explicit Served(std::int32_t blocks = 512, std::vector<std::string> keys = {}, bool keepsTexts = true) {
     m_session.blockCount = blocks;
-    m_service = std::make_unique<WorkService>(test::cpuBackends(), m_nobody,
-                                              OwnModel{.model = model(),
-                                                       .session = m_session,
-                                                       .recorder = m_recorder,
-                                                       .settings = {},
-                                                       .loadBeside = {}});
+    m_service = std::make_unique<JobService>(test::cpuBackends(), m_nobody,
+                                             OwnModel{.model = model(),
+                                                      .session = m_session,
+                                                      .recorder = m_recorder,
+                                                      .settings = {},
+                                                      .loadBeside = {}});
     m_engine =
         std::make_unique<ServedEngine>(*m_service, RunSettings(), model(), m_session, m_recorder, keepsTexts);
     server::ServerConfig config;
@@ -100,11 +100,11 @@ class Served {
   }
 
  private:
-  WorkplaceWatcher m_nobody;
+  JobContextWatcher m_nobody;
   std::shared_ptr<trace::Recorder> m_recorder =
       std::make_shared<trace::Recorder>(trace::RecorderOptions{.keepEvents = true, .clock = {}});
   run::SessionConfig m_session;
-  std::unique_ptr<WorkService> m_service;
+  std::unique_ptr<JobService> m_service;
   std::unique_ptr<ServedEngine> m_engine;
   std::unique_ptr<server::Server> m_server;
 };

@@ -287,7 +287,7 @@ class TestAttentionMap : public QObject {
     options.layer = test::kFindingLayer;
     options.head = test::kFindingHead;
     const AttentionModel model = attentionModel(input, options);
-    QVERIFY(model.computedAgain);
+    QVERIFY(model.recomputed);
     QCOMPARE(model.states[model.at(0, 3)], CellState::Measured);
     QCOMPARE(model.states[model.at(1, 3)], CellState::Missing);
     options.head = 0;
@@ -295,7 +295,7 @@ class TestAttentionMap : public QObject {
     // It is no part of means.
     options.head.reset();
     options.layer.reset();
-    QVERIFY(!attentionModel(input, options).computedAgain);
+    QVERIFY(!attentionModel(input, options).recomputed);
   }
 
   /// Brackets of hues beyond the palette differ by pattern from those whose hue they repeat.

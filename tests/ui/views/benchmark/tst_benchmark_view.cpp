@@ -199,12 +199,12 @@ class TestBenchmarkView : public QObject {
   void endsThatWereNotWantedAreSaid() {
     Benchmark benchmark = test::sampleBenchmark(m_rag);
     benchmark.turns.resize(3);
-    benchmark.state = workbench::WorkState::Stopped;
+    benchmark.state = workbench::JobState::Stopped;
     const BenchmarkModel stopped = benchmarkModel(inputOf(m_rag, benchmark));
     QVERIFY(says(stopped, QStringLiteral("Stopped after 3 of 7 repeats.")));
     QVERIFY(stopped.setup.startsWith(QStringLiteral("3 of 7 repeats")));
     QCOMPARE(stopped.rows.size(), std::size_t(4));
-    benchmark.state = workbench::WorkState::Failed;
+    benchmark.state = workbench::JobState::Failed;
     benchmark.problem = "the pool is too small";
     QVERIFY(warns(benchmarkModel(inputOf(m_rag, benchmark)),
                   QStringLiteral("It could not go on: the pool is too small")));
@@ -212,7 +212,7 @@ class TestBenchmarkView : public QObject {
 
   void progressIsTold() {
     Benchmark benchmark = test::sampleBenchmark(m_rag);
-    benchmark.state = workbench::WorkState::Working;
+    benchmark.state = workbench::JobState::Working;
     benchmark.turns.resize(1);
     benchmark.turn = 2;
     benchmark.runCase = RunCase::Swapped;
@@ -262,11 +262,11 @@ class TestBenchmarkView : public QObject {
   }
 
   void wishesAreWrittenAndRead() {
-    const BenchmarkWish wish{.kind = BenchmarkKind::Lengths, .repeats = 3};
-    QCOMPARE(benchmarkWish(wish), QStringLiteral("lengths:3"));
-    QVERIFY(readBenchmarkWish(QStringLiteral("lengths:3")) == wish);
+    const BenchmarkRequest request{.kind = BenchmarkKind::Lengths, .repeats = 3};
+    QCOMPARE(benchmarkRequest(request), QStringLiteral("lengths:3"));
+    QVERIFY(readBenchmarkRequest(QStringLiteral("lengths:3")) == request);
     for (const char* wrong : {"", "query", "query:0", "query:101", "query:x", "other:3"})
-      QVERIFY2(!readBenchmarkWish(QString::fromLatin1(wrong)), wrong);
+      QVERIFY2(!readBenchmarkRequest(QString::fromLatin1(wrong)), wrong);
   }
 
   void theDockIsOperated() {
@@ -292,7 +292,7 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.benchmark:lengths:12"));
 
     Benchmark benchmark = test::sampleBenchmark(m_rag);
-    benchmark.state = workbench::WorkState::Working;
+    benchmark.state = workbench::JobState::Working;
     input.benchmark = std::make_shared<const Benchmark>(benchmark);
     view.setInput(input);
     QTRY_VERIFY(table->isVisible());

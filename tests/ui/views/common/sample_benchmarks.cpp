@@ -37,7 +37,7 @@ ui::Benchmark begun(const document::Document& document, ui::BenchmarkKind kind) 
   benchmark.kind = kind;
   benchmark.repeats = kTurns;
   benchmark.subject = ui::benchmarkSubject(document, kind);
-  benchmark.state = workbench::WorkState::Finished;
+  benchmark.state = workbench::JobState::Finished;
   benchmark.model = "spanlet";
   benchmark.device = "CPU, 2 threads";
   benchmark.blockCount = 512;
@@ -69,7 +69,7 @@ ui::Benchmark sampleBenchmark(const document::Document& document) {
 
 ui::Benchmark sampleLengths(const document::Document& document) {
   ui::Benchmark benchmark = begun(document, ui::BenchmarkKind::Lengths);
-  benchmark.state = workbench::WorkState::Working;
+  benchmark.state = workbench::JobState::Working;
   for (const std::int32_t tokens : {64, 128, 256}) {
     ui::MeasuredLength length{.documentTokens = tokens, .row = std::nullopt};
     if (tokens < 256) {
@@ -97,9 +97,9 @@ ui::ExperimentRun sampleExperiment() {
       Line{"spans, empty cache", 6, 1.9, 0}, Line{"spans, documents seen", 0.4, 1.6, 97},
       Line{"prefix, empty cache", 6.5, 2.4, 0}, Line{"prefix, documents seen", 0.5, 4.5, 3}};
   ui::ExperimentRun run;
-  run.state = workbench::WorkState::Finished;
+  run.state = workbench::JobState::Finished;
   experiment::ExperimentResult& result = run.result;
-  result.wish = experiment::completed({.experiment = "rag", .values = {}});
+  result.request = experiment::completed({.experiment = "rag", .values = {}});
   result.model = "spanlet";
   result.machine = "a machine, 2 threads";
   for (const Line& line : kLines) {

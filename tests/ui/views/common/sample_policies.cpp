@@ -48,7 +48,7 @@ workbench::MeasuredPolicy measured(const std::string& policy, double cold, doubl
 ui::PolicyComparison samplePolicies(const document::Document& document) {
   ui::PolicyComparison comparison;
   comparison.subject = workbench::comparisonSubject(document);
-  comparison.state = workbench::WorkState::Finished;
+  comparison.state = workbench::JobState::Finished;
   comparison.model = "spanlet";
   comparison.device = "CPU, 2 threads";
   comparison.isReordered = true;

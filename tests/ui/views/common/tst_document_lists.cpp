@@ -165,8 +165,8 @@ void TestDocumentLists::theProcessorTakesOver() {
   bench.model().change(QStringLiteral("Device"), [](document::Document& d) { d.settings.device = "cuda:1"; });
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
   QVERIFY(fix() == nullptr);
-  bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
-                    {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}});
+  bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .reason = {}},
+                    {.name = "cuda", .description = {}, .memoryBytes = 0, .reason = "no driver"}});
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
   QTRY_VERIFY(fix() != nullptr);
   // In a dock that has room for one problem and the button, both are in sight.
@@ -213,8 +213,8 @@ void TestDocumentLists::fixesAreInTheirRows() {
   const auto* list = view.findChild<QListView*>(QStringLiteral("problems"));
   bench.show({700, 300});
   bench.model().change(QStringLiteral("Device"), [](document::Document& d) { d.settings.device = "cuda:1"; });
-  bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
-                    {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}});
+  bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .reason = {}},
+                    {.name = "cuda", .description = {}, .memoryBytes = 0, .reason = "no driver"}});
   auto forecast = std::make_shared<DocumentPrediction>();
   forecast->gap = PredictionGap::None;
   forecast->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),

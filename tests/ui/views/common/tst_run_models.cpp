@@ -462,7 +462,7 @@ class TestRunModels : public QObject {
       }
     }
     QVERIFY(*residency.medians.idle <= *residency.medians.lifetime);
-    const std::vector<CardContent> cards = metricCards(model);
+    const std::vector<MetricCardContent> cards = metricCards(model);
     QVERIFY2(cards.back().change.contains(QStringLiteral("evicted")), qPrintable(cards.back().change));
   }
 
@@ -560,14 +560,14 @@ class TestRunModels : public QObject {
     const ViewInput known = withPolicy("link(3)");
     const RunId run = outputModel(known).answers[0].run;
     const RequestId request = outputModel(known).answers[0].request;
-    QCOMPARE(answerObstacle(known, request), QString());
-    QCOMPARE(outputModel(known).answers[0].measureObstacle, QString());
+    QCOMPARE(answerReason(known, request), QString());
+    QCOMPARE(outputModel(known).answers[0].measureReason, QString());
     QVERIFY(!measurableRequests(known, run).empty());
     QVERIFY(finishedReply(known, request).policy == *policy::findChoice("link(3)"));
     for (const char* policy : {"magic(3)", "link(-1)", ""}) {
       const ViewInput unknown = withPolicy(policy);
       for (const QString& said :
-           {answerObstacle(unknown, request), outputModel(unknown).answers[0].measureObstacle}) {
+           {answerReason(unknown, request), outputModel(unknown).answers[0].measureReason}) {
         QVERIFY2(
             said.contains(QStringLiteral("does not know the reuse policy “%1”").arg(QLatin1String(policy))),
             qPrintable(said));

@@ -432,7 +432,7 @@ class TestRunViews : public QObject {
   void crowdedMetricsAreDrawnPlainly() {
     QFETCH(const int, runs);
     QFETCH(const bool, isPlain);
-    CardContent content;
+    MetricCardContent content;
     for (const SeriesKind kind : {SeriesKind::Bars, SeriesKind::Markers, SeriesKind::Line}) {
       PlotSeries series{.kind = kind, .name = QStringLiteral("series"), .points = {}};
       if (kind == SeriesKind::Bars) series.role = BlockRole::Relocated;

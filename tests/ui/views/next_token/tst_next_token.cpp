@@ -58,14 +58,14 @@ class TestNextToken : public QObject {
     QCOMPARE(model.otherNames.front(), QStringLiteral("run 1 · prefix"));
     QCOMPARE(model.ownName, QStringLiteral("this run · spans"));
     QCOMPARE(model.otherName, QStringLiteral("full prefill"));
-    QVERIFY(model.obstacle.isEmpty());
+    QVERIFY(model.reason.isEmpty());
     QVERIFY(!model.isComputed());
     QCOMPARE(nextTokenModel(m_input, 1).otherName, QStringLiteral("run 1 · prefix"));
     // A request that is none of them leaves the full prefill.
     QCOMPARE(nextTokenModel(m_input, 7).choice.other, RequestId{0});
     ViewInput file = m_input;
     file.replay.origin = TraceOrigin::File;
-    QVERIFY(!nextTokenModel(file, 0).obstacle.isEmpty());
+    QVERIFY(!nextTokenModel(file, 0).reason.isEmpty());
     // A recording has what was computed.
     ViewInput recorded = m_computed;
     recorded.replay.origin = TraceOrigin::File;

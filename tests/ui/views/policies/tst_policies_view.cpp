@@ -174,7 +174,7 @@ class TestPoliciesView : public QObject {
 
   void progressIsTold() {
     PolicyComparison comparison = test::samplePolicies(m_rag);
-    comparison.state = workbench::WorkState::Working;
+    comparison.state = workbench::JobState::Working;
     comparison.policies[2].stage = workbench::PolicyStage::Fidelity;
     comparison.policies[3] = {.policy = "blend(0.15)"};
     const PoliciesModel model = policiesModel(inputOf(m_rag, comparison));
@@ -186,11 +186,12 @@ class TestPoliciesView : public QObject {
   }
 
   void wishesAreWrittenAndRead() {
-    for (const PolicyWish& wish : {PolicyWish{}, PolicyWish{.starts = true, .names = {}},
-                                   PolicyWish{.starts = false, .names = QStringList{"prefix", "link"}},
-                                   PolicyWish{.starts = false, .names = QStringList()}})
-      QVERIFY(readPolicyWish(policyWish(wish)) == wish);
-    QVERIFY(readPolicyWish(QStringLiteral("something")) == PolicyWish());
+    for (const PolicyRequest& request :
+         {PolicyRequest{}, PolicyRequest{.starts = true, .names = {}},
+          PolicyRequest{.starts = false, .names = QStringList{"prefix", "link"}},
+          PolicyRequest{.starts = false, .names = QStringList()}})
+      QVERIFY(readPolicyRequest(policyRequest(request)) == request);
+    QVERIFY(readPolicyRequest(QStringLiteral("something")) == PolicyRequest());
     QCOMPARE(comparedPolicies("link(64)", {"prefix", "link", "blend"}),
              (std::vector<std::string>{"link(64)", "prefix", "blend(0.15)"}));
     QCOMPARE(knownPolicies({QStringLiteral("prefix"), QStringLiteral("gone")}),
@@ -245,7 +246,7 @@ class TestPoliciesView : public QObject {
              QStringLiteral("run.policies:choose:spans;prefix;blend"));
 
     PolicyComparison comparison = test::samplePolicies(m_rag);
-    comparison.state = workbench::WorkState::Working;
+    comparison.state = workbench::JobState::Working;
     input.policies = std::make_shared<const PolicyComparison>(comparison);
     view.setInput(input);
     QTRY_VERIFY(table->isVisible());

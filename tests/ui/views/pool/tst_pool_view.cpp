@@ -500,7 +500,7 @@ void TestPoolView::overTimeIsQuick() {
 /// What the experiment found, of a model of that name.
 experiment::ExperimentResult loadResult(const std::string& model, double coldDisk) {
   experiment::ExperimentResult result;
-  result.wish = {.experiment = "load", .values = {}};
+  result.request = {.experiment = "load", .values = {}};
   result.model = model;
   result.machine = "a machine, 2 threads";
   for (const double tokens : {512.0, 2048.0}) {
@@ -570,7 +570,7 @@ void TestPoolView::comparisonsAreRemembered() {
   cut.points.resize(2);
   QVERIFY(!ui::loadComparisonOf(cut, now));
   cut = loadResult("one", 31);
-  cut.wish.experiment = "rag";
+  cut.request.experiment = "rag";
   QVERIFY(!ui::loadComparisonOf(cut, now));
 }
 

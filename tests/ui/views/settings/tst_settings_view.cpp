@@ -200,13 +200,10 @@ void TestSettingsView::tellsOfDevices() {
                        [&](const QLabel* label) { return label->isVisible() && label->text() == text; });
   };
   f.bench.setDevices(
-      {{.name = "cpu",
-        .description = "AMD EPYC, AVX2",
-        .memoryBytes = std::uint64_t{3} << 29,
-        .obstacle = {}},
-       {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver for NVIDIA cards"}});
+      {{.name = "cpu", .description = "AMD EPYC, AVX2", .memoryBytes = std::uint64_t{3} << 29, .reason = {}},
+       {.name = "cuda", .description = {}, .memoryBytes = 0, .reason = "no driver for NVIDIA cards"}});
   QVERIFY(shows("cpu: AMD EPYC, AVX2, 1.5 GiB\ncuda: cannot be used, no driver for NVIDIA cards"));
-  f.bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}}});
+  f.bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .reason = {}}});
   QVERIFY(shows("cpu: AMD EPYC"));
 }
 
@@ -216,7 +213,7 @@ void TestSettingsView::endsLongNamesInAnEllipsis() {
   f.bench.setDevices({{.name = "cuda:0",
                        .description = "NVIDIA Graphics Card With A Long Name, compute capability 9.0",
                        .memoryBytes = std::uint64_t{141} << 30,
-                       .obstacle = {}}});
+                       .reason = {}}});
   f.choose("device", 1);
   auto* combo = f.child<ElidedCombo>("device");
   QCOMPARE(combo->currentText(), text);
@@ -232,16 +229,11 @@ void TestSettingsView::offersEachDevice() {
   Fixture f;
   const auto* combo = f.child<QComboBox>("device");
   QCOMPARE(combo->count(), 3);
-  f.bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
-                      {.name = "cuda:0",
-                       .description = "Large Card",
-                       .memoryBytes = std::uint64_t{141} << 30,
-                       .obstacle = {}},
-                      {.name = "cuda:1",
-                       .description = "Small Card",
-                       .memoryBytes = std::uint64_t{40} << 30,
-                       .obstacle = {}},
-                      {.name = "cuda:2", .description = {}, .memoryBytes = 0, .obstacle = "too old"}});
+  f.bench.setDevices(
+      {{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .reason = {}},
+       {.name = "cuda:0", .description = "Large Card", .memoryBytes = std::uint64_t{141} << 30, .reason = {}},
+       {.name = "cuda:1", .description = "Small Card", .memoryBytes = std::uint64_t{40} << 30, .reason = {}},
+       {.name = "cuda:2", .description = {}, .memoryBytes = 0, .reason = "too old"}});
   QCOMPARE(combo->count(), 4);
   QCOMPARE(combo->currentIndex(), 0);
   QCOMPARE(combo->itemText(3), QStringLiteral("cuda:1: Small Card, 40.0 GiB"));

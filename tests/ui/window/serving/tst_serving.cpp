@@ -7,7 +7,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/run_list.h"
-#include "ui/session/twin_asker.h"
+#include "ui/session/simulator_asker.h"
 #include "ui/views/output/output_model.h"
 #include "ui/window/requests_panel.h"
 #include "ui/window/workspace.h"
@@ -242,7 +242,7 @@ void TestServing::whatIsKeptRunsAgainFromTheCache() {
   QVERIFY(!workspace.current()->isPreview && workspace.model()->isModified());
   QVERIFY(workspace.model()->filePath().isEmpty());
 
-  QSignalSpy ended(&workspace, &Workspace::workEnded);
+  QSignalSpy ended(&workspace, &Workspace::jobEnded);
   window.perform(QStringLiteral("run.run"));
   QVERIFY(!ended.isEmpty() || ended.wait(kServingPatience));
   QTest::qWait(50);
@@ -390,7 +390,7 @@ void TestServing::sessionsComeAndGo() {
   QVERIFY(window.openExample(QStringLiteral("rag.json")));
   workspace.model()->change(QStringLiteral("Blocks"),
                             [](document::Document& document) { document.settings.blockSize = 8; });
-  QSignalSpy ended(&workspace, &Workspace::workEnded);
+  QSignalSpy ended(&workspace, &Workspace::jobEnded);
   window.perform(QStringLiteral("run.run"));
   QVERIFY(!ended.isEmpty() || ended.wait(kServingPatience));
   QCOMPARE(ended.front().front().toString(), QString());

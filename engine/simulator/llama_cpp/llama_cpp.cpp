@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simulator/llama_cpp/slots.h"
+#include "engine/simulator/scenario.h"
+#include "engine/simulator/servers.h"
+#include "engine/simulator/tracing/cache_tracer.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace spanscope::simulator {
+namespace {
+
+using llama_cpp::Completed;
+using llama_cpp::Completion;
+using llama_cpp::ServerSettings;
+using llama_cpp::Slots;
+using llama_cpp::StateSize;
+
+constexpr std::int32_t kMaxSlots = 4096;
+constexpr std::int64_t kMaxNumber = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxContext = std::int64_t{1} << 30U;
+constexpr std::int32_t kStandardHostMebibytes = 8192;
+/// llama-server's number of slots if none is set. The slots then share their space.
+constexpr std::int32_t kStandardSlots = 4;
+/// The state of a sequence of SmolLM2-135M with keys and values in f16: 30 layers with 3 heads of 64. Each
+/// token has 12 more bytes. Each layer has 12 bytes for its keys and 12 for its values. The whole state has
+/// 12 more bytes.
+constexpr StateSize kSmolLm2{.fixed = 12 + 30 * 24, .perToken = 12 + 30 * 2 * 3 * 64 * 2};
+constexpr std::uint64_t kStreamBytes = 4;  // further bytes for each part of the cache that slots do not share
+
+constexpr std::array<Member, 9> kRequestMembers{{{"request", false},
+                                                 {"slot", true},
+                                                 {"refused", true},
+                                                 {"cache_n", true},
+                                                 {"prompt_n", true},
+                                                 {"predicted_n", false},
+                                                 {"tokens", false},
+                                                 {"tokens_evaluated", true},
+                                                 {"tokens_cached", true}}};
+
+ServerSettings settingsOf(const ScenarioPlace& scenario) {
+  ServerSettings settings;
+  settings.slots = static_cast<std::int32_t>(scenario.integer("slots", 1, kMaxSlots));
+  settings.chunk = static_cast<std::int32_t>(scenario.integerOr("cache_reuse", 0, kMaxNumber, 0));
+  const std::int64_t host = scenario.integerOr("cache_ram", -1, kMaxNumber, -1);
+  settings.hostMebibytes = host < 0 ? kStandardHostMebibytes : static_cast<std::int32_t>(host);
+  settings.context = static_cast<std::int32_t>(scenario.integer("context", 1, kMaxContext));
+  if (const auto similarity = scenario.find("similarity"))
+    settings.similarity = static_cast<float>(similarity->requireNumber(0, 1));
+  settings.savesIdle = scenario.flagOr("cache_idle_slots", true);
+  settings.isUnified = scenario.flagOr("kv_unified", false);
+  const auto streams = static_cast<std::uint64_t>(settings.isUnified ? 1 : settings.slots);
+  settings.stateSize = kSmolLm2;
+  settings.stateSize.fixed += kStreamBytes * streams;
+  if (const auto state = scenario.find("state_bytes")) {
+    settings.stateSize.fixed = static_cast<std::uint64_t>(state->integer("fixed", 0, kMaxContext));
+    settings.stateSize.perToken = static_cast<std::uint64_t>(state->integer("token", 0, kMaxContext));
+  }
+  return settings;
+}
+
+/// "slot 0, which held 35 tokens, 13 of them the same beginning"
+std::string slotText(const Completed& completed) {
+  std::string text = "slot " + std::to_string(completed.slot);
+  text += completed.before == 0 ? ", which was empty"
+                                : ", which held " + std::to_string(completed.before) + " tokens, " +
+                                      std::to_string(completed.common) + " of them the same beginning";
+  return text;
+}
+
+Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& name, ScenarioTrace* story) {
+  const ScenarioPlace request = place.field("request");
+  const ScenarioPlace promptPlace = request.field("prompt");
+  const std::vector<TokenId> prompt = promptPlace.requireTokens();
+  if (prompt.empty()) throw promptPlace.fail("no token", "at least one");
+  // A refused request has no answer.
+  const auto replyPlace = place.find("tokens");
+  const std::vector<TokenId> reply = replyPlace ? replyPlace->requireTokens() : std::vector<TokenId>();
+  Completion completion{.prompt = prompt, .reply = reply, .usesCache = request.flagOr("cache_prompt", true)};
+  if (const std::int64_t slot = request.integerOr("id_slot", -1, kMaxNumber, -1); slot >= 0)
+    completion.slot = static_cast<std::int32_t>(slot);
+  if (const auto chunk = request.find("n_cache_reuse"))
+    completion.chunk = static_cast<std::int32_t>(chunk->requireInteger(0, kMaxNumber));
+  completion.name = name;
+  if (story != nullptr) story->start(name, prompt);
+  const Completed completed = slots.complete(completion);
+  if (completed.isRefused) {
+    if (story != nullptr) story->fail(name);
+    return withFound(place.value(), kRequestMembers, {{"refused", true}});
+  }
+  if (!replyPlace) throw place.fail("no \"tokens\"", "the ids of the reply, which a twin does not guess");
+  if (story != nullptr) {
+    story->say(name, "It went to " + slotText(completed) + ".");
+    story->end(name);
+  }
+  Json found{{"slot", completed.slot},
+             {"cache_n", completed.found + completed.moved},
+             {"prompt_n", completed.computed},
+             {"tokens_evaluated", prompt.size()},
+             {"tokens_cached", completed.held}};
+  return withFound(place.value(), kRequestMembers, std::move(found));
+}
+
+std::string slotsText(std::int32_t slots, std::int32_t chunk) {
+  std::string setup = slots == 1 ? "one slot" : std::to_string(slots) + " slots";
+  if (chunk > 0) setup += ", runs of " + std::to_string(chunk) + " tokens are moved";
+  return setup;
+}
+
+Json replayLlamaCpp(const ScenarioPlace& scenario, ScenarioTrace* story) {
+  const ServerSettings settings = settingsOf(scenario);
+  Slots slots(settings);
+  if (story != nullptr) slots.watch(&story->begin(slotsText(settings.slots, settings.chunk), slots.shape()));
+  Json requests = Json::array();
+  for (const ScenarioPlace& request : scenario.field("requests").elements())
+    requests.push_back(
+        replayRequest(slots, request, "request " + std::to_string(requests.size() + 1), story));
+  Json written = scenario.value();
+  written["requests"] = std::move(requests);
+  return written;
+}
+
+class LlamaCppSimulator final : public Simulator {
+ public:
+  explicit LlamaCppSimulator(const ServerSettings& settings) : m_slots(settings) {}
+
+  std::unique_ptr<Simulator> copy() const override { return std::make_unique<LlamaCppSimulator>(*this); }
+
+  CacheShape shape() const override { return m_slots.shape(); }
+
+  Answer serve(const Request& request, CacheObserver* observer) override {
+    if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
+    const auto size = static_cast<std::int32_t>(request.prompt.size());
+    const Watching watching(m_slots, observer);
+    const Completed completed = m_slots.complete({.prompt = request.prompt,
+                                                  .reply = request.reply,
+                                                  .name = kServedName,
+                                                  .isBeside = request.isBeside});
+    if (completed.isRefused) return {.isRefused = true, .cached = 0, .fates = {{0, size, Fate::TooLittle}}};
+    Answer answer{.cached = completed.found + completed.moved, .fates = {}};
+    answer.place = slotText(completed);
+    std::int32_t begin = 0;
+    const auto add = [&](std::int32_t count, Fate fate) {
+      if (count > 0) answer.fates.push_back({begin, count, fate});
+      begin += count;
+    };
+    add(completed.found, Fate::Found);
+    add(completed.moved, Fate::Moved);
+    add(completed.computed, completed.isKeptWhole ? Fate::AlwaysRecomputed : Fate::Differs);
+    return answer;
+  }
+
+ private:
+  Slots m_slots;
+};
+
+const char* whyLlamaCpp(Fate fate) {
+  switch (fate) {
+    case Fate::Found:
+      return "the slot begins with the same tokens";
+    case Fate::Moved:
+      return "stood further back in the slot, and is moved here (--cache-reuse)";
+    case Fate::Differs:
+      return "the slot goes on otherwise";
+    case Fate::AlwaysRecomputed:
+      return "in the slot, but the last token is always computed";
+    default:
+      return nullptr;
+  }
+}
+
+std::string setupLlamaCpp(const Settings& settings) {
+  const std::int32_t slots = settings.slots == 0 ? kStandardSlots : settings.slots;
+  return slotsText(slots, settings.chunk);
+}
+
+std::unique_ptr<Simulator> openLlamaCpp(const Settings& settings) {
+  ServerSettings server;
+  server.slots = settings.slots == 0 ? kStandardSlots : settings.slots;
+  server.isUnified = settings.slots == 0;
+  server.chunk = settings.chunk;
+  server.hostMebibytes = -1;
+  if (server.slots < 1 || server.slots > kMaxSlots)
+    throw Failure(errorAt("slots", std::to_string(server.slots), "1 to " + std::to_string(kMaxSlots)));
+  if (server.chunk < 0) throw Failure(errorAt("chunk", std::to_string(server.chunk), "at least 0"));
+  if (settings.cacheTokens < 0 || settings.cacheTokens > kMaxContext)
+    throw Failure(errorAt("room", std::to_string(settings.cacheTokens) + " tokens",
+                          "at most " + std::to_string(kMaxContext)));
+  server.context = static_cast<std::int32_t>(settings.cacheTokens == 0 ? kMaxContext : settings.cacheTokens);
+  return std::make_unique<LlamaCppSimulator>(server);
+}
+
+}  // namespace
+
+const Server kLlamaCpp{
+    .name = "llama.cpp",
+    .title = "llama.cpp",
+    .version = "0c1e57098",
+    .help =
+        "Finds the beginning that a prompt shares with the slot it gets, and with --cache-reuse runs behind "
+        "it",
+    .scenarios =
+        "An object a line: slots, context, perhaps cache_reuse and cache_ram, and requests, each with "
+        "request (prompt, perhaps cache_prompt, id_slot, n_cache_reuse) and tokens, the ids of the reply",
+    .why = whyLlamaCpp,
+    .setup = setupLlamaCpp,
+    .open = openLlamaCpp,
+    .replay = replayLlamaCpp};
+
+}  // namespace spanscope::simulator

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simulator/servers.h"
+
+#include "engine/simulator/scenario.h"
+
+#include <algorithm>
+#include <array>
+
+namespace spanscope::simulator {
+namespace {
+
+// The one place where a server is registered.
+constexpr std::array<const Server*, 3> kServers{&kVllm, &kSglang, &kLlamaCpp};
+
+struct FateText {
+  Fate fate;
+  const char* name;
+  const char* sentence;
+};
+
+constexpr std::array<FateText, 7> kFates{
+    {{Fate::Found, "found", "kept from an earlier request"},
+     {Fate::Moved, "moved", "kept from an earlier request behind another beginning, and moved here"},
+     {Fate::Differs, "differs", "no earlier request that is still kept goes on like this"},
+     {Fate::Gone, "gone", "as in an earlier request, but it had to make room"},
+     {Fate::NotWhole, "not_whole", "as in an earlier request, but only whole blocks are kept and found"},
+     {Fate::AlwaysRecomputed, "always_again",
+      "kept, but the last token of a prompt is always computed again"},
+     {Fate::TooLittle, "too_little", "the cache has no room for the request"}}};
+
+const FateText& textOf(Fate fate) {
+  return *std::find_if(kFates.begin(), kFates.end(),
+                       [fate](const FateText& row) { return row.fate == fate; });
+}
+
+}  // namespace
+
+const char* fateName(Fate fate) {
+  return textOf(fate).name;
+}
+
+const char* fateSentence(Fate fate) {
+  return textOf(fate).sentence;
+}
+
+const char* whyAt(const Server& server, Fate fate) {
+  const char* const own = server.why(fate);
+  return own == nullptr ? fateSentence(fate) : own;
+}
+
+std::span<const Server* const> servers() {
+  return kServers;
+}
+
+const Server* findServer(std::string_view name) {
+  const auto found = std::find_if(kServers.begin(), kServers.end(),
+                                  [name](const Server* server) { return name == server->name; });
+  return found == kServers.end() ? nullptr : *found;
+}
+
+std::vector<std::string> serverNames() {
+  std::vector<std::string> names;
+  for (const Server* server : kServers) names.emplace_back(server->name);
+  return names;
+}
+
+std::string replayLine(const Server& server, std::string_view text, const std::string& file, std::size_t line,
+                       ScenarioTrace* story) {
+  const ScenarioLine place{file, line};
+  const Json scenario = parseScenario(text, place);
+  return server.replay(ScenarioPlace(scenario, place), story)
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace spanscope::simulator

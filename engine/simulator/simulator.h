@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The interface of cache simulators. A simulator has the caching rules of another server as a model. For
+// given requests, it reports what the server would reuse of each. It computes no model. Answers are therefore
+// given with the requests. Open this file first when you work on cache simulators.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/simulator/tracing/cache_observer.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::simulator {
+
+/// The fate of tokens of a prompt, with the reason.
+enum class Fate : std::uint8_t {
+  Found,             ///< hit: kept at this place after this prefix
+  Moved,             ///< kept after another prefix, and moved here (approximate)
+  Differs,           ///< computed: no kept content continues like this
+  Gone,              ///< computed: an earlier request had them, but they were evicted
+  NotWhole,          ///< computed: an earlier request had them, but only whole blocks or pages are kept
+  AlwaysRecomputed,  ///< computed: kept, but the last token of a prompt is always computed, with its block
+  TooLittle,         ///< computed: the request does not fit the server's cache and is refused
+};
+const char* fateName(Fate fate);      ///< "found", "moved", "differs", …
+const char* fateSentence(Fate fate);  ///< the reason, for the user
+
+/// Tokens [begin, begin + count) of a prompt.
+struct FateRun {
+  std::int32_t begin = 0;
+  std::int32_t count = 0;
+  Fate fate = Fate::Differs;
+  bool operator==(const FateRun&) const = default;
+};
+
+/// A request that is served from its prompt to its last token.
+struct Request {
+  std::span<const TokenId> prompt;  ///< at least one token
+  std::span<const TokenId> reply;   ///< as sampled; the server has not computed the last token
+  std::string_view salt;            ///< empty: none
+  /// The request arrives during the answer of the one before it. Only servers with slots treat such a request
+  /// differently, because a slot answers one request at a time.
+  bool isBeside = false;
+};
+
+struct Answer {
+  bool isRefused = false;
+  std::int32_t cached = 0;     ///< tokens of the prompt that are not computed
+  std::vector<FateRun> fates;  ///< of the whole prompt, in its order
+  /// The place of the lookup, for the user: "slot 0, which held 35 tokens". Empty: there is one place.
+  std::string place{};
+  bool operator==(const Answer&) const = default;
+};
+
+/// The settings of a simulator. A server ignores settings that it does not have.
+struct Settings {
+  std::int64_t cacheTokens = 0;  ///< max tokens in the cache; 0: unlimited
+  std::int32_t blockSize = 0;    ///< tokens of a block or page; 0: the server's default
+  std::int32_t slots = 0;        ///< kept sequences; 0: the server's default
+  std::int32_t chunk = 0;        ///< min tokens of a run that is moved; 0: nothing is moved
+};
+
+inline constexpr const char* kServedName = "served";
+
+/// A server with the contents of its cache.
+class Simulator {
+ public:
+  Simulator() = default;
+  virtual ~Simulator() = default;
+  Simulator& operator=(const Simulator&) = delete;
+  Simulator& operator=(Simulator&&) = delete;
+
+  /// Returns a second server in the same state.
+  virtual std::unique_ptr<Simulator> copy() const = 0;
+  virtual CacheShape shape() const = 0;
+  /// Serves a request. Throws Failure for a prompt without tokens, and then changes nothing. `observer`, if
+  /// not null, gets the events of the cache. The request has the name kServedName there.
+  virtual Answer serve(const Request& request, CacheObserver* observer) = 0;
+  Answer serve(const Request& request) { return serve(request, nullptr); }
+
+ protected:
+  Simulator(const Simulator&) = default;
+  Simulator(Simulator&&) = default;
+};
+
+}  // namespace spanscope::simulator

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/servers/simulator_forecast.h"
+
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/base/hash.h"
+#include "engine/remote/chat/remote_run.h"
+#include "engine/remote/chat/server_facts.h"
+#include "engine/remote/protocol.h"
+#include "engine/run/trace_values.h"
+#include "engine/workbench/run_options.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace spanscope::workbench {
+
+namespace {
+
+constexpr std::int32_t kDrawnBlock = 16;
+
+struct KindRow {
+  const char* id;
+  const char* server;
+  std::int32_t slots;
+};
+// llama-server as it starts by itself, and as it was for long, and as people who want one cache start it.
+constexpr std::array<KindRow, 4> kKindRows{{{"vllm", "vllm", 0},
+                                            {"sglang", "sglang", 0},
+                                            {"llama.cpp", "llama.cpp", 0},
+                                            {"one slot", "llama.cpp", 1}}};
+
+enum class Length : std::uint8_t { Shortest, Longest, Random };
+enum class Order : std::uint8_t { AsSent, Reversed, Rotated, Random };
+struct Case {
+  Length length = Length::Random;
+  Order order = Order::Random;
+  std::size_t by = 0;  ///< places, if it is rotated
+};
+constexpr std::size_t kRotations = 7;
+constexpr std::size_t kRandomOrders = 8;
+
+/// Of a few requests that are sent together, each comes first in one of these.
+constexpr auto kCases = [] {
+  std::array<Case, 5 + kRotations + kRandomOrders> cases{{{Length::Shortest, Order::AsSent},
+                                                          {Length::Longest, Order::AsSent},
+                                                          {Length::Random, Order::AsSent},
+                                                          {Length::Shortest, Order::Reversed},
+                                                          {Length::Longest, Order::Reversed}}};
+  for (std::size_t by = 1; by <= kRotations; ++by) cases[4 + by] = {Length::Random, Order::Rotated, by};
+  return cases;
+}();
+/// Of an answer without a limit.
+constexpr std::int32_t kLongest = 1024;
+
+std::uint64_t numberOf(std::size_t which, std::uint64_t place) {
+  return mixBits(mixBits(which + 1) + place);
+}
+
+/// A server may get requests that are sent at the same time in any order.
+void reorder(std::vector<SentPrompt>& order, std::size_t which, std::uint64_t served) {
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && order[end].isBeside) ++end;
+    std::vector<std::size_t> together;
+    for (std::size_t i = begin; i < end; ++i) together.push_back(order[i].index);
+    if (kCases[which].order == Order::Reversed) {
+      std::reverse(together.begin(), together.end());
+    } else if (kCases[which].order == Order::Rotated) {
+      const std::size_t by = kCases[which].by % together.size();
+      std::rotate(together.begin(), together.begin() + static_cast<std::ptrdiff_t>(by), together.end());
+    } else if (kCases[which].order == Order::Random) {
+      for (std::size_t i = 0; i + 1 < together.size(); ++i)
+        std::swap(together[i], together[i + numberOf(which, served + begin + i) % (together.size() - i)]);
+    }
+    for (std::size_t i = begin; i < end; ++i) order[i].index = together[i - begin];
+    begin = end;
+  }
+}
+
+}  // namespace
+
+SimulatorCases::SimulatorCases(const simulator::Simulator& simulator) {
+  for (std::size_t i = 0; i < kCases.size(); ++i) m_simulators.push_back(simulator.copy());
+}
+
+FoundRanges SimulatorCases::serve(const std::vector<ServerPrompt>& prompts,
+                                  const std::vector<simulator::Answer>& answers, std::size_t atOnce,
+                                  const std::stop_token& stop) {
+  FoundRanges ranges;
+  for (const simulator::Answer& answer : answers) {
+    ranges.prompts.push_back({answer.cached, answer.cached});
+    ranges.all.least += answer.cached;
+  }
+  ranges.all.most = ranges.all.least;
+  const auto widen = [](FoundRange& range, std::int64_t found) {
+    range.least = std::min(range.least, found);
+    range.most = std::max(range.most, found);
+  };
+  for (std::size_t which = 0; which < kCases.size() && !stop.stop_requested(); ++which) {
+    const auto lengthOf = [&](std::int32_t most, std::uint64_t place) {
+      if (kCases[which].length != Length::Random) return kCases[which].length == Length::Longest ? most : 1;
+      return 1 + static_cast<std::int32_t>(numberOf(which, place) % static_cast<std::uint64_t>(most));
+    };
+    std::vector<SentPrompt> order = sentOrder(prompts, atOnce);
+    reorder(order, which, m_served);
+    std::int64_t all = 0;
+    for (const SentPrompt& sent : order) {
+      const ServerPrompt& prompt = prompts[sent.index];
+      const std::uint64_t place = m_served + sent.index;
+      const std::int32_t most = prompt.mostReplyTokens > 0 ? prompt.mostReplyTokens : kLongest;
+      std::vector<TokenId> reply = prompt.replyTokens;
+      if (!reply.empty())
+        reply.resize(static_cast<std::size_t>(lengthOf(most, place)), prompt.replyTokens.front());
+      // An answer that the prompt holds may be shorter too.
+      std::vector<TokenId> tokens;
+      std::int32_t left = 0;
+      for (std::size_t i = 0; i < prompt.tokens().size(); ++i) {
+        const TokenId token = prompt.tokens()[i];
+        const bool isFirst = token < 0 && (i == 0 || prompt.tokens()[i - 1] >= 0);
+        if (isFirst) {
+          const auto known = std::find_if(prompt.tokens().begin() + static_cast<std::ptrdiff_t>(i),
+                                          prompt.tokens().end(), [](TokenId id) { return id >= 0; });
+          left = lengthOf(
+              static_cast<std::int32_t>(known - prompt.tokens().begin() - static_cast<std::ptrdiff_t>(i)),
+              place + i);
+        }
+        if (token >= 0 || left-- > 0) tokens.push_back(token);
+      }
+      const simulator::Answer answer = m_simulators[which]->serve(
+          {.prompt = tokens, .reply = reply, .salt = {}, .isBeside = sent.isBeside});
+      widen(ranges.prompts[sent.index], answer.cached);
+      all += answer.cached;
+    }
+    if (!stop.stop_requested()) widen(ranges.all, all);
+  }
+  m_served += prompts.size();
+  return ranges;
+}
+
+std::vector<simulator::Answer> answersOf(simulator::Simulator& simulator,
+                                         const std::vector<ServerPrompt>& prompts, std::size_t atOnce) {
+  std::vector<simulator::Answer> answers(prompts.size());
+  for (const SentPrompt& sent : sentOrder(prompts, atOnce)) {
+    const ServerPrompt& prompt = prompts[sent.index];
+    answers[sent.index] = simulator.serve(
+        {.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}, .isBeside = sent.isBeside});
+  }
+  return answers;
+}
+
+namespace {
+
+/// The servers with the protocol in which a run of the query would ask them.
+std::vector<NamedSimulator> namedFor(const query::Node& query, std::vector<NamedSimulator> named) {
+  for (NamedSimulator& each : named) {
+    if (each.protocols.empty()) continue;
+    remote::ServerFacts facts;
+    facts.protocols = each.protocols;
+    const remote::Protocol* const protocol = remote::protocolFor(facts, query);
+    each.takesSpans = protocol != nullptr && protocol->takesCalls;
+  }
+  return named;
+}
+
+}  // namespace
+
+std::optional<SimulatorForecasts> SimulatorForecaster::forecast(const PromptModel& model,
+                                                                const query::Node& query,
+                                                                const RunSettings& settings,
+                                                                const std::vector<SentQuery>& sent,
+                                                                const std::vector<NamedSimulator>& named,
+                                                                const std::stop_token& stop) {
+  SimulatorForecasts forecasts;
+  useModel(model);
+  try {
+    if (!take(sent, namedFor(query, named), stop)) return std::nullopt;
+    forecasts.problem = chatRefusal(query);
+    if (forecasts.problem.empty()) forecasts.prompts = m_writer->write(query, settings, stop);
+  } catch (const Failure& failure) {
+    forecasts.problem = failure.what();
+    forecasts.prompts.clear();
+  }
+  for (const Place& place : m_places) {
+    if (stop.stop_requested()) return std::nullopt;
+    SimulatorForecast& forecast = forecasts.simulators.emplace_back(place.forecast);
+    if (!forecasts.problem.empty()) forecast.problem = forecasts.problem;
+    if (!forecast.problem.empty()) continue;
+    const auto ask = [&](const simulator::Simulator& simulator, FoundRanges& ranges) {
+      std::vector<simulator::Answer> answers = answersOf(*simulator.copy(), forecasts.prompts, place.atOnce);
+      ranges = SimulatorCases(simulator).serve(forecasts.prompts, answers, place.atOnce, stop);
+      return answers;
+    };
+    forecast.present = ask(*place.simulator, forecast.presentRange);
+    forecast.empty = ask(*place.forecast.kind->open(place.settings), forecast.emptyRange);
+  }
+  if (stop.stop_requested()) return std::nullopt;
+  return forecasts;
+}
+
+SimulatorForecasts SimulatorForecaster::without(const std::string& problem,
+                                                const std::vector<NamedSimulator>& named) {
+  SimulatorForecasts forecasts{.problem = problem, .prompts = {}, .simulators = {}};
+  for (const Place& place : placesFor(named)) {
+    forecasts.simulators.push_back(place.forecast);
+    forecasts.simulators.back().problem = problem;
+  }
+  return forecasts;
+}
+
+std::vector<SimulatorForecaster::Place> SimulatorForecaster::placesFor(
+    const std::vector<NamedSimulator>& named) {
+  std::vector<Place> places;
+  for (const KindRow& row : kKindRows)
+    places.push_back(standardPlace(row.id, *simulator::findServer(row.server), {.slots = row.slots}));
+  for (const NamedSimulator& each : named) places.push_back(namedPlace(each));
+  return places;
+}
+
+void SimulatorForecaster::useModel(const PromptModel& model) {
+  if (m_writer != nullptr && m_model == model.id) return;
+  m_model = model.id;
+  m_writer = std::make_unique<PromptWriter>(model.tokenizer, *model.chat);
+  m_taken.clear();
+  m_places.clear();
+}
+
+SimulatorForecaster::Place SimulatorForecaster::standardPlace(const std::string& id,
+                                                              const simulator::Server& kind,
+                                                              const simulator::Settings& settings) {
+  Place place;
+  place.forecast.id = id;
+  place.forecast.kind = &kind;
+  place.forecast.setup = kind.setup(settings);
+  place.forecast.blockSize = kDrawnBlock;
+  place.settings = settings;
+  place.simulator = kind.open(settings);
+  place.atOnce = remote::kStandardAtOnce;
+  return place;
+}
+
+SimulatorForecaster::Place SimulatorForecaster::namedPlace(const NamedSimulator& named) {
+  const remote::ServerKindInfo* const info = remote::findServerKind(named.kind);
+  const simulator::Server* const kind = info == nullptr ? nullptr : simulator::findServer(info->name);
+  Place place;
+  SimulatorSetup setup;
+  if (kind != nullptr) {
+    setup = simulatorSetup(info->kind, named.slots, named.cache);
+    place = standardPlace({}, *kind, setup.settings);
+    place.forecast.isAsSaid = setup.isAsSaid;
+  }
+  if (named.atOnce > 0) place.atOnce = named.atOnce;
+  place.forecast.id = "server " + named.server;
+  place.forecast.server = named.server;
+  place.forecast.version = named.version;
+  if (info == nullptr) {
+    place.forecast.problem = "nothing was sent to it yet, so its kind is not known";
+  } else if (info->kind == remote::ServerKind::Spanscope) {
+    place.forecast.problem = "it is another Spanscope with an unknown policy and pool";
+  } else if (kind == nullptr) {
+    place.forecast.problem = "the caching rules of " + std::string(info->title) + " are not known here";
+  } else if (named.takesSpans) {
+    place.forecast.problem = "it gets whole queries, and its reuse of spans is not known";
+  } else {
+    place.forecast.problem = setup.problem;
+  }
+  place.isSilent = !place.forecast.problem.empty();
+  return place;
+}
+
+/// Whether it was sent there. What a server counts otherwise is another model's, or is written otherwise:
+/// then its twin can say nothing until it counts as this model does.
+bool SimulatorForecaster::Place::gets(const ServerPrompt& prompt) {
+  if (forecast.server.empty()) return true;
+  if (simulator == nullptr || isSilent || prompt.reply.server != forecast.server) return false;
+  // An answer that broke off has no count: the last one that came counts.
+  if (!prompt.reply.promptTokens && !forecast.problem.empty()) return false;
+  const auto counted = static_cast<std::int64_t>(prompt.tokens().size());
+  const std::int64_t there = prompt.reply.promptTokens.value_or(counted);
+  forecast.problem.clear();
+  if (there != counted) {
+    forecast.problem = "it counted " + std::to_string(there) + " tokens of a prompt that has " +
+                       std::to_string(counted) + " here: its model has another tokenizer or chat template";
+  }
+  return there == counted;
+}
+
+/// False: it was stopped, and the next call goes on.
+bool SimulatorForecaster::take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
+                               const std::stop_token& stop) {
+  const bool goesOn = m_taken.size() <= sent.size() && m_named == named && !m_places.empty() &&
+                      std::equal(m_taken.begin(), m_taken.end(), sent.begin(),
+                                 [](RunId taken, const SentQuery& query) { return taken == query.run; });
+  if (!goesOn) {
+    m_taken.clear();
+    m_places.clear();
+    m_named = named;
+    m_places = placesFor(named);
+  }
+  while (m_taken.size() < sent.size()) {
+    const SentQuery& query = sent[m_taken.size()];
+    takeOne(query, stop);
+    if (stop.stop_requested()) return false;
+    m_taken.push_back(query.run);
+  }
+  return !stop.stop_requested();
+}
+
+std::string SimulatorForecast::name() const {
+  if (!server.empty()) return kind == nullptr ? server : server + ", " + kind->title;
+  // Of this kind there are two.
+  return kind->name == std::string_view("llama.cpp") ? std::string(kind->title) + ", " + setup : kind->title;
+}
+
+std::vector<ServerPrompt> SimulatorForecaster::promptsOf(const SentQuery& sent, const std::stop_token& stop) {
+  try {
+    return m_writer->write(sent, stop);
+  } catch (const Failure&) {
+    return {};  // A query that no server would have got leaves nothing there.
+  }
+}
+
+std::optional<ToldForecast> SimulatorForecaster::tell(
+    const PromptModel& model, const query::Node& query, const std::string& queryJson,
+    const RunSettings& settings, const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
+    const std::string& place, bool afterSent, const std::stop_token& stop) {
+  useModel(model);
+  std::vector<Place> places = placesFor(namedFor(query, named));
+  const auto own = std::find_if(places.begin(), places.end(),
+                                [&place](const Place& each) { return each.forecast.id == place; });
+  ToldForecast told;
+  if (own == places.end() || own->simulator == nullptr) {
+    told.problem = own == places.end() ? "it is no place any more" : own->forecast.problem;
+    return told;
+  }
+  told.name = own->forecast.name();
+  SimulatedTrace story({.server = own->forecast.kind,
+                        .name = told.name,
+                        .setup = own->forecast.setup,
+                        .model = modelDirectoryOf(settings).string(),
+                        .atOnce = own->atOnce},
+                       *own->simulator, model.tokenizer);
+  for (const SentQuery& each : sent) {
+    if (!afterSent) break;
+    std::vector<ServerPrompt> prompts = promptsOf(each, stop);
+    if (stop.stop_requested()) return std::nullopt;
+    std::erase_if(prompts, [&own](const ServerPrompt& prompt) { return !own->gets(prompt); });
+    if (prompts.empty()) continue;
+    story.serve(each.queryJson, prompts);
+    told.before.push_back(each.run);
+  }
+  told.problem = own->forecast.problem;
+  if (told.problem.empty()) told.problem = chatRefusal(query);
+  if (!told.problem.empty()) return told;
+  try {
+    story.serve(queryJson, m_writer->write(query, settings, stop));
+  } catch (const Failure& failure) {
+    told.problem = failure.what();
+    return told;
+  }
+  if (stop.stop_requested()) return std::nullopt;
+  told.events = story.events();
+  return told;
+}
+
+void SimulatorForecaster::takeOne(const SentQuery& sent, const std::stop_token& stop) {
+  const std::vector<ServerPrompt> prompts = promptsOf(sent, stop);
+  if (stop.stop_requested()) return;
+  for (Place& place : m_places) {
+    std::vector<ServerPrompt> own;
+    for (const ServerPrompt& prompt : prompts) {
+      if (place.gets(prompt)) own.push_back(prompt);
+    }
+    if (own.empty()) continue;
+    answersOf(*place.simulator, own, place.atOnce);
+    place.forecast.earlier += own.size();
+  }
+}
+
+namespace {
+
+/// A token that has yet to be sampled is shown as a gap.
+std::string tokenText(const text::Tokenizer& tokenizer, TokenId token) {
+  return token < 0 ? std::string("…") : tokenizer.display(token);
+}
+
+}  // namespace
+
+SimulatedTrace::SimulatedTrace(SimulatedTraceTitle title, simulator::Simulator& simulator,
+                               std::shared_ptr<const text::Tokenizer> tokenizer)
+    : m_title(std::move(title)),
+      m_simulator(simulator),
+      m_tracer({.program = simulator::toldProgram(*m_title.server),
+                .setup = m_title.setup,
+                .model = m_title.model,
+                .shape = simulator.shape()},
+               [tokenizer = std::move(tokenizer)](TokenId token) { return tokenText(*tokenizer, token); }) {}
+
+void SimulatedTrace::note(const simulator::TracedRequest& about, std::string text) {
+  m_tracer.tell(about, trace::MessageLogged{.severity = Severity::Note, .text = std::move(text)});
+}
+
+void SimulatedTrace::tellPrompt(const simulator::TracedRequest& about, const ServerPrompt& prompt) {
+  m_tracer.tell(about, trace::StepStarted{.step = about.step, .copy = prompt.name.second});
+  std::vector<trace::SegmentInfo> segments = run::segmentsOf(prompt.table);
+  for (trace::SegmentInfo& segment : segments)
+    for (const TokenId token : segment.tokens) segment.texts.push_back(m_tracer.shown(token));
+  m_tracer.tell(about, trace::SpanTableLaidOut{.segments = std::move(segments)});
+  if (trace::PromptDivided parts = run::partsEvent(prompt.table); !parts.parts.empty())
+    m_tracer.tell(about, std::move(parts));
+  if (prompt.holdsReply)
+    note(about, "The prompt contains an answer that is not sampled yet. It counts with its max length.");
+}
+
+void SimulatedTrace::tellAnswer(const simulator::TracedRequest& about, const ServerPrompt& prompt,
+                                const simulator::Answer& answer) {
+  if (!answer.place.empty()) note(about, "It goes to " + answer.place + ".");
+  for (const simulator::FateRun& run : answer.fates) {
+    const bool isFound = run.fate == simulator::Fate::Found || run.fate == simulator::Fate::Moved;
+    const std::string which = run.count == 1 ? "Token " + std::to_string(run.begin) + " is "
+                                             : "Tokens " + std::to_string(run.begin) + " to " +
+                                                   std::to_string(run.begin + run.count - 1) + " are ";
+    note(about,
+         which + (isFound ? "found: " : "computed: ") + simulator::whyAt(*m_title.server, run.fate) + ".");
+  }
+  const std::vector<TokenId>& reply = prompt.replyTokens;
+  if (!reply.empty() && reply.front() < 0)
+    note(about, "The answer is not known yet. " + counted(reply.size(), "unknown token", "unknown tokens") +
+                    " take its place.");
+  // Its prompt was read, whether a reply is known or not.
+  trace::StepFinished finished{
+      .step = about.step, .outcome = trace::StepOutcome::EndToken, .text = prompt.reply.text};
+  if (answer.isRefused) {
+    finished.outcome = trace::StepOutcome::Failed;
+  } else if (!prompt.reply.endedItself) {
+    finished.outcome = trace::StepOutcome::TokenLimit;
+  }
+  m_tracer.tell(about, std::move(finished));
+}
+
+std::vector<simulator::Answer> SimulatedTrace::serve(const std::string& queryJson,
+                                                     const std::vector<ServerPrompt>& prompts) {
+  simulator::TracedRequest about{.run = ++m_run};
+  m_tracer.tell(about, trace::RunStarted{
+                           .queryJson = queryJson, .policy = simulator::toldPolicy(m_title.name), .seed = 0});
+  trace::PlanMade plan;
+  for (StepIndex step = 0; step < prompts.size(); ++step) {
+    const StepName& name = prompts[step].name;
+    plan.steps.push_back({.step = step, .node = name.first, .copy = name.second, .ply = 0, .needs = {}});
+  }
+  m_tracer.tell(about, std::move(plan));
+  std::vector<simulator::Answer> answers(prompts.size());
+  bool isWhole = true;
+  for (const SentPrompt& sent : sentOrder(prompts, m_title.atOnce)) {
+    const auto step = static_cast<StepIndex>(sent.index);
+    const ServerPrompt& prompt = prompts[step];
+    about = {.run = m_run, .request = ++m_request, .node = prompt.name.first, .step = step};
+    m_tracer.follow(simulator::kServedName, about);
+    tellPrompt(about, prompt);
+    answers[step] = m_simulator.serve(
+        {.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}, .isBeside = sent.isBeside},
+        &m_tracer);
+    tellAnswer(about, prompt, answers[step]);
+    isWhole = isWhole && !answers[step].isRefused;
+  }
+  const trace::RunOutcome outcome = isWhole ? trace::RunOutcome::Finished : trace::RunOutcome::Failed;
+  m_tracer.tell({.run = m_run}, trace::RunFinished{.outcome = outcome, .answer = {}});
+  return answers;
+}
+
+}  // namespace spanscope::workbench

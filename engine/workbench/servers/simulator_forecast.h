@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Predicts what the caches of other servers would reuse of a query after earlier queries. Open this file to
+// change the prediction view.
+#pragma once
+
+#include "engine/query/query.h"
+#include "engine/simulator/servers.h"
+#include "engine/simulator/tracing/cache_tracer.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/event.h"
+#include "engine/workbench/servers/server_prompts.h"
+#include "engine/workbench/servers/server_simulators.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::workbench {
+
+/// The number of reused tokens of a prompt over the tried cases. The cases have other lengths of answers and
+/// other orders of concurrent requests. Both are unknown before.
+struct FoundRange {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  bool isExact() const { return least == most; }
+  bool operator==(const FoundRange&) const = default;
+};
+
+struct FoundRanges {
+  std::vector<FoundRange> prompts;  ///< of each prompt
+  FoundRange all;                   ///< of all together; a prompt may lose hits that another one gains
+  bool operator==(const FoundRanges&) const = default;
+};
+
+/// Copies of a simulator. Each copy serves the same prompts in another case.
+class SimulatorCases {
+ public:
+  /// The copies have the history of the given simulator.
+  explicit SimulatorCases(const simulator::Simulator& simulator);
+  /// `answers`: those of the simulator itself, by prompt.
+  FoundRanges serve(const std::vector<ServerPrompt>& prompts, const std::vector<simulator::Answer>& answers,
+                    std::size_t atOnce, const std::stop_token& stop);
+
+ private:
+  std::vector<std::unique_ptr<simulator::Simulator>> m_simulators;
+  std::uint64_t m_served = 0;  ///< number of prompts
+};
+
+/// A simulator's predictions for the prompts of a query.
+struct SimulatorForecast {
+  /// Returns "vLLM", "llama.cpp, one slot" or "gpu-3, vLLM".
+  std::string name() const;
+
+  std::string id;      ///< "vllm", "llama.cpp, one slot"; for a server of the user's list "server gpu-3"
+  std::string server;  ///< its name in the user's list; empty: any server of the kind, with default options
+  const simulator::Server* kind = nullptr;  ///< null: there is no simulator; `problem` says so
+  std::string version;                      ///< of a named server, as reported; empty: not reported
+  std::string setup;                        ///< "blocks of 16 tokens"
+  bool isAsSaid = false;  ///< of a named server: the server reports these settings; else they are assumed
+  std::string problem;    ///< the reason why there is no prediction, in a sentence; empty: there is one
+  std::int32_t blockSize = 0;              ///< tokens that are drawn as one block
+  std::size_t earlier = 0;                 ///< requests that its cache has had
+  std::vector<simulator::Answer> present;  ///< for each prompt, after the earlier ones
+  std::vector<simulator::Answer> empty;    ///< for each prompt, with an empty cache
+  FoundRanges presentRange;                ///< of `present`
+  FoundRanges emptyRange;                  ///< of `empty`
+  bool operator==(const SimulatorForecast&) const = default;
+};
+
+struct SimulatorForecasts {
+  std::string problem;  ///< the reason why there are no prompts, in a sentence; empty: there are some
+  std::vector<ServerPrompt> prompts;
+  std::vector<SimulatorForecast> simulators;
+};
+
+/// The work of a simulator's cache with earlier queries and one query, as a trace.
+struct ToldForecast {
+  std::string problem;  ///< the reason why there is none, in a sentence; empty: there is one
+  std::string name;     ///< "vLLM", "llama.cpp, one slot", "gpu-3, vLLM"
+  std::vector<trace::Event> events;
+  std::vector<RunId> before;  ///< the runs of the queries of runs 1, 2, …; the last run has the query
+};
+
+/// Returns the answers for prompts of a server with this simulator, `atOnce` at the same time, in their own
+/// order.
+std::vector<simulator::Answer> answersOf(simulator::Simulator& simulator,
+                                         const std::vector<ServerPrompt>& prompts, std::size_t atOnce);
+
+/// The known facts of a server in the user's list.
+struct NamedSimulator {
+  std::string server;
+  std::string kind;                     ///< remote::ServerKindInfo::name; empty: it was not asked yet
+  std::optional<std::int64_t> slots{};  ///< as reported, like the next one
+  remote::CacheFacts cache{};
+  bool takesSpans = false;  ///< it gets whole queries, which simulators do not support
+  std::size_t atOnce = 0;   ///< NamedServer::atOnce
+  std::string version{};    ///< as reported; empty: not reported
+  /// ServerFacts::protocols of a server that uses the first one that can carry a query. `takesSpans` then
+  /// follows from the query. Empty: its protocol is chosen.
+  std::vector<std::string> protocols{};
+  bool operator==(const NamedSimulator&) const = default;
+};
+
+/// The model whose tokens are counted. A server has its own model. The prediction is right if that model has
+/// the same tokenizer and chat template.
+struct PromptModel {
+  std::string id;  ///< different for another tokenizer or template
+  std::shared_ptr<const text::Tokenizer> tokenizer;
+  const text::ChatTemplate* chat = nullptr;
+};
+
+/// Keeps its results for the next query. Not thread-safe.
+class SimulatorForecaster {
+ public:
+  /// Predicts a query. `sent` are the earlier queries, in order. Servers with default options have had all of
+  /// them. Servers of the user's list have had their own. Faults of the query are in the result and are not
+  /// thrown. Returns nothing after a stop.
+  std::optional<SimulatorForecasts> forecast(const PromptModel& model, const query::Node& query,
+                                             const RunSettings& settings, const std::vector<SentQuery>& sent,
+                                             const std::vector<NamedSimulator>& named,
+                                             const std::stop_token& stop);
+
+  /// Traces the simulator of the prediction with this SimulatorForecast::id, from an empty cache on. With
+  /// `afterSent`, it serves the earlier queries first, and then the query. `queryJson` is its canonical text.
+  /// Reports faults like forecast(). Returns nothing after a stop.
+  std::optional<ToldForecast> tell(const PromptModel& model, const query::Node& query,
+                                   const std::string& queryJson, const RunSettings& settings,
+                                   const std::vector<SentQuery>& sent,
+                                   const std::vector<NamedSimulator>& named, const std::string& place,
+                                   bool afterSent, const std::stop_token& stop);
+
+  /// Returns the forecasts without predictions, for this reason.
+  static SimulatorForecasts without(const std::string& problem, const std::vector<NamedSimulator>& named);
+
+ private:
+  void useModel(const PromptModel& model);
+  bool take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
+            const std::stop_token& stop);
+  void takeOne(const SentQuery& sent, const std::stop_token& stop);
+
+  /// Returns the prompts of an earlier query, or none if no server would have got it.
+  std::vector<ServerPrompt> promptsOf(const SentQuery& sent, const std::stop_token& stop);
+
+  /// A server that has got the earlier queries.
+  struct Place {
+    SimulatorForecast forecast;  ///< without answers
+    simulator::Settings settings;
+    std::unique_ptr<simulator::Simulator> simulator;  ///< null: it has none
+    bool isSilent = false;                            ///< it has no prediction for any query
+    std::size_t atOnce = 1;                           ///< max requests of a run at the same time
+
+    bool gets(const ServerPrompt& prompt);
+  };
+  static Place standardPlace(const std::string& id, const simulator::Server& kind,
+                             const simulator::Settings& settings);
+  static Place namedPlace(const NamedSimulator& named);
+  static std::vector<Place> placesFor(const std::vector<NamedSimulator>& named);
+
+  std::string m_model;
+  std::unique_ptr<PromptWriter> m_writer;
+  std::vector<NamedSimulator> m_named;
+  std::vector<Place> m_places;
+  std::vector<RunId> m_taken;
+};
+
+/// The title of a SimulatedTrace: its simulator and settings.
+struct SimulatedTraceTitle {
+  const simulator::Server* server = nullptr;  ///< never null
+  std::string name;                           ///< "vLLM", "gpu-3, vLLM"
+  std::string setup;                          ///< "blocks of 16 tokens"
+  std::string model;                          ///< directory of the model of its tokens
+  std::size_t atOnce = 1;                     ///< max requests of a query at the same time
+};
+
+/// Serves queries one after the other with a simulator and writes a trace, with a run for each query. The
+/// trace has only known answers. An unknown answer takes the space of the expected number of tokens.
+class SimulatedTrace {
+ public:
+  /// The simulator must outlive this object.
+  SimulatedTrace(SimulatedTraceTitle title, simulator::Simulator& simulator,
+                 std::shared_ptr<const text::Tokenizer> tokenizer);
+
+  /// Serves the prompts of a query as one run, in sending order. Returns the prediction for each, in the
+  /// order of the query.
+  std::vector<simulator::Answer> serve(const std::string& queryJson,
+                                       const std::vector<ServerPrompt>& prompts);
+  std::vector<trace::Event> events() const { return m_tracer.events(); }
+
+ private:
+  void tellPrompt(const simulator::TracedRequest& about, const ServerPrompt& prompt);
+  void tellAnswer(const simulator::TracedRequest& about, const ServerPrompt& prompt,
+                  const simulator::Answer& answer);
+  void note(const simulator::TracedRequest& about, std::string text);
+
+  SimulatedTraceTitle m_title;
+  simulator::Simulator& m_simulator;
+  simulator::CacheTracer m_tracer;
+  RunId m_run = 0;
+  RequestId m_request = 0;
+};
+
+}  // namespace spanscope::workbench

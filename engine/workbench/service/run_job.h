@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/retrieve/fragment.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/workbench/service/indexing.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/settings.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace spanscope::plan {
+struct Plan;
+}
+namespace spanscope::trace {
+struct Event;
+}
+
+namespace spanscope::workbench {
+
+/// A run of a plan, in the session that belongs to its settings; where there is none, one is opened.
+class RunJob final : public Job {
+ public:
+  struct Prepared {
+    std::shared_ptr<const plan::Plan> plan;  ///< not null
+    run::RunOptions options;
+  };
+  struct Preparation {
+    /// Makes what is to be run, when the model is there. It tells `watch` how far an index is.
+    std::function<Prepared(JobContext& place, const retrieve::Watch& watch)> prepare;
+    /// Whether that may take long, as retrieving does: then the run begins when no other is in progress.
+    bool takesLong = false;
+  };
+
+  /// The numbers of the run and of its requests will be larger than `lastRun` and `lastRequest`.
+  RunJob(RunSettings settings, Preparation preparation, RunId lastRun = 0, RequestId lastRequest = 0);
+
+  ~RunJob() override;
+
+  /// Has `listener` called for every event of the run, and for every pass that computed something of it; call
+  /// it before the work is submitted. It is called on the service's thread, and by the rules of
+  /// trace::Recorder::setListener().
+  void listen(std::function<void(const trace::Event&)> listener) { m_listener = std::move(listener); }
+
+  Begun begin(JobContext& place, const std::stop_token& stop) override;
+  bool canBeginBeside(const JobContext& place) const override;
+  bool canPass() const override { return true; }
+  /// Throws Failure for a run that failed; one that was stopped is known by its result.
+  bool hasEnded(run::Session& session) override;
+  bool wasStopped() const override;
+
+  const RunSettings& settings() const { return m_settings; }
+  /// The number of the run, from before its first event on; 0: it has not begun.
+  RunId run() const { return m_run; }
+  /// How far the index is that the run waits for, if it waits for one.
+  std::optional<retrieve::IndexProgress> indexing() const { return m_indexing.progress(); }
+  /// The result, once the run has ended; nothing where it never began.
+  const std::optional<run::RunResult>& result() const { return m_result; }
+
+ private:
+  class Ear;
+
+  RunSettings m_settings;
+  Preparation m_preparation;
+  RunId m_lastRun;
+  RequestId m_lastRequest;
+  std::atomic<RunId> m_run = 0;
+  Indexing m_indexing;
+  std::optional<run::RunResult> m_result;
+  std::function<void(const trace::Event&)> m_listener;
+  std::unique_ptr<Ear> m_ear;  ///< while the run goes on; null: nobody listens
+};
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/service/warm_job.h"
+
+#include "engine/base/error.h"
+#include "engine/layout/layout.h"
+#include "engine/layout/layouts.h"
+#include "engine/layout/span_table.h"
+#include "engine/plan/planner.h"
+#include "engine/query/query.h"
+#include "engine/run/session.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/setting_choices.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::workbench {
+
+/// The spans that a document becomes in a query that has the document's text as a user message under plus.
+/// There are two if the chat template writes the first message of a conversation differently, otherwise one.
+/// Each is a prompt of its own, in the given layout and block size, padded if a marker follows. Throws
+/// Failure if the text cannot be encoded.
+std::vector<layout::SpanTable> documentSpans(const std::string& text, const text::Tokenizer& tokenizer,
+                                             const text::ChatTemplate& chat,
+                                             layout::Layout layout = layout::Layout::Exact,
+                                             std::int32_t blockSize = 1);
+
+namespace {
+
+using query::Node;
+
+Node message(std::string text) {
+  return {query::Message{.role = query::Role::User, .text = std::move(text)}};
+}
+
+/// The smallest query with the document under plus, with or without a message before it.
+Node queryWith(const std::string& text, bool isFirst) {
+  query::Join plus{.kind = query::JoinKind::Plus, .children = {message(text)}};
+  query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+  if (!isFirst) cross.children.push_back(message("."));
+  cross.children.push_back(Node{std::move(plus)});
+  cross.children.push_back(message("."));
+  query::Generate generate;
+  generate.settings.maxTokens = 1;
+  generate.input = Node{std::move(cross)};
+  return Node{std::move(generate)};
+}
+
+}  // namespace
+
+std::vector<layout::SpanTable> documentSpans(const std::string& text, const text::Tokenizer& tokenizer,
+                                             const text::ChatTemplate& chat, layout::Layout layout,
+                                             std::int32_t blockSize) {
+  layout::MessageRenderer renderer(tokenizer, chat);
+  renderer.useLayout(layout, blockSize);
+  std::vector<layout::SpanTable> spans;
+  for (const bool isFirst : {false, true}) {
+    const plan::PlanResult planned = plan::makePlan(queryWith(text, isFirst), {});
+    if (!planned.plan) throw Failure(planned.problems.front());
+    const layout::SpanTable table =
+        layout::layOut(planned.plan->steps.front(), {}, renderer, layout::Visibility::Spans);
+    for (const layout::Segment& segment : table.segments) {
+      if (!segment.independent || segment.tokens.empty()) continue;
+      layout::SpanTable span;
+      span.segments.push_back(segment);
+      span.segments.front().base = 0;
+      span.segments.front().scope = 0;
+      span.segments.front().depth = 0;
+      const bool isKnown = std::any_of(spans.begin(), spans.end(), [&](const layout::SpanTable& other) {
+        return other.segments.front().tokens == segment.tokens;
+      });
+      if (!isKnown) spans.push_back(std::move(span));
+    }
+  }
+  return spans;
+}
+
+WarmJob::WarmJob(RunSettings settings, std::vector<WarmText> documents)
+    : m_settings(std::move(settings)), m_documents(std::move(documents)) {}
+
+Begun WarmJob::begin(JobContext& place, const std::stop_token& stop) {
+  run::Session& session = place.sessionFor(m_settings, stop);
+  std::vector<WarmedDocument> warmed;
+  for (std::size_t i = 0; i < m_documents.size() && !stop.stop_requested(); ++i) {
+    if (std::optional<WarmedDocument> one = warm(i, place, stop)) warmed.push_back(std::move(*one));
+    session.startKeeping();
+    m_warmed.set(warmed);
+    notifyProgress();
+  }
+  session.keepAll(stop);
+  return Begun::Done;
+}
+
+/// Nothing: it was stopped.
+std::optional<WarmedDocument> WarmJob::warm(std::size_t index, JobContext& place,
+                                            const std::stop_token& stop) const {
+  WarmedDocument warmed{.document = index};
+  try {
+    const std::string text = m_documents[index]();
+    const auto begin = std::chrono::steady_clock::now();
+    const ModelBundle& model = *place.model();
+    run::Session& session = place.openSession();
+    for (const layout::SpanTable& span : documentSpans(
+             text, *model.tokenizer, *model.chat, layoutOf(m_settings.layout), session.config().blockSize)) {
+      const run::LogitsResult result = session.logits({.table = span}, stop);
+      warmed.tokens += span.tokenCount();
+      // A prompt's last token is computed whatever is stored.
+      const bool wasThere = span.tokenCount() > 1 && result.cachedTokens + 1 == span.tokenCount();
+      warmed.storedTokens += wasThere ? span.tokenCount() : result.cachedTokens;
+    }
+    warmed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  } catch (const Failure& failure) {
+    if (stop.stop_requested()) return std::nullopt;
+    warmed.problem = failure.what();
+  }
+  return warmed;
+}
+
+}  // namespace spanscope::workbench

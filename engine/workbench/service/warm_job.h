@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/layout/layouts.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/service/published.h"
+#include "engine/workbench/settings.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::workbench {
+
+/// Reads a text that queries may have as a user's message under plus. Throws Failure for what is wrong with
+/// it.
+using WarmText = std::function<std::string()>;
+
+/// What warming found of one document.
+struct WarmedDocument {
+  std::size_t document = 0;       ///< index
+  std::int64_t tokens = 0;        ///< that queries will find
+  std::int64_t storedTokens = 0;  ///< that were there before
+  double seconds = 0;
+  std::string problem{};  ///< why it could not be warmed; empty otherwise
+};
+
+/// Computes documents ahead of any question, in the session of the settings, and stores them: queries that
+/// have one of them find it then. What is wrong with one document leaves the others.
+class WarmJob final : public Job {
+ public:
+  WarmJob(RunSettings settings, std::vector<WarmText> documents);
+
+  Begun begin(JobContext& place, const std::stop_token& stop) override;
+
+  /// What was found so far, in the order of the documents.
+  std::vector<WarmedDocument> warmed() const { return m_warmed.get(); }
+
+ private:
+  std::optional<WarmedDocument> warm(std::size_t index, JobContext& place, const std::stop_token& stop) const;
+
+  RunSettings m_settings;
+  std::vector<WarmText> m_documents;
+  Published<std::vector<WarmedDocument>> m_warmed;
+};
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Remembers the speed of models on this machine, for estimates of time. Open this file when an estimate is
+// wrong.
+#pragma once
+
+#include "engine/experiment/token_amount.h"
+#include "engine/workbench/settings.h"
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace spanscope::workbench {
+
+/// Remembers the speed of models on this machine, so that a job's time can be estimated. Any thread may call
+/// any function. Newer measurements count more: the weight of older tokens is halved repeatedly.
+class SpeedRecords {
+ public:
+  SpeedRecords() = default;  ///< until the program ends
+  /// Keeps the speeds in a file, which other programs may share. An unreadable file counts as empty. A file
+  /// that cannot be written is ignored, because the speeds are only a convenience.
+  explicit SpeedRecords(std::filesystem::path file);
+
+  /// Returns the pace with the settings of this model and device. Nothing: none was measured.
+  std::optional<experiment::SpeedSample> find(const RunSettings& settings) const;
+  void note(const RunSettings& settings, const experiment::SpeedSample& sample);
+
+ private:
+  using Paces = std::map<std::string, experiment::SpeedSample>;
+  void read(Paces& into) const;
+  void write() const;
+
+  std::filesystem::path m_file;
+  mutable std::mutex m_mutex;
+  mutable Paces m_paces;
+};
+
+/// Returns the usual file of this user: spanscope/paces.json in the folder for caches. Empty: there is no
+/// such folder.
+std::filesystem::path standardSpeedFile();
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/simulator/servers.h"
+#include "tests/engine/simulator/scenario_lines.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::simulator;
+using namespace spanscope::simulator::testing;
+
+namespace {
+
+std::vector<TokenId> tokensFrom(TokenId first, std::size_t count) {
+  std::vector<TokenId> tokens(count);
+  std::iota(tokens.begin(), tokens.end(), first);
+  return tokens;
+}
+
+Answer served(Simulator& simulator, const std::vector<TokenId>& prompt,
+              const std::vector<TokenId>& reply = {}, std::string_view salt = {}) {
+  return simulator.serve({.prompt = prompt, .reply = reply, .salt = salt});
+}
+
+std::string fatesText(const Answer& answer) {
+  std::string text;
+  for (const FateRun& run : answer.fates)
+    text += std::to_string(run.count) + " " + fateName(run.fate) + (run == answer.fates.back() ? "" : ", ");
+  return text;
+}
+
+}  // namespace
+
+class TestVllmSimulator : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void recorded_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<int>("count");
+    QTest::newRow("golden") << SPANSCOPE_GOLDEN_DIR "/vllm/kv-cache-manager.jsonl.gz" << 120;
+    QTest::newRow("extra keys") << SPANSCOPE_TEST_DATA_DIR "/vllm-extra-keys.jsonl.gz" << 60;
+  }
+  /// Every scenario that was recorded from the server, op by op, from its requests alone.
+  void recorded() {
+    QFETCH(QString, file);
+    QFETCH(int, count);
+    const std::vector<std::string> lines = scenarioLines(file.toStdString());
+    if (lines.empty() && file.startsWith(SPANSCOPE_GOLDEN_DIR)) QSKIP("the golden data of vLLM is missing");
+    QCOMPARE(int(lines.size()), count);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const Json expected = Json::parse(lines[i]);
+      Json scenario = expected;
+      strip(scenario,
+            {"cached", "hit_blocks", "new_blocks", "hashes", "free_blocks", "events", "refused", "ok"});
+      for (Json& op : scenario["ops"])
+        if (op.contains("steps")) strip(op["steps"], {"blocks"});
+      const Json found = replayed(kVllm, scenario);
+      const std::string difference = differenceInOps(found, expected);
+      QVERIFY2(difference.empty(), ("line " + std::to_string(i + 1) + ", " + difference).c_str());
+      // What was found before is not looked at, and is written anew.
+      for (Json& op : scenario["ops"])
+        for (const char* name : {"cached", "refused", "events", "free_blocks", "ok"}) op[name] = "wrong";
+      QVERIFY(sameValue(replayed(kVllm, scenario), expected));
+    }
+  }
+
+  /// What stands in a scenario beside what the twin reads is written again.
+  void keepsWhatItDoesNotKnow() {
+    const Json found = replayed(kVllm, Json::parse(R"({"name": [1], "block_size": 2, "blocks": 3, "ops":
+                               [{"note": {"a": 1}, "op": "reset", "ok": 5}], "end": null})"));
+    QCOMPARE(
+        found.dump().c_str(),
+        R"({"name":[1],"block_size":2,"blocks":3,"ops":[{"op":"reset","ok":true,"events":[{"cleared":true}],)"
+        R"("note":{"a":1}}],"end":null})");
+  }
+
+  /// A request that was refused a block is gone, with all that would have followed.
+  void refusedSteps() {
+    const Json found = replayed(kVllm, Json::parse(R"({"block_size": 2, "blocks": 2, "ops": [
+        {"op": "admit", "request": "a", "prompt": [1, 2]},
+        {"op": "decode", "request": "a", "steps": [{"token": 3}, {"token": 4}]},
+        {"op": "free", "request": "a"}, {"op": "admit", "request": "a", "prompt": [1, 2]}]})"));
+    QCOMPARE(found["ops"][1]["steps"].dump().c_str(),
+             R"([{"token":3,"refused":true},{"token":4,"refused":true}])");
+    QCOMPARE(found["ops"][2]["free_blocks"].dump().c_str(), "1");
+    QCOMPARE(found["ops"][3]["cached"].dump().c_str(), "0");
+  }
+
+  void mistakes_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("message");
+    const QString start = R"({"block_size": 2, "blocks": 9, "ops": [)";
+    QTest::newRow("no JSON") << "{\"a\": }"
+                             << "line 7: found a mistake at byte 7, expected JSON";
+    QTest::newRow("no object") << "[1]"
+                               << "line 7: found a list, expected an object";
+    QTest::newRow("deep") << "{\"a\":" + QString(100, '[') + QString(100, ']') + "}"
+                          << "line 7: found more than 64 levels of nesting, expected fewer";
+    QTest::newRow("large number") << "{\"blocks\": 1e400}"
+                                  << "line 7: found a number that is too large, expected numbers up to 1e308";
+    QTest::newRow("no size") << R"({"blocks": 9, "ops": []})"
+                             << "line 7: found no \"block_size\", expected one";
+    QTest::newRow("size") << R"({"block_size": 0, "blocks": 9, "ops": []})"
+                          << "line 7: /block_size: found 0, expected a whole number from 1 to 1048576";
+    QTest::newRow("half") << R"({"block_size": 1.5, "blocks": 9, "ops": []})"
+                          << "line 7: /block_size: found 1.5, expected a whole number from 1 to 1048576";
+    QTest::newRow("blocks")
+        << R"({"block_size": 1, "blocks": 18446744073709551615, "ops": []})"
+        << "line 7: /blocks: found 18446744073709551615, expected a whole number from 1 to "
+           "2147483647";
+    QTest::newRow("hash") << R"({"block_size": 1, "blocks": 9, "hash": "xxhash", "ops": []})"
+                          << "line 7: /hash: found \"xxhash\", expected \"sha256_cbor\"";
+    QTest::newRow("root") << R"({"block_size": 1, "blocks": 9, "none_hash": "0x", "ops": []})"
+                          << "line 7: /none_hash: found another text, expected 64 hexadecimal digits";
+    QTest::newRow("op") << start + R"({"op": "evict"}]})"
+                        << "line 7: /ops/0/op: found \"evict\", expected \"admit\", \"decode\", \"free\" or "
+                           "\"reset\"";
+    QTest::newRow("no prompt") << start + R"({"op": "admit", "request": "a"}]})"
+                               << "line 7: /ops/0: found no \"prompt\", expected one";
+    QTest::newRow("empty") << start + R"({"op": "admit", "request": "a", "prompt": []}]})"
+                           << "line 7: /ops/0/prompt: found no token, expected at least one";
+    QTest::newRow("token")
+        << start + R"({"op": "reset"}, {"op": "admit", "request": "a", "prompt": [1, -2]}]})"
+        << "line 7: /ops/1/prompt/1: found -2, expected a token id, a whole number from 0 to "
+           "2147483647";
+    QTest::newRow("twice")
+        << start +
+               R"({"op": "admit", "request": "a", "prompt": [1]}, {"op": "admit", "request": "a", "prompt": [1]}]})"
+        << "line 7: /ops/1/request: found \"a\", which runs, expected a request that does not run";
+    QTest::newRow("unknown")
+        << start + R"({"op": "decode", "request": "b", "steps": []}]})"
+        << "line 7: /ops/0/request: found \"b\", which does not run, expected a request that "
+           "runs";
+    QTest::newRow("step") << start + R"({"op": "admit", "request": "a", "prompt": [1]},
+                                        {"op": "decode", "request": "a", "steps": [{"token": "x"}]}]})"
+                          << "line 7: /ops/1/steps/0/token: found \"x\", expected a whole number from 0 to "
+                             "2147483647";
+  }
+  void mistakes() {
+    QFETCH(QString, text);
+    QFETCH(QString, message);
+    QCOMPARE(QString::fromStdString(mistakeIn(kVllm, text.toStdString())), "scenarios.jsonl: " + message);
+  }
+
+  /// A conversation: the reply is found again, except its last token and what stands in its block.
+  void conversation() {
+    const auto simulator = kVllm.open({.cacheTokens = 160, .blockSize = 16});
+    const std::vector<TokenId> prompt = tokensFrom(0, 40);
+    QCOMPARE(fatesText(served(*simulator, prompt, tokensFrom(40, 25))).c_str(), "40 differs");
+    QCOMPARE(fatesText(served(*simulator, tokensFrom(0, 70))).c_str(), "64 found, 6 differs");
+    QCOMPARE(fatesText(served(*simulator, tokensFrom(0, 64))).c_str(), "48 found, 16 always_again");
+    std::vector<TokenId> edited = tokensFrom(0, 70);
+    edited[20] = 7;
+    QCOMPARE(fatesText(served(*simulator, edited)).c_str(), "16 found, 4 not_whole, 50 differs");
+    QCOMPARE(fatesText(served(*simulator, tokensFrom(0, 64), {}, "tenant")).c_str(), "64 differs");
+    QCOMPARE(fatesText(served(*simulator, tokensFrom(0, 161))).c_str(), "161 too_little");
+  }
+
+  /// What was computed once, but is not kept any more.
+  void whatHadToMakeRoom() {
+    const auto simulator = kVllm.open({.cacheTokens = 32, .blockSize = 4});
+    served(*simulator, tokensFrom(0, 14));
+    served(*simulator, tokensFrom(100, 24));
+    QCOMPARE(fatesText(served(*simulator, tokensFrom(0, 16))).c_str(),
+             "8 found, 4 gone, 2 not_whole, 2 differs");
+  }
+
+  void aCopyIsApart() {
+    const auto simulator = kVllm.open({.blockSize = 4});
+    const auto copy = simulator->copy();
+    served(*copy, tokensFrom(0, 9));
+    QCOMPARE(served(*simulator, tokensFrom(0, 9)).cached, 0);
+    QCOMPARE(served(*copy, tokensFrom(0, 9)).cached, 8);
+    QVERIFY_EXCEPTION_THROWN(served(*copy, {}), Failure);
+  }
+};
+
+SPANSCOPE_TEST(tst_vllm_simulator, TestVllmSimulator)
+#include "tst_vllm_simulator.moc"

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What other servers would find of a query after those that were run before it.
+#include "engine/base/error.h"
+#include "engine/export/chat_requests.h"
+#include "engine/metrics/run_facts.h"
+#include "engine/query/json/json.h"
+#include "engine/trace/predicted.h"
+#include "engine/trace/replay.h"
+#include "engine/workbench/resource_paths.h"
+#include "engine/workbench/servers/server_simulators.h"
+#include "engine/workbench/servers/simulator_forecast.h"
+#include "tests/support/test_program.h"
+
+#include <QObject>
+#include <QString>
+#include <QTest>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using workbench::NamedSimulator;
+using workbench::SentQuery;
+using workbench::ServerPrompt;
+using workbench::SimulatorForecast;
+using workbench::SimulatorForecaster;
+using workbench::SimulatorForecasts;
+
+namespace {
+
+const workbench::PromptModel& tiny() {
+  static const workbench::PromptModel model = [] {
+    const checkpoint::Checkpoint checkpoint(workbench::bundledModelDirectory());
+    return workbench::PromptModel{.id = "tiny",
+                                  .tokenizer = text::loadTokenizer(checkpoint),
+                                  .chat = &text::findChatTemplate(checkpoint)};
+  }();
+  return model;
+}
+
+std::string ragWith(const std::string& documents) {
+  return R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[{"system":"Answer in one word."},{"plus":[)" +
+         documents + R"(]},{"user":"Where does Mira live?"}]}}})";
+}
+const std::string kMira = R"({"user":"Mira lives in a small house in the old town of Lisbon by the river."})";
+const std::string kTarek = R"({"user":"Tarek has a dog that likes to sleep under the table all day long."})";
+const std::string kNested = R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[)"
+                            R"({"g":{"model":"tiny","max_tokens":4,"input":{"user":"Name a town."}}},)"
+                            R"({"user":"Is it large?"}]}}})";
+
+std::string letterTo(const std::string& person) {
+  return R"({"g":{"model":"tiny","max_tokens":200,"input":{"cross":[)"
+         R"({"system":"You write short letters to people who live in the old town of Lisbon."},)"
+         R"({"user":"Write to )" +
+         person + R"( at once."}]}}})";
+}
+
+query::Node parsed(const std::string& json) {
+  query::ParseResult result = query::parseJson(json);
+  if (!result.query) qFatal("the query cannot be read");
+  return std::move(*result.query);
+}
+
+SentQuery sentOf(RunId run, const std::string& json,
+                 std::map<workbench::StepName, workbench::SentReply> replies) {
+  return {.run = run, .queryJson = json, .settings = {}, .replies = std::move(replies)};
+}
+
+SimulatorForecasts forecastOf(SimulatorForecaster& forecaster, const std::string& json,
+                              const std::vector<SentQuery>& sent = {},
+                              const std::vector<NamedSimulator>& named = {}) {
+  auto made = forecaster.forecast(tiny(), parsed(json), {}, sent, named, {});
+  if (!made) qFatal("it was stopped");
+  return std::move(*made);
+}
+
+const SimulatorForecast& of(const SimulatorForecasts& forecasts, const std::string& id) {
+  const auto found = std::find_if(forecasts.simulators.begin(), forecasts.simulators.end(),
+                                  [&id](const SimulatorForecast& simulator) { return simulator.id == id; });
+  if (found == forecasts.simulators.end()) qFatal("no twin %s", id.c_str());
+  return *found;
+}
+
+}  // namespace
+
+class TestSimulatorForecast : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void promptsAreThoseThatAreSent_data() {
+    QTest::addColumn<QString>("file");
+    for (const char* file : {"chat.json", "rag.json", "rag-swapped.json", "needle.json"})
+      QTest::newRow(file) << QString::fromLatin1(file);
+  }
+  void promptsAreThoseThatAreSent() {
+    QFETCH(QString, file);
+    std::ifstream stream(SPANSCOPE_SOURCE_DIR "/resources/queries/" + file.toStdString());
+    const std::string json{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    SimulatorForecaster forecaster;
+    const SimulatorForecasts forecasts = forecastOf(forecaster, json);
+    QCOMPARE(forecasts.problem, std::string());
+    const exports::ChatRequests chat = exports::chatRequests(parsed(json));
+    QCOMPARE(forecasts.prompts.size(), chat.requests.size());
+    for (std::size_t i = 0; i < chat.requests.size(); ++i) {
+      QCOMPARE(forecasts.prompts[i].name.first, chat.requests[i].node);
+      QCOMPARE(forecasts.prompts[i].tokens(),
+               workbench::chatTokens(chat.requests[i].messages, *tiny().tokenizer, *tiny().chat));
+    }
+  }
+
+  /// Of two requests that are sent at the same time, the first at a llama-server gets what the slot holds.
+  /// vLLM finds the same blocks for both.
+  void ordersThatAreNotKnown() {
+    SimulatorForecaster forecaster;
+    const std::string two = R"({"cross":[)" + letterTo("Tarek") + "," + letterTo("Priya") + "]}";
+    const std::vector<SentQuery> sent{
+        sentOf(1, letterTo("Mira"), {{{"", 0}, {.text = "Dear Mira, come at once.", .endedItself = true}}})};
+    const SimulatorForecasts forecasts = forecastOf(forecaster, two, sent);
+    QCOMPARE(forecasts.prompts.size(), std::size_t{2});
+    const SimulatorForecast& llama = of(forecasts, "llama.cpp");
+    const SimulatorForecast& vllm = of(forecasts, "vllm");
+    for (std::size_t i = 0; i < 2; ++i) {
+      QVERIFY(!llama.presentRange.prompts.at(i).isExact());
+      QVERIFY(llama.presentRange.prompts[i].least <= llama.present[i].cached);
+      QVERIFY(llama.presentRange.prompts[i].most >= llama.present[i].cached);
+      QVERIFY(vllm.presentRange.prompts.at(i).isExact());
+      QCOMPARE(vllm.presentRange.prompts[i].most, std::int64_t{vllm.present[i].cached});
+    }
+    // One alone comes first.
+    const SimulatorForecasts one = forecastOf(forecaster, letterTo("Tarek"), sent);
+    QVERIFY(of(one, "llama.cpp").presentRange.prompts.at(0).isExact());
+    QVERIFY(of(one, "llama.cpp").presentRange.prompts[0].most > 0);
+  }
+
+  /// A server that says how it is set up has a twin that is set up so.
+  void asServersSayOfThemselves() {
+    NamedSimulator blocks{.server = "blocks", .kind = "vllm"};
+    blocks.cache.blockSize = 4;
+    blocks.cache.cacheTokens = 4096;
+    NamedSimulator off = blocks;
+    off.server = "off";
+    off.cache.findsPrefixes = false;
+    NamedSimulator spans = blocks;
+    spans.server = "spans";
+    spans.takesSpans = true;
+    // This query can be sent there with its spans, and would be.
+    NamedSimulator byItself = blocks;
+    byItself.server = "by itself";
+    byItself.protocols = {"spnl", "chat"};
+    NamedSimulator small{.server = "small", .kind = "llama.cpp", .slots = 2};
+    small.cache.slotTokens = 256;
+    const NamedSimulator silent{.server = "silent", .kind = "vllm"};
+    SimulatorForecaster forecaster;
+    const std::string first = ragWith(kMira + "," + kTarek);
+    std::map<workbench::StepName, workbench::SentReply> replies;
+    replies[{"", 0}] = {.text = "Lisbon", .server = "blocks"};
+    const SimulatorForecasts forecasts = forecastOf(forecaster, first, {sentOf(1, first, std::move(replies))},
+                                                    {blocks, off, silent, small, spans, byItself});
+    const auto all = static_cast<std::int32_t>(forecasts.prompts.at(0).tokens().size());
+    const SimulatorForecast& said = of(forecasts, "server blocks");
+    QVERIFY(said.isAsSaid && said.problem.empty());
+    QCOMPARE(said.setup, std::string("blocks of 4 tokens"));
+    QCOMPARE(said.earlier, std::size_t{1});
+    QCOMPARE(said.present.at(0).cached, (all - 1) / 4 * 4);
+    QVERIFY(!of(forecasts, "server silent").isAsSaid);
+    QCOMPARE(of(forecasts, "server silent").setup, std::string("blocks of 16 tokens"));
+    QVERIFY2(of(forecasts, "server off").problem.find("switched off") != std::string::npos,
+             of(forecasts, "server off").problem.c_str());
+    QVERIFY2(of(forecasts, "server spans").problem.find("spans") != std::string::npos,
+             of(forecasts, "server spans").problem.c_str());
+    QCOMPARE(of(forecasts, "server by itself").problem, of(forecasts, "server spans").problem);
+    NamedSimulator chats = byItself;
+    chats.protocols = {"chat"};
+    QVERIFY(of(forecastOf(forecaster, first, {}, {chats}), "server by itself").problem.empty());
+    QVERIFY(of(forecasts, "server small").isAsSaid);
+    QCOMPARE(of(forecasts, "server small").setup, std::string("2 slots"));
+  }
+
+  /// llama-server's four slots are those with which it starts by itself, and share their room.
+  void setupsOfSimulators_data() {
+    QTest::addColumn<int>("kind");
+    QTest::addColumn<int>("slots");
+    QTest::addColumn<int>("slotTokens");
+    QTest::addColumn<int>("wantedSlots");
+    QTest::addColumn<int>("wantedTokens");
+    const int llama = static_cast<int>(remote::ServerKind::LlamaCpp);
+    QTest::newRow("four slots") << llama << 4 << 2048 << 0 << 2048;
+    QTest::newRow("two slots") << llama << 2 << 2048 << 2 << 4096;
+    QTest::newRow("one slot") << llama << 1 << 2048 << 1 << 2048;
+    QTest::newRow("nothing") << llama << 0 << 0 << 0 << 0;
+    QTest::newRow("more than there can be") << llama << 1'000'000 << 2'000'000'000 << 0 << 0;
+  }
+  void setupsOfSimulators() {
+    QFETCH(int, kind);
+    QFETCH(int, slots);
+    QFETCH(int, slotTokens);
+    QFETCH(int, wantedSlots);
+    QFETCH(int, wantedTokens);
+    remote::CacheFacts cache;
+    if (slotTokens > 0) cache.slotTokens = slotTokens;
+    const workbench::SimulatorSetup setup =
+        workbench::simulatorSetup(static_cast<remote::ServerKind>(kind),
+                                  slots > 0 ? std::optional<std::int64_t>(slots) : std::nullopt, cache);
+    QCOMPARE(setup.settings.slots, wantedSlots);
+    QCOMPARE(setup.settings.cacheTokens, std::int64_t{wantedTokens});
+    QCOMPARE(setup.isAsSaid, slots > 0);
+  }
+
+  /// A server that was started in another way since holds nothing of before.
+  void aServerThatWasStartedAnew() {
+    workbench::ServerSimulators simulators;
+    remote::ServerFacts facts{.kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 1};
+    const std::vector<TokenId> prompt{1, 2, 3, 4, 5, 6, 7, 8};
+    const auto first = simulators.send("a", facts, prompt);
+    QCOMPARE(first->foretold.found, std::int64_t{0});
+    simulators.end("a", first->number, std::vector<TokenId>{9});
+    QCOMPARE(simulators.send("a", facts, prompt)->foretold.found, std::int64_t{7});
+    facts.slots = 2;
+    QCOMPARE(simulators.send("a", facts, prompt)->foretold.found, std::int64_t{0});
+    facts.kind = remote::ServerKind::Vllm;
+    facts.cache.findsPrefixes = false;
+    QVERIFY(!simulators.send("a", facts, prompt));
+  }
+
+  /// Prompts that are sent together find what a server has of each other: blocks, but not what another slot
+  /// holds.
+  void promptsThatAreSentTogether_data() {
+    QTest::addColumn<int>("kind");
+    QTest::addColumn<int>("slots");
+    QTest::addColumn<bool>("waits");
+    QTest::addColumn<int>("found");
+    const int llama = static_cast<int>(remote::ServerKind::LlamaCpp);
+    QTest::newRow("vLLM") << static_cast<int>(remote::ServerKind::Vllm) << 0 << false << 32;
+    QTest::newRow("two slots") << llama << 2 << false << 0;
+    QTest::newRow("two slots, one after the other") << llama << 2 << true << 39;
+    QTest::newRow("one slot") << llama << 1 << false << 39;
+  }
+  void promptsThatAreSentTogether() {
+    QFETCH(int, kind);
+    QFETCH(int, slots);
+    QFETCH(bool, waits);
+    QFETCH(int, found);
+    remote::ServerFacts facts{
+        .kind = static_cast<remote::ServerKind>(kind), .version = {}, .models = {}, .slots = {}};
+    if (slots > 0) facts.slots = slots;
+    std::vector<TokenId> prompt(40);
+    std::iota(prompt.begin(), prompt.end(), 1);
+    workbench::ServerSimulators simulators;
+    const auto first = simulators.send("a", facts, prompt);
+    if (waits) simulators.end("a", first->number, std::vector<TokenId>{9});
+    const auto second = simulators.send("a", facts, prompt);
+    QCOMPARE(second->foretold.found, std::int64_t{found});
+    // The one that came first ends last, and is in the cache then.
+    simulators.end("a", second->number, std::vector<TokenId>{9});
+    if (!waits) simulators.end("a", first->number, std::vector<TokenId>{9});
+    const std::int64_t most = kind == static_cast<int>(remote::ServerKind::Vllm) ? 32 : 39;
+    QCOMPARE(simulators.send("a", facts, prompt)->foretold.found, most);
+  }
+
+  /// What a server has not computed leaves nothing.
+  void aPromptThatWasRefused() {
+    workbench::ServerSimulators simulators;
+    const remote::ServerFacts facts{
+        .kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 1};
+    const std::vector<TokenId> prompt{1, 2, 3, 4, 5, 6, 7, 8};
+    const auto first = simulators.send("a", facts, prompt);
+    simulators.end("a", first->number, {});
+    QCOMPARE(simulators.send("a", facts, prompt)->foretold.found, std::int64_t{0});
+  }
+
+  /// A server says its version; the rules may be of another one.
+  void versionsOfServers() {
+    const simulator::Server& vllm = *simulator::findServer("vllm");
+    const std::string own = vllm.version;
+    QVERIFY(workbench::simulatorTitle(vllm, {}).ends_with(own));
+    QCOMPARE(workbench::simulatorTitle(vllm, own), workbench::simulatorTitle(vllm, {}));
+    const std::string other = workbench::simulatorTitle(vllm, "0.1.2");
+    QVERIFY(other.find("0.1.2") != std::string::npos && other.find(own) != std::string::npos);
+    NamedSimulator named{.server = "gpu-3", .kind = "vllm"};
+    named.version = "0.1.2";
+    SimulatorForecaster forecaster;
+    QCOMPARE(of(forecastOf(forecaster, kNested, {}, {named}), "server gpu-3").version, named.version);
+  }
+
+  /// Steps that do not need each other are sent together, as many as the server gets; slots answer one each.
+  void stepsThatAreSentTogether() {
+    const std::string query = R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[{"plus":[)" +
+                              letterTo("Mira") + "," + letterTo("Tarek") +
+                              R"(]},{"user":"Which is best?"}]}}})";
+    SimulatorForecaster forecaster;
+    NamedSimulator lone{.server = "lone", .kind = "llama.cpp", .slots = 4};
+    lone.atOnce = 1;
+    const SimulatorForecasts forecasts = forecastOf(forecaster, query, {}, {lone});
+    QCOMPARE(forecasts.prompts.size(), std::size_t{3});
+    QCOMPARE(forecasts.prompts[0].ply, std::uint32_t{0});
+    QCOMPARE(forecasts.prompts[2].ply, std::uint32_t{1});
+    QVERIFY((workbench::sentOrder(forecasts.prompts, 8) ==
+             std::vector<workbench::SentPrompt>{{0, false}, {1, true}, {2, false}}));
+    QVERIFY((workbench::sentOrder(forecasts.prompts, 1) ==
+             std::vector<workbench::SentPrompt>{{0, false}, {1, false}, {2, false}}));
+    QVERIFY(of(forecasts, "vllm").empty.at(1).cached > 0);
+    QCOMPARE(of(forecasts, "llama.cpp").empty.at(1).cached, 0);
+    QVERIFY(of(forecasts, "one slot").empty.at(1).cached > 0);
+    QVERIFY(of(forecasts, "server lone").empty.at(1).cached > 0);
+  }
+
+  /// Whether llama-server keeps what a slot held depends on how long the reply was: replies count as some
+  /// tokens.
+  void repliesHaveLengths() {
+    SimulatorForecaster forecaster;
+    const std::vector<ServerPrompt> prompts = forecastOf(forecaster, letterTo("Mira")).prompts;
+    QCOMPARE(prompts.size(), std::size_t{1});
+    const std::vector<TokenId>& reply = prompts.front().replyTokens;
+    QVERIFY(reply.size() >= 20 && reply.size() <= 60);
+    QCOMPARE(std::set<TokenId>(reply.begin(), reply.end()).size(), reply.size());
+    QVERIFY(std::all_of(reply.begin(), reply.end(), [](TokenId token) { return token < 0; }));
+    const ServerPrompt other = forecastOf(forecaster, letterTo("Tarek")).prompts.front();
+    const auto found = [&](std::size_t length) {
+      const std::unique_ptr<simulator::Simulator> slot =
+          simulator::findServer("llama.cpp")->open({.slots = 1});
+      ServerPrompt first = prompts.front();
+      first.replyTokens.resize(length);
+      workbench::answersOf(*slot, {first}, 1);
+      workbench::answersOf(*slot, {other}, 1);
+      return workbench::answersOf(*slot, {first}, 1).front().cached;
+    };
+    QVERIFY(found(reply.size()) > found(1));
+  }
+
+  /// The same once more, and with its documents swapped: whole blocks, tokens, and what the slot begins with.
+  void whatEachServerFinds() {
+    const std::string first = ragWith(kMira + "," + kTarek);
+    const std::string swapped = ragWith(kTarek + "," + kMira);
+    SimulatorForecaster forecaster;
+    const SimulatorForecasts cold = forecastOf(forecaster, first);
+    const auto all = static_cast<std::int32_t>(cold.prompts.at(0).tokens().size());
+    for (const SimulatorForecast& simulator : cold.simulators) {
+      QCOMPARE(simulator.earlier, std::size_t{0});
+      QCOMPARE(simulator.present.at(0).cached, 0);
+    }
+    const std::vector<SentQuery> sent{sentOf(1, first, {{{"", 0}, {.text = "Lisbon"}}})};
+    const SimulatorForecasts same = forecastOf(forecaster, first, sent);
+    QCOMPARE(of(same, "vllm").present.at(0).cached, (all - 1) / 16 * 16);
+    for (const char* id : {"sglang", "llama.cpp", "one slot"}) {
+      QCOMPARE(of(same, id).present.at(0).cached, all - 1);
+      QCOMPARE(of(same, id).empty.at(0).cached, 0);
+      QCOMPARE(of(same, id).earlier, std::size_t{1});
+    }
+    const SimulatorForecasts other = forecastOf(forecaster, swapped, sent);
+    const std::vector<TokenId>& a = same.prompts.at(0).tokens();
+    const std::vector<TokenId>& b = other.prompts.at(0).tokens();
+    const auto common =
+        static_cast<std::int32_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+    QVERIFY(common > 0 && common < all / 2);
+    QCOMPARE(of(other, "vllm").present.at(0).cached, common / 16 * 16);
+    QCOMPARE(of(other, "sglang").present.at(0).cached, common);
+    QCOMPARE(of(other, "one slot").present.at(0).cached, common);
+    const std::string place = of(other, "one slot").present.at(0).place;
+    QVERIFY2(place.starts_with("slot 0, which held ") &&
+                 place.ends_with(", " + std::to_string(common) + " of them the same beginning"),
+             place.c_str());
+    const simulator::Answer& answer = of(other, "sglang").present.at(0);
+    QCOMPARE(answer.fates.back().begin, common);
+    QVERIFY(answer.fates.back().fate == simulator::Fate::Differs);
+    // What was not run is not kept.
+    QCOMPARE(forecastOf(forecaster, swapped, sent).simulators, other.simulators);
+  }
+
+  /// An inner step leaves its prompt, and its reply is a message of the outer one.
+  void repliesOfTheRunStandInPrompts() {
+    SimulatorForecaster forecaster;
+    const SimulatorForecasts before = forecastOf(forecaster, kNested);
+    QCOMPARE(before.prompts.size(), std::size_t{2});
+    QVERIFY(!before.prompts[0].holdsReply);
+    QVERIFY(before.prompts[1].holdsReply);
+    const SentQuery sent =
+        sentOf(4, kNested, {{{"", 0}, {.text = "Yes"}}, {{"/g/input/cross/0", 0}, {.text = "Lisbon"}}});
+    const SimulatorForecasts after = forecastOf(forecaster, kNested, {sent});
+    const SimulatorForecast& sglang = of(after, "sglang");
+    QCOMPARE(sglang.earlier, std::size_t{2});
+    QCOMPARE(sglang.present[0].cached, static_cast<std::int32_t>(after.prompts[0].tokens().size()) - 1);
+    // Of the outer prompt, all that stands before the reply.
+    const std::vector<TokenId>& outer = after.prompts[1].tokens();
+    const auto known = std::find_if(outer.begin(), outer.end(), [](TokenId token) { return token < 0; });
+    QCOMPARE(sglang.present[1].cached, static_cast<std::int32_t>(known - outer.begin()));
+    // A run that ended before its second step left only the first.
+    const SentQuery broken = sentOf(5, kNested, {{{"/g/input/cross/0", 0}, {.text = "Lisbon"}}});
+    QCOMPARE(of(forecastOf(forecaster, kNested, {broken}), "vllm").earlier, std::size_t{1});
+    // And one whose inner step failed left nothing that is known.
+    const SentQuery failed = sentOf(6, kNested, {{{"", 0}, {.text = "Yes"}}});
+    QCOMPARE(of(forecastOf(forecaster, kNested, {failed}), "vllm").earlier, std::size_t{0});
+  }
+
+  void namedServersHaveAStateOfTheirOwn() {
+    const std::string query = ragWith(kMira + "," + kTarek);
+    SimulatorForecaster forecaster;
+    const std::vector<NamedSimulator> list{{.server = "gpu-3", .kind = "sglang"},
+                                           {.server = "box", .kind = "ollama"},
+                                           {.server = "own", .kind = "spanscope"},
+                                           {.server = "new", .kind = ""}};
+    const SimulatorForecasts before = forecastOf(forecaster, query, {}, list);
+    QCOMPARE(of(before, "server gpu-3").present.at(0).cached, 0);
+    QCOMPARE(of(before, "server gpu-3").setup, std::string("by token"));
+    QVERIFY(of(before, "server box").problem.find("Ollama") != std::string::npos);
+    QVERIFY(of(before, "server own").problem.find("another Spanscope") != std::string::npos);
+    QVERIFY(of(before, "server new").problem.find("nothing was sent") != std::string::npos);
+    const auto all = static_cast<std::int64_t>(before.prompts.at(0).tokens().size());
+    // Answered here, it is nothing to that server.
+    const SentQuery here = sentOf(1, query, {{{"", 0}, {.text = "Lisbon"}}});
+    const SimulatorForecasts beside = forecastOf(forecaster, query, {here}, list);
+    QCOMPARE(of(beside, "server gpu-3").present.at(0).cached, 0);
+    QCOMPARE(of(beside, "server gpu-3").earlier, std::size_t{0});
+    QCOMPARE(of(beside, "sglang").present.at(0).cached, static_cast<std::int32_t>(all) - 1);
+    const SentQuery there =
+        sentOf(2, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
+    const SimulatorForecasts after = forecastOf(forecaster, query, {here, there}, list);
+    QCOMPARE(of(after, "server gpu-3").present.at(0).cached, static_cast<std::int32_t>(all) - 1);
+    QCOMPARE(of(after, "server gpu-3").earlier, std::size_t{1});
+    QCOMPARE(of(after, "server gpu-3").empty.at(0).cached, 0);
+    QCOMPARE(of(after, "sglang").earlier, std::size_t{2});
+    // It counts otherwise: nothing that this model's tokens say is true there, until it counts alike again.
+    const SentQuery strange =
+        sentOf(3, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all + 1}}});
+    const SimulatorForecasts other = forecastOf(forecaster, query, {here, there, strange}, list);
+    QVERIFY(of(other, "server gpu-3").problem.find(std::to_string(all + 1)) != std::string::npos);
+    // One that was stopped has no count, and says nothing of that.
+    const SentQuery stopped =
+        sentOf(5, query, {{{"", 0}, {.text = "Lis", .endedItself = false, .server = "gpu-3"}}});
+    QVERIFY(!of(forecastOf(forecaster, query, {here, there, strange, stopped}, list), "server gpu-3")
+                 .problem.empty());
+    const SentQuery again =
+        sentOf(4, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
+    QCOMPARE(of(forecastOf(forecaster, query, {here, there, strange, again}, list), "server gpu-3").problem,
+             std::string());
+  }
+
+  void whatCannotBeSentSaysWhy() {
+    SimulatorForecaster forecaster;
+    const SimulatorForecasts forecasts =
+        forecastOf(forecaster, R"({"g":{"model":"tiny","max_tokens":"{n}","input":{"user":"Hi"}}})");
+    QVERIFY(!forecasts.problem.empty());
+    QVERIFY(forecasts.prompts.empty());
+    // The next query is asked as ever.
+    QCOMPARE(forecastOf(forecaster, kNested).problem, std::string());
+  }
+
+  /// Runs that come to stand before others, and runs that are forgotten, count as they stand now.
+  void whatWasSentIsReadAnew() {
+    const std::string first = ragWith(kMira);
+    const std::string second = ragWith(kTarek);
+    SimulatorForecaster forecaster;
+    const SentQuery one = sentOf(1, first, {{{"", 0}, {.text = "Lisbon"}}});
+    const SentQuery two = sentOf(2, second, {{{"", 0}, {.text = "Lisbon"}}});
+    QCOMPARE(of(forecastOf(forecaster, first, {two}), "one slot").earlier, std::size_t{1});
+    const SimulatorForecasts both = forecastOf(forecaster, first, {one, two});
+    QCOMPARE(of(both, "one slot").earlier, std::size_t{2});
+    SimulatorForecaster fresh;
+    QCOMPARE(both.simulators, forecastOf(fresh, first, {one, two}).simulators);
+    QCOMPARE(of(forecastOf(forecaster, first), "one slot").present.at(0).cached, 0);
+  }
+
+  void toldAsATrace_data() {
+    QTest::addColumn<QString>("place");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("blockSize");
+    QTest::newRow("vLLM") << "vllm"
+                          << "vLLM" << 16;
+    QTest::newRow("SGLang") << "sglang"
+                            << "SGLang" << 1;
+    QTest::newRow("slots") << "llama.cpp"
+                           << "llama.cpp, 4 slots" << 1;
+    QTest::newRow("one slot") << "one slot"
+                              << "llama.cpp, one slot" << 1;
+  }
+  /// The queries that were run before and then the one at hand, with the counts of the forecast.
+  void toldAsATrace() {
+    QFETCH(QString, place);
+    QFETCH(QString, name);
+    QFETCH(int, blockSize);
+    const std::string id = place.toStdString();
+    const std::string first = ragWith(kMira + "," + kTarek);
+    const std::vector<SentQuery> sent{sentOf(3, first, {{{"", 0}, {.text = "Lisbon"}}}),
+                                      sentOf(5, ragWith(kTarek), {{{"", 0}, {.text = "Lisbon"}}})};
+    const std::string now = query::writeCanonical(parsed(ragWith(kMira)));
+    SimulatorForecaster forecaster;
+    const SimulatorForecast forecast = of(forecastOf(forecaster, now, sent), id);
+    QCOMPARE(QString::fromStdString(forecast.name()), name);
+    const auto told = forecaster.tell(tiny(), parsed(now), now, {}, sent, {}, id, true, {});
+    QVERIFY(told && told->problem.empty());
+    QCOMPARE(QString::fromStdString(told->name), name);
+    QCOMPARE(told->before, (std::vector<RunId>{3, 5}));
+    trace::Replay replay;
+    for (const trace::Event& event : told->events) {
+      const auto error = replay.apply(event);
+      QVERIFY2(!error, error ? error->message().c_str() : "");
+    }
+    QCOMPARE(replay.pool().blockSize(), blockSize);
+    QVERIFY(trace::isPredicted(replay.progress().program));
+    QCOMPARE(replay.progress().runs.size(), std::size_t{3});
+    const trace::RunState& last = replay.progress().runs.at(3);
+    QCOMPARE(*last.queryJson, now);
+    QCOMPARE(QString::fromStdString(last.policy), name + QStringLiteral(", foretold"));
+    QCOMPARE(last.requests.size(), forecast.present.size());
+    const trace::RequestState& request = replay.progress().requests.at(last.requests.front());
+    QCOMPARE(request.cachedTokens, std::int64_t{forecast.present.front().cached});
+    QVERIFY(request.cachedTokens > 0);
+    std::string text;
+    for (const std::string& shown : request.segments[0].texts) text += shown;
+    QVERIFY2(text.find("Mira") != std::string::npos, text.c_str());
+    // What was said before is told; what will be is not.
+    const RequestId before = replay.progress().runs.at(1).requests.front();
+    QCOMPARE(replay.progress().requests.at(before).text, std::string("Lisbon"));
+    QVERIFY(replay.progress().requests.at(before).generatedTokens > 0);
+    QCOMPARE(request.generatedTokens, std::int64_t{0});
+    QVERIFY(request.outcome == trace::StepOutcome::EndToken);
+    // Nothing takes any time.
+    QCOMPARE(replay.progress().time, std::int64_t{0});
+    QVERIFY(!metrics::valuesOf(replay.progress(), last).whole);
+    // With an empty cache, nothing was before.
+    const auto empty = forecaster.tell(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
+    QVERIFY(empty && empty->before.empty());
+    trace::Replay cold;
+    for (const trace::Event& event : empty->events) QVERIFY(!cold.apply(event));
+    QCOMPARE(cold.progress().requests.begin()->second.cachedTokens, std::int64_t{0});
+  }
+
+  void whatCannotBeToldSaysWhy() {
+    SimulatorForecaster forecaster;
+    const std::string query = ragWith(kMira);
+    const std::vector<NamedSimulator> list{{.server = "box", .kind = "ollama"}};
+    const auto tell = [&](const std::string& place) {
+      return forecaster.tell(tiny(), parsed(query), query, {}, {}, list, place, true, {})->problem;
+    };
+    QVERIFY(tell("server box").find("Ollama") != std::string::npos);
+    QVERIFY(!tell("server gone").empty());
+    QCOMPARE(tell("vllm"), std::string());
+    std::stop_source stop;
+    stop.request_stop();
+    QVERIFY(!forecaster.tell(tiny(), parsed(query), query, {}, {}, list, "vllm", true, stop.get_token()));
+  }
+
+  void stops() {
+    SimulatorForecaster forecaster;
+    std::stop_source stop;
+    stop.request_stop();
+    QVERIFY(!forecaster.forecast(tiny(), parsed(kNested), {}, {}, {}, stop.get_token()));
+    QCOMPARE(forecastOf(forecaster, kNested).simulators.size(), std::size_t{4});
+  }
+};
+
+SPANSCOPE_TEST(tst_simulator_forecast, TestSimulatorForecast)
+#include "tst_simulator_forecast.moc"

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/workbench/service/job_service.h"
+
+#include <functional>
+#include <memory>
+
+namespace spanscope::ui {
+
+/// Has a work done by the service of the embedded engine; called on any thread.
+using JobSubmitter = std::function<workbench::JobHandle(std::shared_ptr<workbench::Job>)>;
+
+}  // namespace spanscope::ui

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/simulator_asker.h"
+
+#include "engine/query/json/json.h"
+#include "engine/remote/chat/server_facts.h"
+#include "engine/remote/protocol.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_choices.h"
+#include "ui/session/predicted_runs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+/// The kind of a server as a run there named it: "llama.cpp on gpu-3".
+std::string kindIn(const std::string& policy, const std::string& server) {
+  for (const remote::ServerKindInfo& info : remote::kServerKinds) {
+    const std::string title = std::string(info.title) + " on " + server;
+    const std::size_t at = policy.find(title);
+    if (at == std::string::npos) continue;
+    const std::size_t end = at + title.size();
+    if ((at == 0 || policy[at - 1] == ' ') && (end == policy.size() || policy[end] == ',')) return info.name;
+  }
+  return {};
+}
+
+/// Whether a run was made since this program started: of a document, or asked for by another program. Runs of
+/// files and of earlier starts stand in the history, too.
+bool isOfThisStart(const RunRecord& record) {
+  if (isPredicted(record)) return false;
+  return record.tab != 0 || (record.trace != nullptr && record.file.isEmpty() && record.hasSettings);
+}
+
+const trace::RunState* stateOf(const RunRecord& record) {
+  if (!isOfThisStart(record) || record.figures == nullptr) return nullptr;
+  const auto run = record.figures->runs.find(record.run);
+  return run == record.figures->runs.end() ? nullptr : &run->second;
+}
+
+/// Adds what the server said of itself when it was asked last.
+void addKnown(workbench::NamedSimulator& named, const KnownServers& servers) {
+  const auto known = servers.find(named.server);
+  if (known == servers.end()) return;
+  named.atOnce = known->second.atOnce;
+  const remote::Protocol* protocol = remote::findProtocol(known->second.protocol);
+  if (const std::optional<remote::ServerFacts>& facts = known->second.facts) {
+    named.kind = remote::infoOf(facts->kind).name;
+    named.slots = facts->slots;
+    named.cache = facts->cache;
+    named.version = facts->version;
+    if (protocol == nullptr) named.protocols = facts->protocols;
+  }
+  named.takesSpans = protocol != nullptr && protocol->takesCalls;
+}
+
+}  // namespace
+
+/// Answers one question after the other. Only its thread touches it.
+class SimulatorAsker::Answerer {
+ public:
+  std::optional<AskedSimulators> answer(const Question& question, const std::stop_token& stop) {
+    AskedSimulators answer{.prediction = question.prediction, .simulators = {}};
+    const query::ParseResult parsed = query::parseJson(question.prediction->queryJson);
+    if (!parsed.query) return answer;
+    try {
+      useModel(question.settings);
+    } catch (const std::exception& failure) {
+      answer.simulators = m_simulators.without(
+          std::string("the tokenizer of this model is not available: ") + failure.what(), question.named);
+      return answer;
+    }
+    auto made = m_simulators.forecast(m_model, *parsed.query, question.settings, *question.sent,
+                                      question.named, stop);
+    if (!made) return std::nullopt;
+    answer.simulators = std::move(*made);
+    return answer;
+  }
+
+  workbench::ToldForecast tell(const Question& question, const std::string& place, bool startsEmpty,
+                               const std::stop_token& stop) {
+    const std::string& queryJson = question.prediction->queryJson;
+    workbench::ToldForecast told;
+    const query::ParseResult parsed = query::parseJson(queryJson);
+    if (!parsed.query) return {.problem = "the query cannot be read", .name = {}, .events = {}, .before = {}};
+    try {
+      useModel(question.settings);
+      auto made = m_simulators.tell(m_model, *parsed.query, queryJson, question.settings, *question.sent,
+                                    question.named, place, !startsEmpty, stop);
+      if (made) return std::move(*made);
+      told.problem = "it was stopped";
+    } catch (const std::exception& failure) {
+      told.problem = failure.what();
+    }
+    return told;
+  }
+
+ private:
+  void useModel(const workbench::RunSettings& settings) {
+    const std::string id = workbench::promptModelId(settings);
+    if (m_model.tokenizer != nullptr && m_model.id == id) return;
+    m_model = {};
+    const checkpoint::Checkpoint checkpoint(workbench::modelDirectoryOf(settings));
+    workbench::PromptModel model{.id = id, .tokenizer = text::loadTokenizer(checkpoint), .chat = nullptr};
+    model.chat = workbench::templateOf(settings.chatTemplate);
+    if (model.chat == nullptr) model.chat = &text::findChatTemplate(checkpoint);
+    m_model = std::move(model);
+  }
+
+  workbench::SimulatorForecaster m_simulators;
+  workbench::PromptModel m_model;
+};
+
+SimulatorAsker::SimulatorAsker(QObject* parent) : QObject(parent), m_answerer(std::make_shared<Answerer>()) {}
+
+SimulatorAsker::~SimulatorAsker() {
+  m_stop.request_stop();
+  m_stopTelling.request_stop();
+}
+
+bool SimulatorAsker::tell(const std::string& place, bool startsEmpty) {
+  if (m_isTelling || m_newest == nullptr || m_question.prediction == nullptr) return false;
+  m_isTelling = true;
+  m_thread.post([this, question = m_question, answerer = m_answerer, place, startsEmpty,
+                 stop = m_stopTelling.get_token()] {
+    if (stop.stop_requested()) return;
+    const auto made =
+        std::make_shared<const workbench::ToldForecast>(answerer->tell(question, place, startsEmpty, stop));
+    // The thread ends before this object does.
+    QMetaObject::invokeMethod(
+        this,
+        [this, made] {
+          m_isTelling = false;
+          Q_EMIT told(made);
+        },
+        Qt::QueuedConnection);
+  });
+  return true;
+}
+
+void SimulatorAsker::ask(const ViewInput& input) {
+  readSent(input);
+  Question question{
+      .prediction = input.prediction.newest,
+      .settings = workbench::onlyThose(
+          input.document->settings,
+          {workbench::SettingEffect::Model, workbench::SettingEffect::Plan, workbench::SettingEffect::Run}),
+      .sent = m_sent,
+      .named = m_known};
+  question.settings.model = input.document->settings.model;
+  question.settings.chatTemplate = input.document->settings.chatTemplate;
+  for (const std::string& name : namedServers(*input.document)) {
+    const bool isListed = std::find(input.servers.begin(), input.servers.end(), name) != input.servers.end();
+    const bool isKnown = std::any_of(m_known.begin(), m_known.end(),
+                                     [&name](const auto& known) { return known.server == name; });
+    if (isListed && !isKnown) question.named.push_back({.server = name, .kind = {}});
+  }
+  m_asked = std::move(question);
+  pose();
+}
+
+void SimulatorAsker::useServers(std::shared_ptr<const KnownServers> servers) {
+  if (servers == m_servers) return;
+  m_servers = std::move(servers);
+  if (m_asked) pose();
+}
+
+void SimulatorAsker::pose() {
+  Question question = *m_asked;
+  if (m_servers) {
+    for (workbench::NamedSimulator& named : question.named) addKnown(named, *m_servers);
+  }
+  if (question == m_question) return;
+  m_question = question;
+  m_stop.request_stop();
+  m_stop = {};
+  const std::uint64_t id = ++m_lastId;
+  if (question.prediction == nullptr || question.prediction->queryJson.empty()) {
+    m_isPending = false;
+    m_newest.reset();
+    return;
+  }
+  m_isPending = true;
+  const auto coming = std::make_shared<std::promise<std::shared_ptr<const AskedSimulators>>>();
+  m_coming = coming->get_future().share();
+  m_thread.post(
+      [this, id, question = std::move(question), answerer = m_answerer, coming, stop = m_stop.get_token()] {
+        std::optional<AskedSimulators> answer;
+        if (!stop.stop_requested()) answer = answerer->answer(question, stop);
+        if (!answer || stop.stop_requested()) return coming->set_value(nullptr);
+        const auto made = std::make_shared<const AskedSimulators>(std::move(*answer));
+        coming->set_value(made);
+        // The thread ends before this object does.
+        QMetaObject::invokeMethod(
+            this, [this, id, made] { take(id, made); }, Qt::QueuedConnection);
+      });
+}
+
+void SimulatorAsker::finish() {
+  constexpr std::chrono::seconds kPatience(5);
+  if (!m_isPending || m_coming.wait_for(kPatience) != std::future_status::ready) return;
+  if (const auto answer = m_coming.get()) take(m_lastId, answer);
+}
+
+void SimulatorAsker::take(std::uint64_t id, std::shared_ptr<const AskedSimulators> answer) {
+  if (id != m_lastId || answer == m_newest) return;
+  m_isPending = false;
+  m_newest = std::move(answer);
+  Q_EMIT answered();
+}
+
+void SimulatorAsker::readSent(const ViewInput& input) {
+  if (m_sent != nullptr && input.records == m_readFrom) return;
+  m_readFrom = input.records;
+  static const RunRecords kNone;
+  const RunRecords& records = m_readFrom ? *m_readFrom : kNone;
+  auto sent = std::make_shared<const std::vector<workbench::SentQuery>>(sentQueries(records));
+  // Records change with every measurement; what was sent does not.
+  if (m_sent == nullptr || *m_sent != *sent) m_sent = std::move(sent);
+  std::map<std::string, std::string> kinds;
+  for (const auto& record : records) {
+    const trace::RunState* const run = stateOf(*record);
+    if (run == nullptr) continue;
+    for (const RequestId id : run->requests) {
+      const auto request = record->figures->requests.find(id);
+      if (request == record->figures->requests.end() || !request->second.reported) continue;
+      const std::string& server = request->second.reported->server;
+      if (const std::string kind = kindIn(run->policy, server); !kind.empty()) kinds[server] = kind;
+    }
+  }
+  m_known.clear();
+  for (const auto& [server, kind] : kinds) m_known.push_back({.server = server, .kind = kind});
+}
+
+std::set<std::string> namedServers(const document::Document& document) {
+  std::set<std::string> names;
+  if (document.settings.runsOnServer()) names.insert(document.settings.server);
+  for (const document::NodeId id : document.ids()) {
+    const std::string& own = document.at(id).server;
+    if (!own.empty() && own != document::kEmbedded) names.insert(own);
+  }
+  return names;
+}
+
+std::vector<workbench::SentQuery> sentQueries(const RunRecords& records) {
+  std::vector<workbench::SentQuery> sent;
+  for (const auto& record : records) {
+    const trace::RunState* const run = stateOf(*record);
+    // Without its texts nothing is known of what a server would have found of it.
+    if (run == nullptr || !run->outcome || run->queryJson->empty()) continue;
+    workbench::SentQuery query{
+        .run = record->run, .queryJson = *run->queryJson, .settings = record->settings, .replies = {}};
+    // A run on servers has its plies written out.
+    const bool hasServer = record->settings.runsOnServer();
+    if (hasServer) query.settings.locality = 0;
+    for (const RequestId id : run->requests) {
+      const auto request = record->figures->requests.find(id);
+      if (request == record->figures->requests.end() || !request->second.outcome) continue;
+      workbench::SentReply reply{.text = request->second.text,
+                                 .endedItself = *request->second.outcome == trace::StepOutcome::EndToken};
+      if (const auto& reported = request->second.reported) {
+        // A server that refuses a request, or breaks off before it says anything, has computed nothing.
+        const bool isComputed = reported->brokenBy.empty() || !reply.text.empty() ||
+                                request->second.outcome == trace::StepOutcome::Stopped;
+        if (!isComputed) continue;
+        reply.server = reported->server;
+        reply.promptTokens = reported->promptTokens;
+      }
+      query.replies[{request->second.node, request->second.copy}] = std::move(reply);
+    }
+    sent.push_back(std::move(query));
+  }
+  return sent;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shows the algebra of a turn for one pair of tokens: what is stored, what is turned, and the score.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/common/input_view.h"
+#include "ui/views/common/moving_view.h"
+#include "ui/views/common/table_painting.h"
+#include "ui/views/rotation/rotation_model.h"
+#include "ui/views/view.h"
+
+#include <QPointer>
+#include <QRect>
+#include <QWidget>
+
+#include <cstddef>
+#include <vector>
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QTableWidget;
+
+namespace spanscope::ui {
+
+class RotationDrawing;
+
+class RotationView : public RunView, public MovingView, public DrawnParts {
+  Q_OBJECT
+ public:
+  explicit RotationView(QWidget* parent = nullptr);
+
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const QWidget& placesIn() const override { return *this; }
+  /// The tips of the arrows of the query or the key, if the token is one of them or the block holds it;
+  /// before they are drawn, their names.
+  std::vector<QRect> placesOf(const Selection& part) const override;
+  void bringIntoSight(const Selection& /*part*/) override {}
+
+  const RotationModel& turn() const { return m_model; }
+  /// Whether the engine can be asked for the chosen pair now.
+  bool canCompute() const;
+  bool canPerform(const QString& command) const override;
+  void perform(const QString& command) override;
+  void choose(std::int32_t layer, std::int32_t head);
+
+ protected:
+  void refresh() override;
+  QString emptyText() const override;
+
+ private:
+  void takeQuery();
+  void showControls();
+  bool isOf(const trace::TokenPlace& place, const Selection& part) const;
+  void fillTable();
+  void stopMotion() override;
+  void showMotion() override;
+  QString pairText() const;
+  QString statusText() const;
+  PaintedTable painted() const;
+
+  RotationOptions m_options;
+  RotationModel m_model;
+  bool m_isFilling = false;
+  bool m_couldCompute = false;
+  QString m_lastSummary;
+  QLabel* m_pair;
+  QLabel* m_status;
+  QPushButton* m_compute;
+  QPushButton* m_keep;
+  RotationDrawing* m_drawing;
+  QLabel* m_sentence;
+  QTableWidget* m_table;
+  QPointer<QComboBox> m_layer;
+  QPointer<QComboBox> m_head;
+};
+
+/// Draws one pair of elements of query and key as arrows in the plane, before and after turning, once for
+/// each way of turning. The angle between the turned arrows is the same in all.
+class RotationDrawing : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RotationDrawing(QWidget* parent = nullptr);
+
+  void setContent(const RotationModel& model, const Theme& theme);
+  /// How far the arrows have been turned, 0 … 1. The stored key stands.
+  void setTurned(double share);
+  void paint(QPainter& painter, const QRect& area, double turned = 1) const;
+  enum class Arrow { Key, Query };
+  /// Where the turned arrows of one kind end, one for each way of turning, in pixels; at rest.
+  std::vector<QRect> tips(Arrow arrow) const;
+  QSize sizeHint() const override { return {540, 230}; }
+  QSize minimumSizeHint() const override { return {240, 190}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  enum class Head { Square, Triangle };
+  /// The circle of one way of turning.
+  struct Circle {
+    QPointF middle;
+    double radius = 0;
+    double room = 0;  ///< of its height
+  };
+  Circle circleIn(const QRectF& area) const;
+  QRectF areaOf(std::size_t place, const QRect& area) const;
+  double longest() const;  ///< arrow of all ways of turning
+  void paintPlace(QPainter& painter, const QRectF& area, const RotationWay& place, double longest,
+                  bool isStored, double turned) const;
+  void paintArrow(QPainter& painter, const QPointF& from, const QPointF& to, const QColor& ink, Head head,
+                  bool isRotated) const;
+
+  RotationModel m_model;
+  Theme m_theme;
+  double m_turned = 1;
+};
+
+}  // namespace spanscope::ui
