@@ -121,7 +121,7 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// A copy is cheap, however long the trace: it shares what does not change.
+/// A copy is cheap for any length of the trace, because it shares unchanged data.
 ///
 /// Applies events one by one, in ascending order of their sequence numbers. A Snapshot may repeat the number
 /// of the event before it. A trace may begin anywhere. A request whose start is missing is marked as not
@@ -134,8 +134,8 @@ struct Progress {
 /// request is an error. SegmentMass is not checked against the span table.
 class Replay {
  public:
-  /// Applies an event. Where it contradicts what came before or itself, that is returned, its place naming
-  /// the event, and nothing has changed.
+  /// Applies an event. If the event is wrong, or contradicts earlier events, returns the error and changes
+  /// nothing. The place of the error names the event.
   std::optional<Error> apply(const Event& event);
 
   const Progress& progress() const { return m_progress; }

@@ -26,17 +26,17 @@ struct TraceHeader {
 };
 
 struct TraceWriteOptions {
-  std::uint32_t eventsPerChunk = 4096;     ///< a chunk ends with this many events,
-  std::uint32_t bytesPerChunk = 1U << 20;  ///< or with this many bytes before compression,
-  std::int64_t nanosecondsPerChunk =
-      1'000'000'000;         ///< or before an event that is this much later than its first
-  int compressionLevel = 3;  ///< of zstd
+  std::uint32_t eventsPerChunk = 4096;               ///< a chunk ends with this many events,
+  std::uint32_t bytesPerChunk = 1U << 20;            ///< or with this many bytes before compression,
+  std::int64_t nanosecondsPerChunk = 1'000'000'000;  ///< or before an event that is this much later than its
+                                                     ///< first
+  int compressionLevel = 3;                          ///< of zstd
 };
 
 /// The limits of a reader. Beyond them, it throws Failure.
 struct TraceLimits {
   std::uint64_t chunkBytes = 1ULL << 28;   ///< one chunk before compression; also the writer's limit
-  std::uint64_t memoryBytes = 1ULL << 32;  ///< events that one call reads, in memory
+  std::uint64_t memoryBytes = 1ULL << 32;  ///< max memory of the events of one call
 };
 
 /// Makes a trace's bytes and passes them to `output` in order. Functions pass on the exceptions of `output`.
@@ -103,7 +103,7 @@ std::vector<std::uint8_t> traceBytes(std::span<const Event> events, const TraceH
 TraceFile readTrace(const std::filesystem::path& path, const TraceLimits& limits = {});
 TraceFile readTrace(std::span<const std::uint8_t> bytes, std::string name, const TraceLimits& limits = {});
 
-/// Reads parts of a trace: events from anywhere. Opening reads the index only, or, where it is missing, the
+/// Reads parts of a trace: events from anywhere. Opening reads only the index. Without an index, it reads the
 /// headers and checksums of all chunks. For one thread at a time.
 class TraceReader {
  public:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bytes of a trace file; for the writer and the reader. All numbers are little endian.
-//
-//   preamble   8 bytes magic, u32 version, u32 reserved (0), u64 schema fingerprint
-//   header     record of kind Header: a TraceHeader
-//   records    Chunk: events, one after the other;  Keyframe: in older files, a state that nobody reads
-//   index      record of kind Index: a list of IndexEntry, one for each chunk and keyframe
-//   trailer    u64 offset of the index record, 8 bytes end magic
+// Defines the bytes of a trace file, for the writer and the reader. Open this file to change the file format.
+// All numbers are little endian. A file has these parts:
+// - preamble: 8 bytes magic, u32 version, u32 reserved (0), u64 schema fingerprint;
+// - header, a record of kind Header: a TraceHeader;
+// - records: chunks with consecutive events; older files also have keyframes, which the reader skips;
+// - index, a record of kind Index: a list of IndexEntry, one for each chunk and keyframe;
+// - trailer: u64 offset of the index record, 8 bytes end magic.
 //
 // A record is a record header and its content, compressed as one zstd frame that states its size. The
 // checksum of a record covers the header's other fields and the stored bytes. Every changed bit is therefore

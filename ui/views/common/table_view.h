@@ -15,7 +15,7 @@ class QSortFilterProxyModel;
 
 namespace spanscope::ui {
 
-/// What a model of a TableView says about a cell besides Qt's roles. The view has the theme, the model has
+/// The roles of a cell in a TableView, besides those of Qt. The view has the theme, the model has
 /// not.
 enum CellRole : int {
   RawRole = Qt::UserRole + 1,  ///< value to sort by; invalid: the text
