@@ -121,7 +121,7 @@ std::vector<FigureColumn> caseColumns(bool withSteps) {
   const QString first = metricMeaning("time-to-first-token");
   std::vector<FigureColumn> columns = {
       {tr("Case"), {}},
-      {tr("%1 ms").arg(metricShortName("time-to-first-token")), tr("Median. %1").arg(first)},
+      {metricShortHeading("time-to-first-token"), tr("Median. %1").arg(first)},
       {tr("Min – max"), tr("Minimum and maximum over all repeats. %1").arg(first)},
       {tr("Speed-up"), tr("Median of cold divided by this median. “Overlaps” means that the spreads overlap, "
                           "so the difference may be noise. A spread is from quartile to quartile, or from "
@@ -131,8 +131,7 @@ std::vector<FigureColumn> caseColumns(bool withSteps) {
         {metricShortTitle("final-time-to-first-token"), metricMeaning("final-time-to-first-token")});
   for (const char* const id : {"cached-tokens", "relocated-tokens", "computed-tokens"})
     columns.push_back({metricShortTitle(id), metricMeaning(id)});
-  columns.push_back(
-      {tr("%1 ms").arg(metricShortTitle("whole-run")), tr("Median. %1").arg(metricMeaning("whole-run"))});
+  columns.push_back({metricShortHeading("whole-run"), tr("Median. %1").arg(metricMeaning("whole-run"))});
   columns.push_back({metricShortTitle("peak-blocks"), metricMeaning("peak-blocks")});
   return columns;
 }

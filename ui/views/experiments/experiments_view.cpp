@@ -172,7 +172,7 @@ QWidget* ExperimentsView::makeResults() {
   m_plot->setMinimumHeight(kPlotHeight);
   m_heatMap = new HeatMapChart(results);
   m_histograms = new HistogramChart(results);
-  m_table = makeFigureTable(tr("Figures of the experiment"), results);
+  m_table = makeFigureTable(tr("Metrics of the experiment"), results);
   m_table->installEventFilter(this);
   m_remarks = new QLabel(results);
   m_remarks->setWordWrap(true);

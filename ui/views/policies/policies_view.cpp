@@ -62,7 +62,7 @@ QString PoliciesView::introduction() const {
 
 QWidget* PoliciesView::makeResults() {
   auto* results = new QWidget;
-  QVBoxLayout* texts = makeTexts(tr("Figures by policy"), results);
+  QVBoxLayout* texts = makeTexts(tr("Metrics by policy"), results);
   table().setTabKeyNavigation(false);
   m_answers = new PolicyAnswers(results);
   texts->addWidget(m_answers);

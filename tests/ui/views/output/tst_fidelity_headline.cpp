@@ -71,7 +71,7 @@ class TestFidelityHeadline : public QObject {
     Answer sampled = measured(0, 0);
     sampled.fidelity->sampledSteps = 1;
     QTest::newRow("sampled") << sampled
-                             << metricPhrase("agreeing-tokens", QStringLiteral("10 of 11")) +
+                             << ui::metricPhrase("agreeing-tokens", QStringLiteral("10 of 11")) +
                                     QStringLiteral(" with a full prefill · KL 0.13");
   }
   void says() {
