@@ -14,8 +14,8 @@
 #include "engine/experiment/experiment_table.h"
 #include "engine/experiment/own_documents.h"
 #include "engine/experiment/token_amount.h"
+#include "engine/jobs/experiment.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/service/experiment_job.h"
 #include "engine/workbench/service/job_context.h"
 #include "engine/workbench/service/job_service.h"
 #include "engine/workbench/speed_records.h"
@@ -126,12 +126,12 @@ void writeText(std::ostream& out, const ExperimentResult& result) {
 }
 
 /// How long it takes, in a sentence.
-std::string estimateText(const workbench::ExperimentJob::Estimate& estimate) {
+std::string estimateText(const jobs::JobEstimate& estimate) {
   if (estimate.seconds) return "This takes " + experiment::durationText(*estimate.seconds) + ".";
   return "The duration is unknown until this model has answered once on this device.";
 }
 
-nlohmann::ordered_json estimateJson(const workbench::ExperimentJob::Estimate& estimate) {
+nlohmann::ordered_json estimateJson(const jobs::JobEstimate& estimate) {
   const auto range = [](const run::CountRange& count) -> nlohmann::ordered_json {
     return {{"least", count.least},
             {"most", count.bounded() ? nlohmann::ordered_json(count.most) : nlohmann::ordered_json()}};
@@ -144,10 +144,9 @@ nlohmann::ordered_json estimateJson(const workbench::ExperimentJob::Estimate& es
   return json;
 }
 
-std::string progressText(const ExperimentResult& now) {
+std::string progressText(const ExperimentResult& now, const std::optional<double>& secondsLeft) {
   std::string text = fmt::format("{:.0f} %: {}", 100 * now.progress(), now.doing);
-  if (now.secondsLeft)
-    text += ", " + experiment::durationText({*now.secondsLeft, *now.secondsLeft}) + " left";
+  if (secondsLeft) text += ", " + experiment::durationText({*secondsLeft, *secondsLeft}) + " left";
   return text;
 }
 
@@ -207,23 +206,24 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
     return loadChosenModel(session, context.backends);
   };
   CommandService service(context, std::move(own));
-  const auto paces = std::make_shared<workbench::SpeedRecords>(context.streams.paceFile);
-  const auto work =
-      std::make_shared<workbench::ExperimentJob>(options.session.settings, std::move(request), paces);
+  const auto job = std::make_shared<jobs::MeasuringJob<jobs::ExperimentJob>>(
+      std::move(request),
+      jobs::JobInput{.settings = options.session.settings,
+                     .paces = std::make_shared<workbench::SpeedRecords>(context.streams.paceFile)});
   bool isSaid = false;
-  const workbench::JobHandle handle = service.carryOut(work, [&] {
-    const ExperimentResult now = work->result();
+  const workbench::JobHandle handle = service.carryOut(job, [&] {
+    const std::shared_ptr<const ExperimentResult> now = job->found();
     // Where standard error is no terminal, it has errors and warnings alone.
-    const auto estimate = work->estimate();
+    const auto estimate = job->estimate();
     if (estimate && !isSaid && context.streams.terminal != nullptr) {
       showProgress(context, "");
       *context.streams.terminal << estimateText(*estimate) << '\n';
       isSaid = true;
     }
-    showProgress(context, now.doing.empty() ? std::string() : progressText(now));
+    showProgress(context, now->doing.empty() ? std::string() : progressText(*now, job->secondsLeft()));
   });
-  // What was measured before a stop stands.
-  const ExperimentResult result = work->result();
+  // What was measured before a stop is reported.
+  const ExperimentResult& result = *job->found();
   ExitCode code = handle.state() == workbench::JobState::Stopped ? ExitCode::Stopped : ExitCode::Fine;
   try {
     handle.rethrow();
@@ -237,7 +237,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   showProgress(context, "");
   if (options.json) {
     nlohmann::ordered_json json = toJson(result, benchHeader(bundle, options.session));
-    if (const auto estimate = work->estimate()) json["estimate"] = estimateJson(*estimate);
+    if (const auto estimate = job->estimate()) json["estimate"] = estimateJson(*estimate);
     context.streams.out << jsonText(json) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);

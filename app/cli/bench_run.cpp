@@ -12,6 +12,7 @@
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/experiment/repeat_run.h"
+#include "engine/jobs/benchmark.h"
 #include "engine/metrics/metric_table.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/model_bundle.h"
@@ -74,15 +75,6 @@ std::string reasonOf(CaseGap gap) {
   }
   return {};
 }
-
-struct Report {
-  std::vector<experiment::PlannedCase> cases;
-  std::vector<experiment::RepeatTurn> turns;
-
-  const experiment::PlannedCase& planned(RunCase runCase) const {
-    return cases[static_cast<std::size_t>(runCase)];
-  }
-};
 
 const CaseSummary* find(const std::vector<CaseSummary>& summaries, RunCase runCase) {
   const auto found = std::find_if(summaries.begin(), summaries.end(), [runCase](const CaseSummary& summary) {
@@ -161,7 +153,7 @@ void writeAnswers(std::ostream& out, const std::vector<CaseSummary>& summaries) 
                    : "  all runs gave the same answer\n");
 }
 
-void writeText(std::ostream& out, const BenchRunOptions& options, const Report& report) {
+void writeText(std::ostream& out, const BenchRunOptions& options, const jobs::Benchmark& report) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
   out << fmt::format("  {}: {} of each case after one to warm up, policy {}{}; medians\n\n",
                      inputName(options.file), counted(report.turns.size(), "run"),
@@ -173,9 +165,9 @@ void writeText(std::ostream& out, const BenchRunOptions& options, const Report& 
   }
   writeTable(out, summaries);
   out << '\n';
-  for (const experiment::PlannedCase& planned : report.cases) {
-    if (planned.gap != CaseGap::None)
-      out << fmt::format("  no {}: {}\n", nameOf(planned.runCase), reasonOf(planned.gap));
+  for (std::size_t i = 0; i < report.gaps.size(); ++i) {
+    if (report.gaps[i] != CaseGap::None)
+      out << fmt::format("  no {}: {}\n", nameOf(experiment::kRunCases[i]), reasonOf(report.gaps[i]));
   }
   writeAnswers(out, summaries);
 }
@@ -204,7 +196,7 @@ nlohmann::ordered_json caseJson(const CaseSummary& each, const CaseSummary& cold
   return json;
 }
 
-void writeJson(std::ostream& out, const BenchRunOptions& options, const Report& report,
+void writeJson(std::ostream& out, const BenchRunOptions& options, const jobs::Benchmark& report,
                nlohmann::ordered_json head) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
   head["file"] = options.file;
@@ -215,15 +207,23 @@ void writeJson(std::ostream& out, const BenchRunOptions& options, const Report& 
   head["blocks"] = options.session.config().blockCount;
   head["turns"] = report.turns.size();
   head["cases"] = nlohmann::ordered_json::array();
-  for (const experiment::PlannedCase& planned : report.cases) {
-    if (const CaseSummary* summary = find(summaries, planned.runCase)) {
+  for (std::size_t i = 0; i < report.gaps.size(); ++i) {
+    const RunCase runCase = experiment::kRunCases[i];
+    if (const CaseSummary* summary = find(summaries, runCase)) {
       head["cases"].push_back(caseJson(*summary, summaries.front()));
-    } else if (planned.gap != CaseGap::None) {
+    } else if (report.gaps[i] != CaseGap::None) {
       head["cases"].push_back(
-          {{"case", experiment::runCaseName(planned.runCase)}, {"left_out", reasonOf(planned.gap)}});
+          {{"case", experiment::runCaseName(runCase)}, {"left_out", reasonOf(report.gaps[i])}});
     }
   }
   out << jsonText(head) << '\n';
+}
+
+std::string progressText(const jobs::Benchmark& now) {
+  if (now.gaps.empty()) return {};
+  const std::string name = nameOf(now.runCase);
+  return now.turn == 0 ? fmt::format("warming up: {}", name)
+                       : fmt::format("turn {} of {}: {}", now.turn, now.choice.repeats, name);
 }
 
 ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {
@@ -233,38 +233,32 @@ ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {
   warnOfUnused(given, context.streams);
   if (!planned) return ExitCode::WrongInput;
 
-  Report report;
-  report.cases = experiment::planCases(planned->query(), given.plan);
+  // What is wrong with the query is reported before a model is loaded.
+  experiment::planCases(planned->query(), given.plan);
   std::shared_ptr<workbench::ModelBundle> model = given.retriever->model();
   if (model == nullptr) {
     model = std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
   }
   warnOfOtherModels(context.streams.err, inputName(options.file), planned->plan(), model->name);
   CommandService service(context, ownModel(model, options.session));
-  experiment::RepeatOptions repeat{.run = workbench::runOptionsOf(options.session.settings),
-                                   .repeats = options.repeats};
-  repeat.run.seed = options.query.settings.seed;
-  bool isWhole = false;
-  service.measure([&](const CommandService::Tell& tell) {
-    experiment::RunMetricsSink sink;
-    const std::unique_ptr<run::Session> session =
-        workbench::makeSession(*model, options.session.config(), sink);
-    experiment::RepeatWatch watch;
-    watch.runs = [&](std::int32_t turn, RunCase runCase) {
-      tell(turn == 0 ? fmt::format("warming up: {}", nameOf(runCase))
-                     : fmt::format("turn {} of {}: {}", turn, options.repeats, nameOf(runCase)));
-    };
-    watch.turnEnded = [&report](const experiment::RepeatTurn& turn) { report.turns.push_back(turn); };
-    isWhole = experiment::measureRepeats(*session, sink, report.cases, repeat, watch, context.stop);
+  workbench::RunSettings settings = options.session.settings;
+  settings.seed = options.query.settings.seed;
+  const auto job = std::make_shared<jobs::MeasuringJob<jobs::BenchmarkJob>>(
+      jobs::BenchmarkChoice{.kind = jobs::BenchmarkKind::Query, .repeats = options.repeats},
+      jobs::JobInput{.settings = settings, .plan = given.plan, .query = planned->query(), .usesTiers = true});
+  const workbench::JobHandle handle = service.carryOut(job, [&] {
+    if (const std::string now = progressText(*job->found()); !now.empty()) showProgress(context, now);
   });
+  handle.rethrow();
   showProgress(context, "");
+  const jobs::Benchmark& report = *job->found();
   if (options.json) {
     writeJson(context.streams.out, options, report, benchHeader(*model, options.session));
   } else {
     writeBenchHeader(context.streams.out, *model, options.session);
     writeText(context.streams.out, options, report);
   }
-  return isWhole ? ExitCode::Fine : ExitCode::Stopped;
+  return handle.state() == workbench::JobState::Stopped ? ExitCode::Stopped : ExitCode::Fine;
 }
 
 }  // namespace

@@ -105,9 +105,8 @@ struct ExperimentResult {
   std::vector<std::string> remarks;     ///< sentences about left-out measurements, with the reason
   std::size_t done = 0;                 ///< number of finished runs, of `total`
   std::size_t total = 0;
-  std::string doing;                    ///< the current work, e.g. "8 documents, policy spans"
-  SpeedSample pace{};                   ///< the pace of its runs
-  std::optional<double> secondsLeft{};  ///< for the whole experiment; nothing: not known yet
+  std::string doing;   ///< the current work, e.g. "8 documents, policy spans"
+  SpeedSample pace{};  ///< the pace of its runs
   bool operator==(const ExperimentResult&) const = default;
 
   /// Returns the names of the lines, in the order in which they began.

@@ -30,6 +30,8 @@ class OwnDocuments {
   OwnDocuments(query::Node query, std::string name);
 
   const std::string& name() const { return m_name; }
+  /// The query as it was given.
+  const query::Node& whole() const { return m_query; }
   std::size_t count() const;
   /// Mean number of words of the first `count` documents.
   double meanWords(std::size_t count) const;

@@ -54,7 +54,7 @@ struct PlannedCase {
 std::vector<PlannedCase> planCases(const query::Node& query, const plan::PlanOptions& options);
 
 /// One run of each case, by the index of the case.
-using RepeatTurn = std::array<std::optional<RunSample>, kRunCases.size()>;
+struct RepeatTurn : std::array<std::optional<RunSample>, kRunCases.size()> {};
 
 struct RepeatOptions {
   run::RunOptions run;

@@ -89,14 +89,21 @@ struct EstimateFacts {
   std::stop_token stop{};
 };
 
+/// What a job belongs to. There is one job at a time of each that a job measures for.
+enum class Scope : std::uint8_t {
+  Answer,    ///< an answer of the trace
+  Document,  ///< a document; the job measures in sessions of its own
+  Program,   ///< the same for no single document
+};
+
 /// How much a job computes, and how long that takes.
 struct JobEstimate {
   experiment::TokenAmount amount;
   std::optional<experiment::SecondsRange> seconds{};  ///< nothing: the pace of the model is not known
 };
 
-/// A job, done in the session that gave its answers. When it has ended, the recorder of that session gets a
-/// JobEnded. A job that was stopped before it began sends nothing.
+/// A job. When it has ended, the trace gets a JobEnded: the trace of the session that gave its answers, or of
+/// the open session if the job is about no answer. A job that was stopped before it began sends nothing.
 class RecordedJob : public workbench::Job {
  public:
   workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) final;
@@ -104,12 +111,20 @@ class RecordedJob : public workbench::Job {
 
   /// How much is done, 0 … 1. Any thread may ask.
   virtual double share() const { return 0; }
+  /// How long the rest takes. Nothing: not known. Any thread may ask.
+  virtual std::optional<double> secondsLeft() const { return std::nullopt; }
+  /// The progress of the index that the job waits for, if it waits for one. Any thread may ask.
+  virtual std::optional<retrieve::IndexProgress> indexing() const { return std::nullopt; }
+  /// What was computed so far, a Result of the kind; null: nothing yet. Any thread may ask.
+  virtual std::shared_ptr<const void> resultSoFar() const { return nullptr; }
   /// What it does now; the text is marked for translation in the context "Events". Any thread may ask.
   virtual trace::EventWords activity() const = 0;
 
  protected:
   /// `replies`: the first is the answer that the job is about; may be empty.
   RecordedJob(const char* kind, trace::PackedValue arguments, const std::vector<run::FinishedReply>& replies);
+  /// A job that is about no answer. What it computed by then is its result, however it ends.
+  RecordedJob(const char* kind, trace::PackedValue arguments);
 
   /// As Job::begin().
   virtual workbench::Begun start(workbench::JobContext& place, const std::stop_token& stop) = 0;
@@ -124,6 +139,7 @@ class RecordedJob : public workbench::Job {
 
   const char* m_kind;
   const trace::PackedValue m_arguments;
+  bool m_isAboutAnswer = true;
   RunId m_run = 0;
   RequestId m_request = 0;
   NodePath m_node;
@@ -166,15 +182,41 @@ JobCall callOf(const typename Kind::Arguments& arguments) {
 /// The row of a kind. Its functions take the Arguments of the kind.
 struct JobRow {
   const char* id;
+  Scope scope;
+  /// Empty if the kind is about no answer.
   std::vector<RequestId> (*answers)(const trace::PackedValue& arguments);
   const char* (*unavailableReason)(const trace::PackedValue& arguments, std::span<const AnswerFacts> answers);
   /// Nothing: the amount is not known.
   std::optional<JobEstimate> (*estimate)(const trace::PackedValue& arguments, const EstimateFacts& facts);
+  /// Whether the job needs JobInput::query.
+  bool (*takesQuery)(const trace::PackedValue& arguments);
+  /// The arguments with what follows from the input. Throws Failure if the job is not possible with them.
+  trace::PackedValue (*completed)(const trace::PackedValue& arguments, const JobInput& input);
   std::shared_ptr<RecordedJob> (*make)(const trace::PackedValue& arguments, JobInput input);
+  /// Null: it is no Result of the kind, or one that cannot be shown.
+  std::shared_ptr<const void> (*readResult)(const trace::PackedValue& result);
 };
 /// All kinds.
 const std::vector<JobRow>& jobTable();
 /// nullptr: there is no such kind.
 const JobRow* findJob(const std::string& id);
+
+/// Estimates a job with the model of the settings, if that one is loaded.
+class EstimateJob final : public workbench::Job {
+ public:
+  EstimateJob(workbench::RunSettings settings, JobCall call, std::optional<experiment::SpeedSample> pace)
+      : m_settings(std::move(settings)), m_call(std::move(call)), m_pace(pace) {}
+
+  workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) override;
+
+  /// Once the work has ended. Nothing: another model is loaded, or the amount is not known.
+  const std::optional<JobEstimate>& estimate() const { return m_estimate; }
+
+ private:
+  workbench::RunSettings m_settings;
+  JobCall m_call;
+  std::optional<experiment::SpeedSample> m_pace;
+  std::optional<JobEstimate> m_estimate;
+};
 
 }  // namespace spanscope::jobs

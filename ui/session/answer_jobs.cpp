@@ -75,11 +75,6 @@ bool measures(const std::string& kind, const trace::PackedValue& arguments, Requ
          std::find(choice->requests.begin(), choice->requests.end(), request) != choice->requests.end();
 }
 
-/// The texts of jobs are marked for translation in this context.
-QString jobText(const char* text) {
-  return *text == '\0' ? QString() : QCoreApplication::translate("Works", text);
-}
-
 /// From the run's events, or if they are gone, from its record.
 template <class Measured>
 const Measured* lastMeasured(const ListedRun& run, RequestId request,
@@ -96,6 +91,11 @@ const Measured* lastMeasured(const ListedRun& run, RequestId request,
 }
 
 }  // namespace
+
+QString jobText(const char* text) {
+  // The texts of jobs are marked for translation in this context.
+  return *text == '\0' ? QString() : QCoreApplication::translate("Works", text);
+}
 
 QString policyReason(const std::string& policy) {
   if (policy::findChoice(policy)) return {};

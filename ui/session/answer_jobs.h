@@ -66,6 +66,9 @@ bool isRunning(const ViewInput& input, const jobs::JobCall& call);
 /// count.
 QString jobProblem(const ViewInput& input, const jobs::JobCall& call);
 
+/// The translation of a text of a job, such as JobEnded::problem.
+QString jobText(const char* text);
+
 /// "layer 12, head 3", "layer 12, all heads"
 QString layerAndHead(std::int32_t layer, std::int32_t head);
 

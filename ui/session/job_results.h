@@ -7,27 +7,21 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
-#include <utility>
 
 namespace spanscope::ui {
 
-/// What came of the newest job of a kind of engine/jobs with these arguments among the first `count` events.
-/// Null: it did not finish, or there is none, or what a file has of it cannot be shown.
+/// The result of a job, a Result of its kind. Null: it has none, or what a file has of it cannot be shown.
+std::shared_ptr<const void> readResult(const TraceStore& trace, const trace::JobEnded& job);
+
+/// Returns the result of the newest job of a kind of engine/jobs with these arguments among the first `count`
+/// events. Null: the job did not finish, or there is none, or its result in a file cannot be shown.
 template <class Kind>
 std::shared_ptr<const typename Kind::Result> jobResult(const TraceStore& trace, std::size_t count,
                                                        const typename Kind::Arguments& arguments) {
   using Result = typename Kind::Result;
   const trace::JobEnded* job = trace.lastJob(Kind::kId, trace::pack(arguments), count);
   if (job == nullptr || job->outcome != trace::JobOutcome::Finished) return nullptr;
-  auto& [packed, result] = trace.jobResultMemo(Kind::kId);
-  if (!result || !packed.bytes.isCopyOf(job->result.bytes)) {
-    std::optional<Result> read = trace::unpack<Result>(job->result);
-    if (!read || !Kind::isSound(*read)) return nullptr;
-    packed = job->result;
-    result = std::make_shared<const Result>(std::move(*read));
-  }
-  return std::static_pointer_cast<const Result>(result);
+  return std::static_pointer_cast<const Result>(readResult(trace, *job));
 }
 
 /// The same among the results that the input shows.

@@ -5,6 +5,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/service/request_retrieval.h"
 #include "ui/document/document_model.h"
+#include "ui/session/measured_jobs.h"
 #include "ui/session/selection.h"
 #include "ui/session/trace_source.h"
 #include "ui/session/view_input.h"
@@ -18,11 +19,6 @@
 #include <memory>
 #include <optional>
 #include <vector>
-
-namespace spanscope::workbench {
-struct Benchmark;
-struct PolicyComparison;
-}  // namespace spanscope::workbench
 
 namespace spanscope::ui {
 
@@ -43,9 +39,8 @@ struct OpenDocument {
   bool isOfLesson = false;    ///< a lesson opened it: without a change of the learner's it is not kept
   bool isPreview = false;     ///< it gives its place to the next request that is shown, unless it was used
   QString failure;            ///< why the last run could not start or failed; empty otherwise
-  std::optional<RunningJob> job;                                ///< about its answers, that has not ended
-  std::shared_ptr<const workbench::Benchmark> benchmark;        ///< the last one of it; null: none
-  std::shared_ptr<const workbench::PolicyComparison> policies;  ///< the last one of it; null: none
+  std::optional<RunningJob> job;  ///< about its answers, that has not ended
+  AskedJobs measured;             ///< that measure it
 };
 
 using OpenDocuments = std::vector<std::unique_ptr<OpenDocument>>;

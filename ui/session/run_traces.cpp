@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/jobs/job.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/simulator/tracing/cache_tracer.h"
@@ -214,6 +215,7 @@ void RunTraces::drain() {
     const RunId measured = isMeasured ? event.run : 0;
     if (fidelity != nullptr) m_history.noteFidelity(measured, event.request, *fidelity);
     if (arithmetic != nullptr) m_history.noteArithmetic(measured, event.request, *arithmetic);
+    keepMeasured(event);
     m_live->store().append(std::move(event));
     // What clients asked is theirs: it ends with the program, unless the person keeps it as a document.
     if (measured != 0 && m_archive && !m_ofClients.contains(measured)) {
@@ -226,6 +228,22 @@ void RunTraces::drain() {
     boundHistory();
   }
   boundTrace();
+}
+
+/// Tabs show what was measured for them after the session has ended in whose trace it is.
+void RunTraces::keepMeasured(const trace::Event& event) {
+  constexpr std::uint64_t kMostBytes = 64ULL << 20;
+  const auto* ended = std::get_if<trace::JobEnded>(&event.payload);
+  if (ended == nullptr || event.run != 0) return;
+  const jobs::JobRow* row = jobs::findJob(ended->kind);
+  if (row == nullptr || row->scope == jobs::Scope::Answer) return;
+  trace::Event kept;
+  kept.sequence = m_measured->newest().progress().sequence + 1;
+  kept.payload = *ended;
+  m_measured->append(std::move(kept));
+  if (m_measured->bytes() > kMostBytes)
+    m_measured = std::make_shared<TraceStore>(m_measured->newestPart(kMostBytes / 2));
+  Q_EMIT measuringEnded(*ended);
 }
 
 /// Where a run of the window begins, its document shows it.

@@ -37,6 +37,9 @@ class RunTraces : public QObject {
 
   const std::shared_ptr<LiveSource>& live() const { return m_live; }
   const RunHistory& history() const { return m_history; }
+  /// What was measured since the program began, in whichever session: the JobEnded events of jobs that are
+  /// about no answer. Never null.
+  const std::shared_ptr<TraceStore>& measured() const { return m_measured; }
 
   /// Takes what the engine has reported since the last call.
   void drain();
@@ -93,6 +96,8 @@ class RunTraces : public QObject {
   /// A run has begun in the open session that is not of the window's.
   void otherStarted(const spanscope::trace::Event& event);
   void keepingFailed(const QString& problem);
+  /// A job has ended that is about no answer.
+  void measuringEnded(const spanscope::trace::JobEnded& ended);
 
  private:
   struct PendingRun {
@@ -102,6 +107,7 @@ class RunTraces : public QObject {
   /// The largest numbers of runs and requests that this program knows.
   RunNumbers lastNumbers() const;
   void takeStart(const trace::Event& event);
+  void keepMeasured(const trace::Event& event);
   void boundTrace();
   void boundHistory();
 
@@ -109,6 +115,7 @@ class RunTraces : public QObject {
   const OpenDocuments& m_documents;
   std::shared_ptr<LiveSource> m_live = std::make_shared<LiveSource>();
   std::uint64_t m_keptBytes;  ///< most of it that is kept
+  std::shared_ptr<TraceStore> m_measured = std::make_shared<TraceStore>();
   std::vector<PendingRun> m_pending;
   std::set<RunId> m_ofClients;
   std::set<const TraceStore*> m_held;

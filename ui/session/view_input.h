@@ -10,6 +10,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "ui/session/answer_jobs.h"
 #include "ui/session/document_predictor.h"
+#include "ui/session/measured_jobs.h"
 #include "ui/session/reported_facts.h"
 #include "ui/session/run_history.h"
 #include "ui/session/segment_identities.h"
@@ -28,15 +29,9 @@
 #include <string>
 #include <vector>
 
-namespace spanscope::workbench {
-struct Benchmark;
-struct PolicyComparison;
-}  // namespace spanscope::workbench
-
 namespace spanscope::ui {
 
-struct ExperimentEstimate;
-struct ExperimentRun;
+struct AskedEstimate;
 struct KnownServer;
 struct LoadComparisons;
 
@@ -90,17 +85,13 @@ struct ViewInput {
   Selection selection;
   Theme theme;
   PredictionState prediction;  ///< of the document's next run
-  /// The document's last benchmark, ended or still running; null: none.
-  std::shared_ptr<const workbench::Benchmark> benchmark;
-  /// The document's last comparison of policies, ended or still running; null: none.
-  std::shared_ptr<const workbench::PolicyComparison> policies;
+  /// The newest jobs that measure the document, and those of the program, which every tab shows.
+  MeasuredJobs measured;
   /// The names of the policies that the person wants to compare beside the document's own.
   std::vector<std::string> policiesWanted;
   MeasuringFacts measuring;
-  /// The last experiment, ended or still running, whichever document is in view; null: none.
-  std::shared_ptr<const ExperimentRun> experiment;
-  /// How long the experiment would take that the page asked about; null: it has to ask.
-  std::shared_ptr<const ExperimentEstimate> estimate;
+  /// How long the job would take that a view asked about; null: it has to ask.
+  std::shared_ptr<const AskedEstimate> estimate;
   /// How long loading kept blocks takes on this machine compared with computing them, by model; null: never
   /// measured.
   std::shared_ptr<const LoadComparisons> loads;

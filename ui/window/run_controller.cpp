@@ -2,14 +2,13 @@
 #include "ui/window/run_controller.h"
 
 #include "engine/base/error.h"
+#include "engine/jobs/experiment.h"
 #include "engine/jobs/fidelity.h"
 #include "engine/workbench/model_names.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/session/answer_jobs.h"
-#include "ui/session/benchmark.h"
-#include "ui/session/experiment_run.h"
+#include "ui/session/measure_wishes.h"
 #include "ui/session/model_choices.h"
-#include "ui/session/policy_comparison.h"
 #include "ui/views/view.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
@@ -142,7 +141,8 @@ void RunController::run(bool selectedOnly) {
 
 void RunController::experiment(const QString& request) {
   if (const QString asked = askedEstimate(request); !asked.isNull()) {
-    estimateExperiment(m_workspace, asked);
+    if (const auto wanted = readExperimentRequest(asked))
+      estimateJob(m_workspace, jobs::callOf<jobs::ExperimentJob>(*wanted));
     return;
   }
   m_docks.reveal(QStringLiteral("experiments"));
@@ -164,22 +164,22 @@ void RunController::experiment(const QString& request) {
   } catch (const Failure&) {
     // Said below.
   }
-  m_status.clearMessage();
-  m_workspace.current()->model->endMerge();
-  const QString problem =
-      startExperiment(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
-  if (!problem.isEmpty()) m_status.complain(problem);
+  measure([&] { return jobs::callOf<jobs::ExperimentJob>(*wanted); });
 }
 
 void RunController::benchmark(const QString& request) {
   m_docks.reveal(QStringLiteral("benchmark"));
   m_docks.dock(QStringLiteral("benchmark"))->openView()->setFocus(Qt::OtherFocusReason);
-  const std::optional<BenchmarkRequest> wanted = readBenchmarkRequest(request);
-  if (!wanted) return;
+  const std::optional<BenchmarkChoice> wanted = readBenchmarkRequest(request);
+  if (wanted) measure([&] { return benchmarkCall(m_workspace.model()->document(), *wanted); });
+}
+
+void RunController::measure(const std::function<jobs::JobCall()>& call) {
+  // What is typed belongs to the document that is measured.
   m_workspace.current()->model->endMerge();
   m_status.clearMessage();
   const QString problem =
-      startBenchmark(m_workspace, *wanted, [this](const QString& question) { return answerTo(question); });
+      startJob(m_workspace, call(), [this](const QString& question) { return answerTo(question); });
   if (!problem.isEmpty()) m_status.complain(problem);
 }
 
@@ -204,14 +204,8 @@ void RunController::comparePolicies(const QString& request) {
   m_docks.reveal(QStringLiteral("policies"));
   m_docks.dock(QStringLiteral("policies"))->openView()->setFocus(Qt::OtherFocusReason);
   if (!wanted.starts) return;
-  m_workspace.current()->model->endMerge();
-  m_status.clearMessage();
-  const QString problem =
-      startPolicyComparison(m_workspace,
-                            comparedPolicies(m_workspace.current()->model->document().settings.policy,
-                                             m_workspace.input().policiesWanted),
-                            [this](const QString& question) { return answerTo(question); });
-  if (!problem.isEmpty()) m_status.complain(problem);
+  measure(
+      [this] { return comparisonCall(m_workspace.model()->document(), m_workspace.input().policiesWanted); });
 }
 
 std::optional<QString> RunController::answerTo(const QString& question) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/jobs/job_call.h"
 #include "ui/commands/command_actions.h"
 #include "ui/window/window_parts.h"
 
@@ -8,6 +9,7 @@
 #include <QObject>
 #include <QString>
 
+#include <functional>
 #include <optional>
 
 namespace spanscope::ui {
@@ -36,6 +38,8 @@ class RunController : public QObject {
   /// Compares policies. `wish` is a text of policyRequest(). If it is empty, the page where the user chooses
   /// policies is shown instead.
   void comparePolicies(const QString& request);
+  /// Starts a job that measures. `call` is made when the document is whole.
+  void measure(const std::function<jobs::JobCall()>& call);
   /// Shows the model's chat template and lets the user choose another.
   void chooseTemplate();
   /// The servers that queries can run on.

@@ -3,8 +3,7 @@
 
 #include "engine/base/output_file.h"
 #include "ui/export/view_picture.h"
-#include "ui/session/benchmark.h"
-#include "ui/session/policy_comparison.h"
+#include "ui/session/measure_wishes.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"
@@ -103,9 +102,10 @@ bool Screenshots::measure() {
   const bool isWanted = (isBenchmark || m_options.view == QLatin1String("policies")) &&
                         workspace.current() != nullptr && workspace.current()->source->takesRuns();
   if (!isWanted || std::exchange(m_isMeasured, true)) return false;
-  if (isBenchmark) return startBenchmark(workspace, BenchmarkRequest()).isEmpty();
-  const std::string own = workspace.current()->model->document().settings.policy;
-  return startPolicyComparison(workspace, comparedPolicies(own, workspace.input().policiesWanted)).isEmpty();
+  const document::Document& document = workspace.current()->model->document();
+  return startJob(workspace, isBenchmark ? benchmarkCall(document, {})
+                                         : comparisonCall(document, workspace.input().policiesWanted))
+      .isEmpty();
 }
 
 void Screenshots::waitForPrediction() {

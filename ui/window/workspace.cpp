@@ -5,10 +5,11 @@
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/run_options.h"
+#include "engine/jobs/experiment.h"
+#include "engine/trace/binary_codec.h"
 #include "engine/workbench/service/run_job.h"
 #include "engine/workbench/speed_records.h"
-#include "ui/session/experiment_estimate.h"
-#include "ui/session/experiment_run.h"
+#include "ui/session/job_estimate.h"
 #include "ui/session/load_comparison.h"
 #include "ui/session/run_list.h"
 #include "ui/session/run_part.h"
@@ -59,6 +60,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   connect(&m_traces, &RunTraces::changed, this, &Workspace::invalidate);
   connect(&m_traces, &RunTraces::shown, this, &Workspace::update);
   connect(&m_traces, &RunTraces::keepingFailed, this, &Workspace::keepingFailed);
+  connect(&m_traces, &RunTraces::measuringEnded, this, &Workspace::keepLoads);
   connect(&m_serverRuns, &ServerRuns::changed, this, [this] {
     m_input.servers.clear();
     for (const workbench::NamedServer& server : m_serverRuns.servers().list())
@@ -369,9 +371,24 @@ void Workspace::showMeasuringFacts() {
     m_input.measuring.context = loaded.contextLength;
 }
 
-void Workspace::setEstimate(ExperimentEstimate estimate) {
-  m_input.estimate = std::make_shared<const ExperimentEstimate>(std::move(estimate));
+AskedJobs* Workspace::measured(std::uint32_t tab) {
+  if (tab == EngineJob::kProgram) return &m_measured;
+  OpenDocument* document = find(tab);
+  return document == nullptr ? nullptr : &document->measured;
+}
+
+void Workspace::setEstimate(AskedEstimate estimate) {
+  m_input.estimate = std::make_shared<const AskedEstimate>(std::move(estimate));
   invalidate();
+}
+
+/// The measurements of the program are shown in every tab. A recorded trace has its own.
+void Workspace::showMeasured() {
+  m_input.measured = measuredJobs(m_measured, *m_traces.measured());
+  if (m_current == nullptr) return;
+  m_input.measured.merge(m_current->source->takesRuns()
+                             ? measuredJobs(m_current->measured, *m_traces.measured())
+                             : measuredJobs(*m_input.trace));
 }
 
 void Workspace::setPoliciesWanted(std::vector<std::string> names) {
@@ -384,20 +401,16 @@ void Workspace::setLoads(LoadComparisons loads) {
   invalidate();
 }
 
-void Workspace::keepLoads(const ExperimentRun& run) {
-  if (!workbench::hasEnded(run.state)) return;
-  std::optional<LoadComparison> load = loadComparisonOf(run.result, QDateTime::currentDateTimeUtc());
+void Workspace::keepLoads(const trace::JobEnded& ended) {
+  if (ended.kind != jobs::ExperimentJob::kId) return;
+  const auto result = trace::unpack<experiment::ExperimentResult>(ended.result);
+  if (!result) return;
+  std::optional<LoadComparison> load = loadComparisonOf(*result, QDateTime::currentDateTimeUtc());
   if (!load) return;
   LoadComparisons loads = m_input.loads ? *m_input.loads : LoadComparisons{};
   loads.byModel[load->model] = std::move(*load);
   setLoads(std::move(loads));
   Q_EMIT loadsMeasured();
-}
-
-void Workspace::setExperiment(std::shared_ptr<const ExperimentRun> run) {
-  keepLoads(*run);
-  m_input.experiment = std::move(run);
-  invalidate();
 }
 
 void Workspace::invalidate() {
@@ -420,8 +433,6 @@ void Workspace::update() {
     m_input.position = m_input.trace->size();
     m_input.paths.clear();
     m_input.selection = {};
-    m_input.benchmark.reset();
-    m_input.policies.reset();
   } else {
     const std::shared_ptr<const document::Document> document = m_current->model->snapshot();
     // Its settings and its documents say how long something takes.
@@ -438,9 +449,8 @@ void Workspace::update() {
     std::erase_if(m_current->selection.nodes,
                   [this](document::NodeId node) { return !m_input.document->contains(node); });
     m_input.selection = m_current->selection;
-    m_input.benchmark = m_current->benchmark;
-    m_input.policies = m_current->policies;
   }
+  showMeasured();
   showMeasuringFacts();
   m_identities.update(m_current == nullptr ? 0 : m_current->id);
   showPrediction();

@@ -38,8 +38,7 @@ struct ToldForecast;
 
 namespace spanscope::ui {
 
-struct ExperimentEstimate;
-struct ExperimentRun;
+struct AskedEstimate;
 struct LoadComparisons;
 
 class Workspace : public QObject {
@@ -137,10 +136,10 @@ class Workspace : public QObject {
   void setSpeedFile(const QString& path);
   /// Adds the times of a run that has ended.
   void noteSpeed(const workbench::RunJob& work);
-  /// How long the experiment takes that the page asks about.
-  void setEstimate(ExperimentEstimate estimate);
-  /// The experiment that all views show from now on.
-  void setExperiment(std::shared_ptr<const ExperimentRun> run);
+  /// The jobs that measure for a tab, or for the program; nullptr: the tab was closed.
+  AskedJobs* measured(std::uint32_t tab);
+  /// How long the job takes that a view asks about.
+  void setEstimate(AskedEstimate estimate);
   /// The names of the policies that the person wants to compare, from now on.
   void setPoliciesWanted(std::vector<std::string> names);
   /// What is remembered of loading beside computing; loadsMeasured() says when it changes.
@@ -162,7 +161,8 @@ class Workspace : public QObject {
   void loadsMeasured();  ///< input().loads has another comparison
 
  private:
-  void keepLoads(const ExperimentRun& run);
+  void keepLoads(const trace::JobEnded& ended);
+  void showMeasured();
   void showMeasuringFacts();
   void invalidate();
   void drain();
@@ -180,6 +180,7 @@ class Workspace : public QObject {
   Predictions m_predictions{m_engine};
   RunStarter m_runs{*this, m_predictions};
   std::shared_ptr<workbench::SpeedRecords> m_paces;
+  AskedJobs m_measured;     ///< that belong to the program
   bool m_paceIsOld = true;  ///< the book may know more than MeasuringFacts::pace
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;

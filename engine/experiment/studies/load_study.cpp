@@ -51,9 +51,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   std::erase_if(lengths, [room](std::int32_t tokens) { return tokens > room; });
   result.total = lengths.size();
   Study study(result, model, tell, stop);
-  if (lengths.size() < asked)
-    study.remark(counted(asked - lengths.size(), "length") + " left out: the model's context ends at " +
-                 counted(room, "token") + ".");
+  study.remarkLeftOut(asked - lengths.size(), room);
   study.remark(
       "On disk: the system has the file in memory; cold disk: it was asked to forget it. The last token of a "
       "document is computed in any case.");

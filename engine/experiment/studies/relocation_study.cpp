@@ -40,10 +40,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   Study study(result, model, tell, stop,
               options.documentTokens.empty() ? 0 : abbaBlocks(options, model.session.blockSize));
   const std::size_t asked = numbersOf(result.request, "tokens").size();
-  if (options.documentTokens.size() < asked) {
-    study.remark(counted(asked - options.documentTokens.size(), "length") +
-                 " left out: the model's context ends at " + counted(config.maxPositions, "token") + ".");
-  }
+  study.remarkLeftOut(asked - options.documentTokens.size(), config.maxPositions);
   result.total = options.documentTokens.size();
   if (!options.documentTokens.empty()) {
     study.begin("warming up");

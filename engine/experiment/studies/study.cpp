@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/experiment/studies/study.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
@@ -120,6 +121,12 @@ void Study::clearCache() {
     m_predictor.reset();
   else
     session().clearCache();
+}
+
+void Study::remarkLeftOut(std::size_t lengths, std::int64_t context) {
+  if (lengths == 0) return;
+  remark(counted(lengths, "length") + " left out: the model's context ends at " + counted(context, "token") +
+         ".");
 }
 
 void Study::remark(const std::string& sentence) {

@@ -53,6 +53,8 @@ class Study {
   void step();
   /// Adds a sentence to the result's remarks, once.
   void remark(const std::string& sentence);
+  /// Says how many of the wanted lengths do not fit into a context of so many tokens, if there are any.
+  void remarkLeftOut(std::size_t lengths, std::int64_t context);
 
   struct Ran {
     RunSample sample;

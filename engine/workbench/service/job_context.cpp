@@ -117,22 +117,34 @@ run::Session& JobContext::sessionFor(const RunSettings& settings, const std::sto
   haveModel(settings, stop);
   if (m_own) {
     if (m_session) return *m_session;
-    m_recorder = m_own->recorder;
   } else {
     RunSettings identity = sessionIdentityOf(settings);
     if (m_session && m_sessionIdentity == identity) return *m_session;
     closeSession(stop);
     m_sessionIdentity = std::move(identity);
-    m_recorder =
-        std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
   }
-  m_watcher.sessionOpens(m_recorder);
+  if (!std::exchange(m_hasTraceOnly, false)) openTrace();
   run::SessionConfig config = configFor(settings);
   config.lastRun = m_lastRun;
   config.lastRequest = m_lastRequest;
   config.store.lockWait.stop = stop;
   m_session = makeSession(*m_model, config, *m_recorder);
   return *m_session;
+}
+
+const std::shared_ptr<trace::Recorder>& JobContext::traceRecorder() {
+  if (!m_recorder) {
+    openTrace();
+    m_hasTraceOnly = true;
+  }
+  return m_recorder;
+}
+
+void JobContext::openTrace() {
+  m_recorder =
+      m_own ? m_own->recorder
+            : std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
+  m_watcher.sessionOpens(m_recorder);
 }
 
 void JobContext::closeSession(const std::stop_token& stop) {

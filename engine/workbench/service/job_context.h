@@ -97,6 +97,9 @@ class JobContext {
   run::Session& sessionOf(RunId run) const;
   /// The recorder of the session that was opened last; null: none was.
   const std::shared_ptr<trace::Recorder>& recorder() const { return m_recorder; }
+  /// The same, and before the first session the one that this session will have: the trace then begins with
+  /// what was measured before it. Never null.
+  const std::shared_ptr<trace::Recorder>& traceRecorder();
 
   /// What works retrieve with.
   RequestRetrieval& retrieval() { return m_retrieval; }
@@ -121,6 +124,8 @@ class JobContext {
   /// The same as modelFor(), but weights may still be borrowed.
   ModelBundle& haveModel(const RunSettings& settings, const std::stop_token& stop);
   bool ownFor(std::chrono::milliseconds most);
+  /// A new recorder, for the session that opens.
+  void openTrace();
   void closeSession(const std::stop_token& stop);
 
   const compute::Backends m_backends;
@@ -130,6 +135,7 @@ class JobContext {
   std::shared_ptr<ModelBundle> m_model;
   RunSettings m_modelIdentity;  ///< the settings with which it was loaded
   std::shared_ptr<trace::Recorder> m_recorder;
+  bool m_hasTraceOnly = false;  ///< the recorder waits for its session
   std::unique_ptr<run::Session> m_session;
   RunSettings m_sessionIdentity;
   std::uint32_t m_sessions = 0;

@@ -2,16 +2,17 @@
 // Runs pass works that measure, between two measured pieces. Works are submitted from within others, on the
 // service's thread, so that what waits at a place is known.
 #include "engine/experiment/experiment.h"
+#include "engine/jobs/benchmark.h"
+#include "engine/jobs/experiment.h"
+#include "engine/jobs/policy_comparison.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/benchmark_job.h"
-#include "engine/workbench/service/experiment_job.h"
 #include "engine/workbench/service/job.h"
 #include "engine/workbench/service/job_context.h"
 #include "engine/workbench/service/job_service.h"
-#include "engine/workbench/service/policy_comparison_job.h"
 #include "engine/workbench/service/run_job.h"
 #include "engine/workbench/settings.h"
 #include "tests/support/backends.h"
@@ -55,6 +56,15 @@ std::shared_ptr<RunJob> runOf(const std::string& document, RunSettings settings 
                             .options = runOptionsOf(settings)};
   };
   return std::make_shared<RunJob>(settings, RunJob::Preparation{.prepare = prepare});
+}
+
+using BenchmarkJob = jobs::MeasuringJob<jobs::BenchmarkJob>;
+using PolicyComparisonJob = jobs::MeasuringJob<jobs::PolicyComparisonJob>;
+using ExperimentJob = jobs::MeasuringJob<jobs::ExperimentJob>;
+
+/// What a job gets that measures this query.
+jobs::JobInput inputOf(query::Node query) {
+  return {.settings = oneThread(), .plan = document::planOptionsOf(oneThread()), .query = std::move(query)};
 }
 
 /// A work that measures in pieces, each of which a test writes.
@@ -111,9 +121,9 @@ struct Passed {
     if (later->result()) found = later->result()->steps.front().metrics.cachedTokens;
   }
 
-  static bool isMeasuring(const ExperimentJob& work) { return work.result().total > 0; }
-  static bool isMeasuring(const BenchmarkJob& work) { return !work.benchmark().model.empty(); }
-  static bool isMeasuring(const PolicyComparisonJob& work) { return !work.comparison().model.empty(); }
+  static bool isMeasuring(const ExperimentJob& work) { return work.found()->total > 0; }
+  static bool isMeasuring(const BenchmarkJob& work) { return !work.found()->model.empty(); }
+  static bool isMeasuring(const PolicyComparisonJob& work) { return !work.found()->model.empty(); }
 };
 
 }  // namespace
@@ -234,14 +244,15 @@ class TestPassing : public QObject {
   void runsPassAnExperiment() {
     Passed<ExperimentJob> passed;
     const auto work = std::make_shared<ExperimentJob>(
-        oneThread(), experiment::ExperimentRequest{
-                         .experiment = "rag",
-                         .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
-                         .repeats = 2});
+        experiment::ExperimentRequest{
+            .experiment = "rag",
+            .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
+            .repeats = 2},
+        inputOf({}));
     passed.measure(work);
     QVERIFY(passed.hadBegun && passed.goesOn);
     QVERIFY(passed.found > 0);
-    const experiment::ExperimentResult result = work->result();
+    const experiment::ExperimentResult result = *work->found();
     QCOMPARE(result.done, result.total);
     for (const experiment::ExperimentPoint& point : result.points) {
       QCOMPARE(point.samples[1].size(), std::size_t{2});
@@ -272,7 +283,7 @@ class TestPassing : public QObject {
     experiment::ExperimentRequest request{.experiment = name.toStdString(), .values = {}, .repeats = 2};
     request.values[field.toStdString()] = value.toStdString();
     Passed<ExperimentJob> passed;
-    passed.measure(std::make_shared<ExperimentJob>(oneThread(), request));
+    passed.measure(std::make_shared<ExperimentJob>(request, inputOf({})));
     QVERIFY(passed.hadBegun && passed.goesOn);
   }
 
@@ -284,10 +295,11 @@ class TestPassing : public QObject {
     other.threads = 2;
     JobHandle run;
     std::shared_ptr<ExperimentJob> work = std::make_shared<ExperimentJob>(
-        oneThread(), experiment::ExperimentRequest{
-                         .experiment = "rag",
-                         .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
-                         .repeats = 1});
+        experiment::ExperimentRequest{
+            .experiment = "rag",
+            .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}},
+            .repeats = 1},
+        inputOf({}));
     bool isSubmitted = false;
     JobHandle handle = service.submit(work, {.changed = [&](JobState state, const std::string&) {
                                         if (isSubmitted || state != JobState::Working) return;
@@ -298,30 +310,23 @@ class TestPassing : public QObject {
     run.wait();
     QCOMPARE(handle.state(), JobState::Finished);
     QCOMPARE(run.state(), JobState::Finished);
-    QCOMPARE(work->result().points.size(), std::size_t{4});
+    QCOMPARE(work->found()->points.size(), std::size_t{4});
   }
 
   void runsPassABenchmark() {
-    for (const BenchmarkKind kind : {BenchmarkKind::Query, BenchmarkKind::Lengths}) {
-      BenchmarkRequest request;
-      request.kind = kind;
-      request.repeats = 1;
-      request.settings = oneThread();
-      request.query = queryOf("Mira lives in Porto.");
+    for (const jobs::BenchmarkKind kind : {jobs::BenchmarkKind::Query, jobs::BenchmarkKind::Lengths}) {
       Passed<BenchmarkJob> passed;
-      passed.measure(std::make_shared<BenchmarkJob>(request));
+      passed.measure(std::make_shared<BenchmarkJob>(jobs::BenchmarkChoice{.kind = kind, .repeats = 1},
+                                                    inputOf(queryOf("Mira lives in Porto."))));
       QVERIFY(passed.hadBegun && passed.goesOn);
       QVERIFY(passed.found > 0);
     }
   }
 
   void runsPassAComparisonOfPolicies() {
-    PolicyComparisonRequest request;
-    request.policies = {"spans", "prefix"};
-    request.settings = oneThread();
-    request.query = queryOf("Mira lives in Porto.");
     Passed<PolicyComparisonJob> passed;
-    passed.measure(std::make_shared<PolicyComparisonJob>(request));
+    passed.measure(std::make_shared<PolicyComparisonJob>(jobs::PolicyChoice{.policies = {"spans", "prefix"}},
+                                                         inputOf(queryOf("Mira lives in Porto."))));
     QVERIFY(passed.hadBegun && passed.goesOn);
     QVERIFY(passed.found > 0);
   }

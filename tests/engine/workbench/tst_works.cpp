@@ -3,19 +3,20 @@
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/jobs/attention_replay.h"
+#include "engine/jobs/benchmark.h"
+#include "engine/jobs/experiment.h"
 #include "engine/jobs/fidelity.h"
 #include "engine/jobs/next_token.h"
 #include "engine/jobs/pair_vectors.h"
+#include "engine/jobs/policy_comparison.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/run/run_result.h"
+#include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/service/benchmark_job.h"
-#include "engine/workbench/service/experiment_job.h"
 #include "engine/workbench/service/job_context.h"
 #include "engine/workbench/service/job_service.h"
-#include "engine/workbench/service/policy_comparison_job.h"
 #include "engine/workbench/service/run_job.h"
 #include "engine/workbench/service/warm_job.h"
 #include "engine/workbench/settings.h"
@@ -103,22 +104,44 @@ struct Bench {
   }
 };
 
-BenchmarkRequest benchmarkOf(const QString& example, std::int32_t repeats,
-                             RunSettings settings = oneThread()) {
-  BenchmarkRequest request;
-  request.repeats = repeats;
-  request.settings = std::move(settings);
-  request.query = queryOf(example);
-  return request;
+using jobs::Benchmark;
+using jobs::ComparedReply;
+using jobs::MeasuredPolicy;
+using jobs::PolicyComparison;
+using jobs::PolicyStage;
+using BenchmarkJob = jobs::MeasuringJob<jobs::BenchmarkJob>;
+using PolicyComparisonJob = jobs::MeasuringJob<jobs::PolicyComparisonJob>;
+using ExperimentJob = jobs::MeasuringJob<jobs::ExperimentJob>;
+
+/// What a job gets that measures this query.
+jobs::JobInput inputOf(query::Node query, RunSettings settings = oneThread()) {
+  return {.settings = settings, .plan = document::planOptionsOf(settings), .query = std::move(query)};
 }
 
-PolicyComparisonRequest comparisonOf(const QString& example, std::vector<std::string> policies,
-                                     RunSettings settings = oneThread()) {
-  PolicyComparisonRequest request;
-  request.policies = std::move(policies);
-  request.settings = std::move(settings);
-  request.query = queryOf(example);
-  return request;
+std::shared_ptr<BenchmarkJob> benchmarkOf(const QString& example, std::int32_t repeats,
+                                          RunSettings settings = oneThread()) {
+  return std::make_shared<BenchmarkJob>(jobs::BenchmarkChoice{.repeats = repeats},
+                                        inputOf(queryOf(example), std::move(settings)));
+}
+
+std::shared_ptr<PolicyComparisonJob> comparisonOf(const QString& example, std::vector<std::string> policies,
+                                                  RunSettings settings = oneThread()) {
+  return std::make_shared<PolicyComparisonJob>(jobs::PolicyChoice{.policies = std::move(policies)},
+                                               inputOf(queryOf(example), std::move(settings)));
+}
+
+/// The result in the trace of the job that ended last; nothing: there is none, or it cannot be shown.
+template <class Kind>
+std::optional<typename Kind::Result> resultIn(const std::vector<trace::Event>& events,
+                                              trace::JobOutcome outcome) {
+  for (auto event = events.rbegin(); event != events.rend(); ++event) {
+    const auto* ended = std::get_if<trace::JobEnded>(&event->payload);
+    if (ended == nullptr || ended->kind != Kind::kId || ended->outcome != outcome) continue;
+    const std::shared_ptr<const void> read = jobs::findJob(Kind::kId)->readResult(ended->result);
+    if (!read) return std::nullopt;
+    return *std::static_pointer_cast<const typename Kind::Result>(read);
+  }
+  return std::nullopt;
 }
 
 template <class T>
@@ -299,20 +322,28 @@ class TestWorks : public QObject {
     Bench bench;
     bench.run(QStringLiteral("rag.json"));
     bench.newest.events();
-    const auto work = std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("rag.json"), 2));
+    const auto work = benchmarkOf(QStringLiteral("rag.json"), 2);
     std::vector<std::int32_t> turns;
-    const JobHandle handle = bench.finish(work, [&](JobState) { turns.push_back(work->benchmark().turn); });
+    const JobHandle handle = bench.finish(work, [&](JobState) { turns.push_back(work->found()->turn); });
     QCOMPARE(handle.problem(), std::string());
     QCOMPARE(handle.state(), JobState::Finished);
-    const Benchmark measured = work->benchmark();
+    const Benchmark measured = *work->found();
     QCOMPARE(measured.turns.size(), std::size_t(2));
     QCOMPARE(measured.model, std::string("spanlet"));
     QCOMPARE(measured.blockCount, RunSettings().blockCount);
     QCOMPARE(measured.gaps.size(), experiment::kRunCases.size());
     QCOMPARE(turns.front(), 0);
     QCOMPARE(turns.back(), 2);
-    // No event of it reaches the trace, and the cache is as the run before left it.
-    QVERIFY(bench.newest.events().empty());
+    // Of its events, the trace gets the result alone, and the cache is as the run before left it.
+    const std::vector<trace::Event> events = bench.newest.events();
+    QCOMPARE(events.size(), std::size_t{1});
+    const auto kept = resultIn<jobs::BenchmarkJob>(events, trace::JobOutcome::Finished);
+    QVERIFY(kept.has_value());
+    QCOMPARE(kept->turns.size(), measured.turns.size());
+    for (std::size_t turn = 0; turn < measured.turns.size(); ++turn) {
+      for (std::size_t i = 0; i < measured.turns[turn].size(); ++i)
+        QVERIFY(kept->turns[turn][i]->figures == measured.turns[turn][i]->figures);
+    }
     const auto again = bench.run(QStringLiteral("rag.json"));
     QCOMPARE(bench.newest.sessions, 1);
     QCOMPARE(again->result()->steps.front().metrics.computedTokens, 1);
@@ -320,32 +351,33 @@ class TestWorks : public QObject {
 
   void benchmarksAreStoppedAndFail() {
     Bench bench;
-    const auto stopped = std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("rag.json"), 100'000));
+    const auto stopped = benchmarkOf(QStringLiteral("rag.json"), 100'000);
     JobHandle handle;
-    const auto hasTurn = [&stopped] { return !stopped->benchmark().turns.empty(); };
+    const auto hasTurn = [&stopped] { return !stopped->found()->turns.empty(); };
     handle = bench.service.submit(stopped);
     QVERIFY(QTest::qWaitFor(hasTurn, 60'000));
     handle.stop();
     handle.wait();
     QCOMPARE(handle.state(), JobState::Stopped);
-    QVERIFY(!stopped->benchmark().turns.empty());
+    // It was measured before any session, whose trace then begins with it.
+    const auto kept = resultIn<jobs::BenchmarkJob>(bench.newest.events(), trace::JobOutcome::Stopped);
+    QVERIFY(kept && !kept->turns.empty());
+    QCOMPARE(bench.newest.sessions, 1);
+    bench.run(QStringLiteral("rag.json"));
+    QCOMPARE(bench.newest.sessions, 1);
 
     RunSettings small = oneThread();
     small.blockCount = 4;
-    const JobHandle failed =
-        bench.finish(std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("rag.json"), 1, small)));
+    const JobHandle failed = bench.finish(benchmarkOf(QStringLiteral("rag.json"), 1, small));
     QCOMPARE(failed.state(), JobState::Failed);
     QVERIFY(!failed.problem().empty());
     RunSettings nowhere = oneThread();
     nowhere.model = "/nowhere";
-    const JobHandle missing =
-        bench.finish(std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("rag.json"), 1, nowhere)));
+    const JobHandle missing = bench.finish(benchmarkOf(QStringLiteral("rag.json"), 1, nowhere));
     QCOMPARE(missing.state(), JobState::Failed);
     QVERIFY(missing.problem().find("/nowhere") != std::string::npos);
     // What was wrong with one is not with the next.
-    QCOMPARE(
-        bench.finish(std::make_shared<BenchmarkJob>(benchmarkOf(QStringLiteral("chat.json"), 1))).state(),
-        JobState::Finished);
+    QCOMPARE(bench.finish(benchmarkOf(QStringLiteral("chat.json"), 1)).state(), JobState::Finished);
   }
 
   /// Only prefix is exact, and only policies that compute documents apart find them in another order.
@@ -353,14 +385,13 @@ class TestWorks : public QObject {
     Bench bench;
     bench.run(QStringLiteral("rag.json"));
     bench.newest.events();
-    const auto work = std::make_shared<PolicyComparisonJob>(
-        comparisonOf(QStringLiteral("rag.json"), {"spans", "prefix", "blend(0.15)"}));
+    const auto work = comparisonOf(QStringLiteral("rag.json"), {"spans", "prefix", "blend(0.15)"});
     std::vector<double> progress;
     const JobHandle handle =
-        bench.finish(work, [&](JobState) { progress.push_back(work->comparison().progress()); });
+        bench.finish(work, [&](JobState) { progress.push_back(work->found()->progress()); });
     QCOMPARE(handle.problem(), std::string());
     QCOMPARE(handle.state(), JobState::Finished);
-    const PolicyComparison compared = work->comparison();
+    const PolicyComparison compared = *work->found();
     QCOMPARE(compared.model, std::string("spanlet"));
     QVERIFY(compared.isReordered);
     QCOMPARE(compared.policies.size(), std::size_t(3));
@@ -393,8 +424,17 @@ class TestWorks : public QObject {
     QVERIFY(prefix.cacheBytes > spans.cacheBytes);
     QVERIFY(std::is_sorted(progress.begin(), progress.end()));
     QVERIFY(progress.front() == 0 && progress[progress.size() / 2] > 0);
-    // No event of it reaches the trace, and the cache is as the run before left it.
-    QVERIFY(bench.newest.events().empty());
+    // Of its events, the trace gets the result alone, and the cache is as the run before left it.
+    const std::vector<trace::Event> events = bench.newest.events();
+    QCOMPARE(events.size(), std::size_t{1});
+    const auto kept = resultIn<jobs::PolicyComparisonJob>(events, trace::JobOutcome::Finished);
+    QVERIFY(kept.has_value());
+    QCOMPARE(kept->policies.size(), compared.policies.size());
+    for (std::size_t i = 0; i < compared.policies.size(); ++i) {
+      QCOMPARE(kept->policies[i].answer, compared.policies[i].answer);
+      QVERIFY(kept->policies[i].reordered->prompt == compared.policies[i].reordered->prompt);
+      QVERIFY(kept->policies[i].replies.front().fidelity == compared.policies[i].replies.front().fidelity);
+    }
     QCOMPARE(bench.newest.sessions, 1);
     QCOMPARE(bench.run(QStringLiteral("rag.json"))->result()->steps.front().metrics.computedTokens, 1);
   }
@@ -403,14 +443,15 @@ class TestWorks : public QObject {
   void policiesAreComparedAtTemperatureZero() {
     for (const bool isSet : {false, true}) {
       Bench bench;
-      PolicyComparisonRequest request = comparisonOf(QStringLiteral("rag.json"), {"prefix"});
-      query::GenerateSettings* const settings = query::settingsOf(request.query);
+      query::Node query = queryOf(QStringLiteral("rag.json"));
+      query::GenerateSettings* const settings = query::settingsOf(query);
       QVERIFY(settings != nullptr);
       settings->temperature = query::Absent{};
       if (isSet) settings->temperature = 1.F;
-      const auto work = std::make_shared<PolicyComparisonJob>(request);
+      const auto work = std::make_shared<PolicyComparisonJob>(jobs::PolicyChoice{.policies = {"prefix"}},
+                                                              inputOf(std::move(query)));
       QCOMPARE(bench.finish(work).state(), JobState::Finished);
-      const PolicyComparison compared = work->comparison();
+      const PolicyComparison compared = *work->found();
       QCOMPARE(compared.chosenTemperature, !isSet);
       QCOMPARE(compared.policies.front().fidelity()->sampledSteps > 0, isSet);
     }
@@ -418,10 +459,10 @@ class TestWorks : public QObject {
 
   void whatIsWrongWithOnePolicyLeavesTheOthers() {
     Bench bench;
-    const auto work = std::make_shared<PolicyComparisonJob>(
-        comparisonOf(QStringLiteral("chat.json"), {"no such policy", "prefix", "blend(0.15,layer=900)"}));
+    const auto work =
+        comparisonOf(QStringLiteral("chat.json"), {"no such policy", "prefix", "blend(0.15,layer=900)"});
     QCOMPARE(bench.finish(work).state(), JobState::Finished);
-    const PolicyComparison compared = work->comparison();
+    const PolicyComparison compared = *work->found();
     QVERIFY(!compared.isReordered);
     QVERIFY(compared.policies[0].stage == PolicyStage::Failed);
     QVERIFY(compared.policies[0].problem.find("no such policy") != std::string::npos);
@@ -433,23 +474,21 @@ class TestWorks : public QObject {
 
     RunSettings nowhere = oneThread();
     nowhere.model = "/nowhere";
-    const JobHandle missing = bench.finish(
-        std::make_shared<PolicyComparisonJob>(comparisonOf(QStringLiteral("rag.json"), {"prefix"}, nowhere)));
+    const JobHandle missing = bench.finish(comparisonOf(QStringLiteral("rag.json"), {"prefix"}, nowhere));
     QCOMPARE(missing.state(), JobState::Failed);
     QVERIFY(missing.problem().find("/nowhere") != std::string::npos);
   }
 
   void comparedPoliciesStandAfterAStop() {
     Bench bench;
-    const auto work = std::make_shared<PolicyComparisonJob>(
-        comparisonOf(QStringLiteral("rag.json"), std::vector<std::string>(500, "spans")));
+    const auto work = comparisonOf(QStringLiteral("rag.json"), std::vector<std::string>(500, "spans"));
     JobHandle handle = bench.service.submit(work);
-    QVERIFY(QTest::qWaitFor(
-        [&work] { return work->comparison().policies.front().stage == PolicyStage::Done; }, 60'000));
+    QVERIFY(QTest::qWaitFor([&work] { return work->found()->policies.front().stage == PolicyStage::Done; },
+                            60'000));
     handle.stop();
     handle.wait();
     QCOMPARE(handle.state(), JobState::Stopped);
-    const PolicyComparison compared = work->comparison();
+    const PolicyComparison compared = *work->found();
     QVERIFY(compared.policies.front().reordered.has_value());
     QVERIFY(compared.policies.back().stage == PolicyStage::Waiting);
     QVERIFY(std::none_of(compared.policies.begin(), compared.policies.end(),
@@ -457,21 +496,20 @@ class TestWorks : public QObject {
   }
 
   void lengthsThatFitAreMeasured() {
-    const std::vector<std::int32_t> few = measurableLengths(500);
+    const std::vector<std::int32_t> few = jobs::measurableLengths(500);
     QVERIFY((few == std::vector<std::int32_t>{64, 128}));
-    QCOMPARE(measurableLengths(1'000'000).back(), 4096);
+    QCOMPARE(jobs::measurableLengths(1'000'000).back(), 4096);
     Bench bench;
-    BenchmarkRequest request;
-    request.kind = BenchmarkKind::Lengths;
-    request.repeats = 1;
-    request.settings = oneThread();
-    const auto work = std::make_shared<BenchmarkJob>(std::move(request));
+    const auto work = std::make_shared<BenchmarkJob>(
+        jobs::BenchmarkChoice{.kind = jobs::BenchmarkKind::Lengths, .repeats = 1}, inputOf({}));
     JobHandle handle = bench.service.submit(work);
-    QVERIFY(QTest::qWaitFor([&work] { return work->benchmark().measuredLengths() >= 2; }, 60'000));
+    QVERIFY(QTest::qWaitFor([&work] { return work->found()->measuredLengths() >= 2; }, 60'000));
     handle.stop();
     handle.wait();
     QCOMPARE(handle.state(), JobState::Stopped);
-    const Benchmark measured = work->benchmark();
+    const auto kept = resultIn<jobs::BenchmarkJob>(bench.newest.events(), trace::JobOutcome::Stopped);
+    QVERIFY(kept && kept->measuredLengths() >= 2);
+    const Benchmark measured = *work->found();
     const experiment::AbbaRow& row = *measured.lengths.front().row;
     QCOMPARE(row.documentTokens, 64);
     QCOMPARE(row.cold.cachedTokens, std::int64_t(0));
@@ -509,14 +547,57 @@ class TestWorks : public QObject {
     bench.run(QStringLiteral("rag.json"));
     const auto request = experiment::completed(
         {.experiment = "rag", .values = {{"documents", "1,2"}, {"words", "12"}}, .repeats = 1});
-    const auto work = std::make_shared<ExperimentJob>(oneThread(), request);
-    QCOMPARE(work->result().request, request);
+    const auto work = std::make_shared<ExperimentJob>(request, inputOf({}));
+    QCOMPARE(work->found()->request, request);
     const JobHandle handle = bench.finish(work);
     QCOMPARE(handle.problem(), std::string());
-    const experiment::ExperimentResult result = work->result();
+    const experiment::ExperimentResult result = *work->found();
     QVERIFY(!result.points.empty());
+    QCOMPARE(resultIn<jobs::ExperimentJob>(bench.newest.events(), trace::JobOutcome::Finished)->points,
+             result.points);
     QCOMPARE(result.progress(), 1.0);
     QCOMPARE(bench.newest.sessions, 1);
+  }
+
+  /// Documents of a query are in the arguments, which a trace holds.
+  void experimentsKeepTheirDocuments() {
+    jobs::JobInput input = inputOf(queryOf(QStringLiteral("rag.json")));
+    input.title = "rag";
+    const auto request = jobs::ExperimentJob::completed(
+        {.experiment = "rag", .values = {}, .source = experiment::DocumentSource::Own}, input);
+    QVERIFY(request.own != nullptr);
+    const auto read = trace::unpack<experiment::ExperimentRequest>(trace::pack(request));
+    QVERIFY(read && read->own != nullptr);
+    QCOMPARE(read->own->name(), std::string("rag"));
+    QCOMPARE(read->own->count(), request.own->count());
+    QVERIFY(read->own->whole() == request.own->whole());
+    QCOMPARE(read->values, request.values);
+    // A damaged file has no such documents.
+    QVERIFY_THROWS_EXCEPTION(Failure, jobs::ownDocumentsOf(jobs::OwnQuery{.query = "{", .name = "rag"}));
+  }
+
+  /// The amount is counted with the model where that is needed, and the pace gives the time.
+  void jobsAreEstimated() {
+    Bench bench;
+    const auto estimateOf = [&bench](const jobs::JobCall& call, std::optional<experiment::SpeedSample> pace) {
+      const auto work = std::make_shared<jobs::EstimateJob>(oneThread(), call, pace);
+      bench.finish(work);
+      return work->estimate();
+    };
+    const auto experiment = jobs::callOf<jobs::ExperimentJob>(
+        {.experiment = "rag", .values = {{"documents", "1,2"}, {"words", "12"}}, .repeats = 1});
+    const auto lengths =
+        jobs::callOf<jobs::BenchmarkJob>({.kind = jobs::BenchmarkKind::Lengths, .repeats = 1});
+    QVERIFY(!estimateOf(experiment, {}));  // no model is loaded
+    bench.run(QStringLiteral("rag.json"));
+    const experiment::SpeedSample pace{
+        .promptTokens = 1000, .promptSeconds = 1, .generatedTokens = 100, .generatedSeconds = 1};
+    for (const jobs::JobCall& call : {experiment, lengths}) {
+      const auto unknown = estimateOf(call, {});
+      QVERIFY(unknown && unknown->amount.prompt.least > 0 && !unknown->seconds);
+      QVERIFY(estimateOf(call, pace)->seconds->least > 0);
+    }
+    QVERIFY(!estimateOf(jobs::callOf<jobs::BenchmarkJob>({}), pace));  // the query is not known
   }
 
   /// With a disk tier on, what an experiment calls an empty cache is empty, and its blocks do not take the
@@ -538,9 +619,9 @@ class TestWorks : public QObject {
     std::vector<std::vector<experiment::ExperimentPoint>> found;
     for (int time = 0; time < 2; ++time) {
       Bench bench;
-      const auto work = std::make_shared<ExperimentJob>(settings, request);
+      const auto work = std::make_shared<ExperimentJob>(request, inputOf({}, settings));
       QCOMPARE(bench.finish(work).problem(), std::string());
-      found.push_back(work->result().points);
+      found.push_back(work->found()->points);
     }
     QCOMPARE(found[0].size(), found[1].size());
     for (std::size_t i = 0; i < found[0].size(); ++i) {

@@ -2,6 +2,9 @@
 #include "tests/ui/pictures/picture_table.h"
 
 #include "engine/jobs/attention_entropy.h"
+#include "engine/jobs/benchmark.h"
+#include "engine/jobs/experiment.h"
+#include "engine/jobs/policy_comparison.h"
 #include "tests/ui/pictures/picture_scene.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/sample_benchmarks.h"
@@ -104,8 +107,10 @@ ui::ViewInput sceneOf(Scene scene) {
   }
   if (scene == Scene::Benchmark || scene == Scene::Lengths) {
     ui::ViewInput input = pictureScene();
-    input.benchmark = std::make_shared<const ui::Benchmark>(
-        scene == Scene::Lengths ? sampleLengths(*input.document) : sampleBenchmark(*input.document));
+    if (scene == Scene::Lengths)
+      setMeasured<jobs::BenchmarkJob>(input, sampleLengths(*input.document), workbench::JobState::Working);
+    else
+      setMeasured<jobs::BenchmarkJob>(input, sampleBenchmark(*input.document));
     return input;
   }
   if (scene == Scene::Entropy) {
@@ -116,12 +121,12 @@ ui::ViewInput sceneOf(Scene scene) {
   }
   if (scene == Scene::Policies) {
     ui::ViewInput input = pictureScene();
-    input.policies = std::make_shared<const ui::PolicyComparison>(samplePolicies(*input.document));
+    setMeasured<jobs::PolicyComparisonJob>(input, samplePolicies(*input.document));
     return input;
   }
   if (scene == Scene::Experiment) {
     ui::ViewInput input = pictureScene();
-    input.experiment = std::make_shared<const ui::ExperimentRun>(sampleExperiment());
+    setMeasured<jobs::ExperimentJob>(input, sampleExperiment());
     return input;
   }
   if (scene == Scene::NotForecast) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/pictures/planted_faults.h"
 
+#include "engine/jobs/benchmark.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/twenty_documents.h"
-#include "ui/session/benchmark.h"
 
 #include <QPainter>
 
@@ -53,10 +54,10 @@ constexpr auto kSwapped = static_cast<std::size_t>(experiment::RunCase::Swapped)
 
 ui::ViewInput withTurns(const ui::ViewInput& input,
                         const std::function<void(experiment::RepeatTurn&)>& change) {
-  ui::Benchmark benchmark = *input.benchmark;
+  jobs::Benchmark benchmark = *ui::measured<jobs::BenchmarkJob>(input.measured);
   for (experiment::RepeatTurn& turn : benchmark.turns) change(turn);
   ui::ViewInput other = input;
-  other.benchmark = std::make_shared<const ui::Benchmark>(std::move(benchmark));
+  setMeasured<jobs::BenchmarkJob>(other, std::move(benchmark));
   return other;
 }
 

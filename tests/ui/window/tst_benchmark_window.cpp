@@ -3,8 +3,9 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
-#include "ui/session/benchmark.h"
-#include "ui/session/measure_estimate.h"
+#include "ui/session/job_estimate.h"
+#include "ui/session/measure_wishes.h"
+#include "ui/session/measured_jobs.h"
 #include "ui/views/benchmark/benchmark_view.h"
 #include "ui/window/engine_jobs.h"
 
@@ -20,8 +21,10 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
+#include <variant>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -43,10 +46,13 @@ class TestBenchmarkWindow : public QObject {
   BenchmarkView& view() {
     return *qobject_cast<BenchmarkView*>(m_window->docks().dock(QStringLiteral("benchmark"))->openView());
   }
-  bool hasEnded() {
-    const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
-    return benchmark && workbench::hasEnded(benchmark->state);
+  /// nullptr: there is none.
+  const MeasuredJob* job() { return findMeasured(workspace().input().measured, jobs::BenchmarkJob::kId); }
+  std::shared_ptr<const Benchmark> benchmark() {
+    return measured<jobs::BenchmarkJob>(workspace().input().measured);
   }
+  bool hasEnded() { return job() != nullptr && !job()->isRunning(); }
+  bool hasTurns() { return benchmark() && !benchmark()->turns.empty(); }
   /// Whether so many runs are in the input, all of them ended.
   bool hasShownRuns(std::size_t count) {
     const auto& runs = workspace().input().state().progress().runs;
@@ -74,7 +80,7 @@ class TestBenchmarkWindow : public QObject {
     m_window->perform(QStringLiteral("view.measure"));
     m_window->perform(QStringLiteral("run.benchmark"));
     QTRY_VERIFY(view().isVisible());
-    QVERIFY(!workspace().input().benchmark);
+    QVERIFY(!benchmark());
     QVERIFY(workspace().engine().state() != EngineState::Running);
     // One more key starts it.
     QCOMPARE(m_window->focusWidget(), view().findChild<QPushButton*>());
@@ -93,21 +99,22 @@ class TestBenchmarkWindow : public QObject {
     view().findChild<QSpinBox*>()->setValue(3);
     QTest::mouseClick(view().findChild<QPushButton*>(), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
-    QCOMPARE(benchmark->problem, std::string());
-    QCOMPARE(benchmark->turns.size(), std::size_t(3));
+    const std::shared_ptr<const Benchmark> measured = benchmark();
+    QCOMPARE(job()->problem, QString());
+    QCOMPARE(measured->turns.size(), std::size_t(3));
     QTRY_COMPARE(view().model().rows.size(), std::size_t(4));
     QVERIFY(!isOutdated());
-    // The runs that were measured are no runs of the document, and its trace stays what it was.
+    // The runs that were measured are no runs of the document: its trace has the result alone.
     QCOMPARE(workspace().history().records()->size(), std::size_t(1));
-    QCOMPARE(workspace().input().trace->size(), events);
+    QCOMPARE(workspace().input().trace->size(), events + 1);
+    QVERIFY(std::holds_alternative<trace::JobEnded>(workspace().input().trace->events().back().payload));
     QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().prediction.isPending, kPatience);
 
     // One figure is one figure: a run of the document finds what the benchmark's did.
     ended.clear();
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
-    const auto& same = *benchmark->turns.front()[static_cast<std::size_t>(experiment::RunCase::SameOrder)];
+    const auto& same = *measured->turns.front()[static_cast<std::size_t>(experiment::RunCase::SameOrder)];
     QTRY_VERIFY(hasShownRuns(2));
     const trace::RequestState request = workspace().input().state().progress().requests.rbegin()->second;
     QCOMPARE(same.measured.cachedTokens, request.cachedTokens);
@@ -117,7 +124,7 @@ class TestBenchmarkWindow : public QObject {
     QTRY_VERIFY(!view().model().isKnown);
     workspace().setCurrent(workspace().documents().front().get());
     QTRY_VERIFY(view().model().isKnown);
-    QVERIFY(workspace().input().benchmark == benchmark);
+    QVERIFY(benchmark() == measured);
     workspace().model()->change(QStringLiteral("Seed"),
                                 [](document::Document& document) { document.settings.seed = 77; });
     QTRY_VERIFY(isOutdated());
@@ -142,12 +149,16 @@ class TestBenchmarkWindow : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("Takes ")), kPatience);
     const auto times = [this] {
       const ViewInput& input = workspace().input();
-      return std::pair(benchmarkEstimate(input, {.kind = BenchmarkKind::Query, .repeats = 1}),
-                       benchmarkEstimate(input, {.kind = BenchmarkKind::Lengths, .repeats = 100}));
+      const auto timeOf = [&input](BenchmarkKind kind, std::int32_t repeats) {
+        return estimateText(input, jobs::callOf<jobs::BenchmarkJob>({.kind = kind, .repeats = repeats}));
+      };
+      return std::pair(timeOf(BenchmarkKind::Query, 1), timeOf(BenchmarkKind::Lengths, 100));
     };
     QVERIFY(times().first.startsWith(QStringLiteral("Takes ")));
     QVERIFY(times().second.startsWith(QStringLiteral("Takes ")));
-    QVERIFY(comparisonEstimate(workspace().input()).startsWith(QStringLiteral("Takes ")));
+    QVERIFY(estimateText(workspace().input(),
+                         jobs::callOf<jobs::PolicyComparisonJob>({.policies = {"spans", "prefix"}}))
+                .startsWith(QStringLiteral("Takes ")));
 
     m_window->perform(QStringLiteral("run.benchmark:query:100"));
     QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral(" left: Benchmark: turn ")), kPatience);
@@ -160,14 +171,13 @@ class TestBenchmarkWindow : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.measure"));
     m_window->perform(QStringLiteral("run.benchmark:query:100"));
-    QTRY_VERIFY_WITH_TIMEOUT(workspace().input().benchmark && !workspace().input().benchmark->turns.empty(),
-                             kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(hasTurns(), kPatience);
     // Meanwhile nothing else is measured.
-    QVERIFY(!startBenchmark(workspace(), BenchmarkRequest()).isEmpty());
+    QVERIFY(!startJob(workspace(), benchmarkCall(workspace().model()->document(), {})).isEmpty());
     m_window->perform(QStringLiteral("run.stop"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(workspace().input().benchmark->state, workbench::JobState::Stopped);
-    QVERIFY(!workspace().input().benchmark->turns.empty());
+    QCOMPARE(job()->state, workbench::JobState::Stopped);
+    QVERIFY(hasTurns());
   }
 
   /// Run stays on, and what it starts passes: its answer is there before the benchmark has ended.
@@ -175,8 +185,7 @@ class TestBenchmarkWindow : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.measure"));
     m_window->perform(QStringLiteral("run.benchmark:query:100"));
-    QTRY_VERIFY_WITH_TIMEOUT(workspace().input().benchmark && !workspace().input().benchmark->turns.empty(),
-                             kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(hasTurns(), kPatience);
     QVERIFY(m_window->findChild<QPushButton*>(QStringLiteral("primary"))->isEnabled());
     m_window->perform(QStringLiteral("run.run"));
     const std::uint32_t tab = workspace().current()->id;
@@ -191,17 +200,16 @@ class TestBenchmarkWindow : public QObject {
     QTest::mouseClick(view().findChild<QPushButton*>(), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(hasShownRuns(2), kPatience);
-    QCOMPARE(workspace().input().benchmark->state, workbench::JobState::Stopped);
+    QCOMPARE(job()->state, workbench::JobState::Stopped);
   }
 
   void retrievalIsDoneFirst() {
     QVERIFY(m_window->openExample(QStringLiteral("retrieve.yaml")));
     m_window->perform(QStringLiteral("run.benchmark:query:1"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
-    QCOMPARE(benchmark->problem, std::string());
-    QCOMPARE(benchmark->state, workbench::JobState::Finished);
-    const experiment::RepeatTurn& turn = benchmark->turns.front();
+    QCOMPARE(job()->problem, QString());
+    QCOMPARE(job()->state, workbench::JobState::Finished);
+    const experiment::RepeatTurn turn = benchmark()->turns.front();
     const auto& cold = *turn[static_cast<std::size_t>(experiment::RunCase::Cold)];
     const auto& swapped = *turn[static_cast<std::size_t>(experiment::RunCase::Swapped)];
     QCOMPARE(cold.measured.cachedTokens, std::int64_t(0));
@@ -213,7 +221,7 @@ class TestBenchmarkWindow : public QObject {
     m_window->newDocument();
     m_window->perform(QStringLiteral("run.benchmark:query:3"));
     QVERIFY(m_window->statusBar()->currentMessage().contains(QStringLiteral("empty")));
-    QVERIFY(!workspace().input().benchmark);
+    QVERIFY(!benchmark());
   }
 };
 

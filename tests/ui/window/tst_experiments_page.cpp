@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of experiments: chosen, filled in, run, stopped, drawn and exported, by mouse and by keyboard.
+#include "engine/jobs/experiment.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/example_window.h"
 #include "ui/session/load_comparison.h"
@@ -52,8 +53,15 @@ class TestExperimentsPage : public QObject {
   MainWindow* m_window = nullptr;     ///< its
   ExperimentsView* m_view = nullptr;  ///< its
 
-  std::shared_ptr<const ExperimentRun> run() const { return m_window->workspace().input().experiment; }
-  bool hasEnded() const { return run() && workbench::hasEnded(run()->state) && !m_view->model().isRunning; }
+  /// nullptr: there is none.
+  const MeasuredJob* job() const {
+    return findMeasured(m_window->workspace().input().measured, jobs::ExperimentJob::kId);
+  }
+  /// Null: nothing was measured.
+  std::shared_ptr<const experiment::ExperimentResult> result() const {
+    return measured<jobs::ExperimentJob>(m_window->workspace().input().measured);
+  }
+  bool hasEnded() const { return job() != nullptr && !job()->isRunning() && !m_view->model().isRunning; }
 
  private Q_SLOTS:
   void init() {
@@ -77,9 +85,9 @@ class TestExperimentsPage : public QObject {
     QVERIFY(m_view->runButton().isEnabled());
     QTest::keyClick(m_view->field(QStringLiteral("documents")), Qt::Key_Return);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, workbench::JobState::Finished);
+    QCOMPARE(job()->state, workbench::JobState::Finished);
     const ExperimentsModel& model = m_view->model();
-    QTRY_COMPARE(model.rows.size(), run()->result.points.size());
+    QTRY_COMPARE(model.rows.size(), result()->points.size());
     const auto* chart = shown<experiment::LineChart>();
     QVERIFY(chart != nullptr);
     QCOMPARE(chart->series.front().name, std::string("spans, empty cache"));
@@ -97,7 +105,7 @@ class TestExperimentsPage : public QObject {
          .repeats = 2});
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, workbench::JobState::Finished);
+    QCOMPARE(job()->state, workbench::JobState::Finished);
     QTRY_VERIFY(shown<experiment::HeatChart>() != nullptr);
     QCOMPARE(shown<experiment::HeatChart>()->panels.size(), std::size_t{2});
     CellChart& map = m_view->heatMap();
@@ -148,7 +156,7 @@ class TestExperimentsPage : public QObject {
   void loadingIsRemembered() {
     m_window->perform(QStringLiteral("run.experiment:load;tokens=32;repeats=2"));
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, workbench::JobState::Finished);
+    QCOMPARE(job()->state, workbench::JobState::Finished);
     QCOMPARE(m_view->request().experiment, std::string("load"));
     QCOMPARE(m_view->field(QStringLiteral("tokens"))->text(), QStringLiteral("32"));
     const auto loads = m_window->workspace().input().loads;
@@ -163,11 +171,11 @@ class TestExperimentsPage : public QObject {
   void isStopped() {
     m_view->setRequest({.experiment = "accuracy", .values = {}, .repeats = 1000});
     m_view->runButton().click();
-    QTRY_VERIFY_WITH_TIMEOUT(run() && run()->result.done > 0, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(result() && result()->done > 0, kPatience);
     QTRY_COMPARE(m_view->runButton().text(), QStringLiteral("Stop"));
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->state, workbench::JobState::Stopped);
+    QCOMPARE(job()->state, workbench::JobState::Stopped);
     QTRY_VERIFY(!m_view->model().rows.empty());
     QVERIFY(m_view->model().remarks.front().startsWith(QStringLiteral("Stopped")));
   }
@@ -198,7 +206,7 @@ class TestExperimentsPage : public QObject {
     documents->setText(QStringLiteral("1,many"));
     QVERIFY(!m_view->runButton().isEnabled());
     QTest::keyClick(documents, Qt::Key_Return);
-    QVERIFY(!run());
+    QVERIFY(!result());
     documents->setText(usual);
     QVERIFY(m_view->runButton().isEnabled());
   }
@@ -368,14 +376,14 @@ class TestExperimentsPage : public QObject {
     QVERIFY(m_view->runButton().isEnabled());
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->problem, QString());
-    const experiment::ExperimentRequest request = run()->result.request;
+    QCOMPARE(job()->problem, QString());
+    const experiment::ExperimentRequest request = result()->request;
     QVERIFY(request.own != nullptr);
     const std::size_t found = request.own->count();
     QVERIFY(found > 1);
     QVERIFY2(request.values.at("documents").ends_with("," + std::to_string(found)),
              request.values.at("documents").c_str());
-    QVERIFY(run()->result.points.size() >= 4);
+    QVERIFY(result()->points.size() >= 4);
     QTRY_VERIFY2(m_view->model().setup.contains(QStringLiteral("documents of “") +
                                                 m_window->workspace().current()->model->title()),
                  qPrintable(m_view->model().setup));
@@ -384,8 +392,8 @@ class TestExperimentsPage : public QObject {
     const QString expected = QStringLiteral("1 to %1: so many documents").arg(found);
     QVERIFY(m_view->runButton().isEnabled());
     m_view->runButton().click();
-    QTRY_VERIFY_WITH_TIMEOUT(!run()->problem.isEmpty(), kPatience);
-    QVERIFY2(run()->problem.contains(expected), qPrintable(run()->problem));
+    QTRY_VERIFY_WITH_TIMEOUT(job() != nullptr && !job()->problem.isEmpty(), kPatience);
+    QVERIFY2(job()->problem.contains(expected), qPrintable(job()->problem));
   }
 
   /// The choice is there where it makes sense; numbers fit the documents, and what is measured are these.
@@ -416,9 +424,9 @@ class TestExperimentsPage : public QObject {
     m_view->field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(run()->problem, QString());
-    QCOMPARE(run()->result.request.expected, std::string("a; b"));
-    QVERIFY(run()->result.request.own != nullptr);
+    QCOMPARE(job()->problem, QString());
+    QCOMPARE(result()->request.expected, std::string("a; b"));
+    QVERIFY(result()->request.own != nullptr);
     QTRY_VERIFY(m_view->model().setup.contains(QStringLiteral("expected answer “a; b”")));
     // Chosen again, it is as it was left.
     m_view->choose(QStringLiteral("rag"));
@@ -436,7 +444,7 @@ class TestExperimentsPage : public QObject {
     m_window->perform(QStringLiteral("run.experiment:rag;source=own"));
     QVERIFY2(m_window->statusBar()->currentMessage().contains(QStringLiteral("no plus")),
              qPrintable(m_window->statusBar()->currentMessage()));
-    QVERIFY(!run());
+    QVERIFY(!result());
   }
 
   /// Before it starts, and what is left while it runs; both from tokens and the pace of the model.

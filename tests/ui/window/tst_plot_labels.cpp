@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Labels of plots in windows of any size: none is smaller than the window's smallest type, none lies over
 // another, and none leaves its plot.
+#include "engine/jobs/experiment.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "tests/ui/window/text_recorder.h"
@@ -132,7 +133,7 @@ class TestPlotLabels : public QObject {
     runOf("run.run");
     runOf("run.benchmark:query:2");
     runOf("run.experiment:rag;documents=1,2;words=12;policies=spans,prefix;repeats=2");
-    QVERIFY(m_window->workspace().input().experiment != nullptr);
+    QVERIFY(measured<jobs::ExperimentJob>(m_window->workspace().input().measured) != nullptr);
   }
 
   /// Nine policies with and without an empty cache are eighteen lines.

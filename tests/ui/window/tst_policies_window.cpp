@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Policies are compared from the window: the choice is remembered, the figures stay with their tab, and the
 // warning about a checkpoint offers it.
+#include "engine/jobs/policy_comparison.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/model_choices.h"
@@ -46,10 +47,14 @@ class TestPoliciesWindow : public QObject {
   PoliciesView& view() {
     return *qobject_cast<PoliciesView*>(m_window->docks().dock(QStringLiteral("policies"))->openView());
   }
-  bool hasEnded() {
-    const auto& policies = workspace().input().policies;
-    return policies && workbench::hasEnded(policies->state);
+  /// nullptr: there is none.
+  const MeasuredJob* job() {
+    return findMeasured(workspace().input().measured, jobs::PolicyComparisonJob::kId);
   }
+  std::shared_ptr<const PolicyComparison> comparison() {
+    return measured<jobs::PolicyComparisonJob>(workspace().input().measured);
+  }
+  bool hasEnded() { return job() != nullptr && !job()->isRunning(); }
 
  private Q_SLOTS:
   void init() {
@@ -65,13 +70,13 @@ class TestPoliciesWindow : public QObject {
     m_window->perform(QStringLiteral("view.measure"));
     m_window->perform(QStringLiteral("run.policies"));
     QTRY_VERIFY(view().isVisible());
-    QVERIFY(!workspace().input().policies);
+    QVERIFY(!comparison());
     auto* button = view().findChild<QPushButton*>();
     QCOMPARE(m_window->focusWidget(), button);
     QTest::keyClick(button, Qt::Key_Space);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    const std::shared_ptr<const PolicyComparison> compared = workspace().input().policies;
-    QCOMPARE(compared->problem, std::string());
+    const std::shared_ptr<const PolicyComparison> compared = comparison();
+    QCOMPARE(job()->problem, QString());
     QCOMPARE(compared->policies.size(), std::size_t(4));
     QCOMPARE(compared->policies[0].policy, std::string("spans"));
     QCOMPARE(compared->policies[1].policy, std::string("prefix"));
@@ -131,7 +136,7 @@ class TestPoliciesWindow : public QObject {
     m_window->newDocument();
     m_window->perform(QStringLiteral("run.policies:run"));
     QVERIFY(m_window->statusBar()->currentMessage().contains(QStringLiteral("empty")));
-    QVERIFY(!workspace().input().policies);
+    QVERIFY(!comparison());
   }
 
   /// With its adapter, and with the policy that goes with both.
@@ -194,7 +199,7 @@ class TestPoliciesWindow : public QObject {
     button().click();
     QTRY_VERIFY(view().isVisible());
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
-    QCOMPARE(workspace().input().policies->policies.size(), std::size_t(4));
+    QCOMPARE(comparison()->policies.size(), std::size_t(4));
   }
 
   /// Each entry says what the policy does, who does it so, and what it is exact against; the last one

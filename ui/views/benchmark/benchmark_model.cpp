@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/benchmark/benchmark_model.h"
 
-#include "ui/session/measure_estimate.h"
+#include "ui/session/job_estimate.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/metric_words.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -74,18 +75,18 @@ MeasuredPoint pointOf(double x, const QString& name, const Summary& time) {
 }
 
 QString setupText(const Benchmark& benchmark) {
-  const bool isQuery = benchmark.kind == BenchmarkKind::Query;
+  const bool isQuery = benchmark.choice.kind == BenchmarkKind::Query;
+  const std::int32_t repeats = benchmark.choice.repeats;
   const auto done = static_cast<int>(benchmark.turns.size());
   QStringList parts;
-  if (isQuery && done < benchmark.repeats)
-    parts += tr("%1 of %2 repeats").arg(done).arg(benchmark.repeats);
+  if (isQuery && done < repeats)
+    parts += tr("%1 of %2 repeats").arg(done).arg(repeats);
   else
-    parts += benchmark.repeats == 1 ? tr("1 repeat") : tr("%1 repeats").arg(benchmark.repeats);
+    parts += repeats == 1 ? tr("1 repeat") : tr("%1 repeats").arg(repeats);
   if (!benchmark.model.empty()) parts += QString::fromStdString(benchmark.model);
   if (!benchmark.device.empty()) parts += QString::fromStdString(benchmark.device);
-  const document::RunSettings& settings = benchmark.subject.settings;
-  if (isQuery) parts += tr("policy %1").arg(QString::fromStdString(settings.policy));
-  parts += tr("block size %1").arg(settings.blockSize);
+  if (isQuery) parts += tr("policy %1").arg(QString::fromStdString(benchmark.policy));
+  parts += tr("block size %1").arg(benchmark.blockSize);
   return parts.join(tr(" · "));
 }
 
@@ -229,16 +230,18 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
 
 BenchmarkModel benchmarkModel(const ViewInput& input) {
   BenchmarkModel model;
-  if (!input.benchmark) return model;
-  const Benchmark& benchmark = *input.benchmark;
-  model.kind = benchmark.kind;
+  const MeasuredJob* job = findMeasured(input.measured, jobs::BenchmarkJob::kId);
+  if (job == nullptr) return model;
+  const Benchmark& benchmark = *measured<jobs::BenchmarkJob>(input.measured);
+  model.kind = benchmark.choice.kind;
   model.isKnown = true;
-  model.isRunning = !workbench::hasEnded(benchmark.state);
-  model.progress = benchmark.progress();
-  if (model.isRunning) model.doing = withTimeLeft(benchmark.secondsLeft, progressText(benchmark));
+  model.isRunning = job->isRunning();
+  model.progress = job->state == workbench::JobState::Finished ? 1 : benchmark.progress();
+  if (model.isRunning)
+    model.doing = withTimeLeft(job->secondsLeft, eventText(jobs::BenchmarkJob::activity(benchmark)));
   model.setup = setupText(benchmark);
-  addStateRemarks(benchmark, *input.document, model.remarks);
-  if (benchmark.kind == BenchmarkKind::Query)
+  addStateRemarks(*job, benchmark, *input.document, model.remarks);
+  if (model.kind == BenchmarkKind::Query)
     showCases(benchmark, model);
   else
     showLengths(benchmark, model);
@@ -250,7 +253,7 @@ QString benchmarkCsv(const Benchmark& benchmark) {
     return seconds ? csvNumber(*seconds * kMilliseconds) : QString();
   };
   QString text;
-  if (benchmark.kind == BenchmarkKind::Lengths) {
+  if (benchmark.choice.kind == BenchmarkKind::Lengths) {
     text = csvLine({tr("tokens per document"), metricHeading("prompt-tokens"), tr("case"), tr("repeat"),
                     metricHeading("time-to-first-token"),
                     tr("%1, min of all repeats").arg(metricHeading("cached-tokens"))});
@@ -403,19 +406,19 @@ QString timesText(double factor) {
   return tr("%1×").arg(QString::number(factor, 'f', factor < 1 ? 2 : factor < 10 ? 1 : 0));
 }
 
-void addStateRemarks(const Benchmark& benchmark, const document::Document& document,
+void addStateRemarks(const MeasuredJob& job, const Benchmark& benchmark, const document::Document& document,
                      std::vector<BenchmarkRemark>& remarks) {
-  if (benchmark.subject != benchmarkSubject(document, benchmark.kind))
+  if (benchmark.choice.subject != jobs::benchmarkSubject(document, benchmark.choice.kind))
     warn(remarks, tr("Measured before the last edit. The query or its settings have changed."));
-  if (benchmark.state == workbench::JobState::Failed)
-    warn(remarks, tr("It stopped: %1").arg(QString::fromStdString(benchmark.problem)));
-  if (benchmark.state == workbench::JobState::Stopped) {
-    const bool isQuery = benchmark.kind == BenchmarkKind::Query;
+  if (job.state == workbench::JobState::Failed) warn(remarks, tr("It stopped: %1").arg(job.problem));
+  if (job.state == workbench::JobState::Stopped) {
+    const bool isQuery = benchmark.choice.kind == BenchmarkKind::Query;
     say(remarks,
-        isQuery ? tr("Stopped after %1 of %2 repeats.").arg(benchmark.turns.size()).arg(benchmark.repeats)
-                : tr("Stopped after %1 of %2 lengths.")
-                      .arg(benchmark.measuredLengths())
-                      .arg(benchmark.lengths.size()));
+        isQuery
+            ? tr("Stopped after %1 of %2 repeats.").arg(benchmark.turns.size()).arg(benchmark.choice.repeats)
+            : tr("Stopped after %1 of %2 lengths.")
+                  .arg(benchmark.measuredLengths())
+                  .arg(benchmark.lengths.size()));
   }
 }
 

@@ -2,7 +2,8 @@
 // The results of a benchmark as a table, as sentences and as points of a plot.
 #pragma once
 
-#include "ui/session/benchmark.h"
+#include "ui/session/measure_wishes.h"
+#include "ui/session/measured_jobs.h"
 #include "ui/session/view_input.h"
 #include "ui/views/common/figures.h"
 
@@ -77,7 +78,7 @@ QString benchmarkText(const BenchmarkModel& model);
 
 /// Adds remarks on the benchmark as a whole: whether its figures belong to the present document, how it
 /// ended, and which pool it used.
-void addStateRemarks(const Benchmark& benchmark, const document::Document& document,
+void addStateRemarks(const MeasuredJob& job, const Benchmark& benchmark, const document::Document& document,
                      std::vector<BenchmarkRemark>& remarks);
 /// Adds remarks on the cases: what follows from them, which cases are missing, and where answers differ.
 void addCaseRemarks(const Benchmark& benchmark, const std::vector<experiment::CaseSummary>& cases,

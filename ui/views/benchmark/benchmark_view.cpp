@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/benchmark/benchmark_view.h"
 
-#include "ui/session/measure_estimate.h"
+#include "ui/session/job_estimate.h"
 #include "ui/views/common/measure_page.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/text_painting.h"
@@ -43,7 +43,7 @@ QString BenchmarkView::introduction() const {
 }
 
 BenchmarkView::BenchmarkView(QWidget* parent)
-    : MeasurePage(InputPart::Document | InputPart::Benchmark | InputPart::Prediction, tr("Benchmark"),
+    : MeasurePage(InputPart::Document | InputPart::Measured | InputPart::Prediction, tr("Benchmark"),
                   parent) {
   setCopyHelp(tr("Copy the table as text"));
   makeChoices();
@@ -58,8 +58,8 @@ void BenchmarkView::makeChoices() {
   m_repeats = new QSpinBox(this);
   m_repeats->setAccessibleName(tr("Repeats"));
   m_repeats->setToolTip(tr("Number of measurements per case, after one warm-up"));
-  m_repeats->setRange(1, kMostRepeats);
-  m_repeats->setValue(BenchmarkRequest().repeats);
+  m_repeats->setRange(1, kMostBenchmarkRepeats);
+  m_repeats->setValue(BenchmarkChoice().repeats);
   m_repeats->setSuffix(tr(" repeats"));
   ignoreWheelWithoutFocus(m_kind);
   ignoreWheelWithoutFocus(m_repeats);
@@ -84,11 +84,11 @@ QWidget* BenchmarkView::makeResults() {
   return results;
 }
 
-BenchmarkRequest BenchmarkView::request() const {
+BenchmarkChoice BenchmarkView::request() const {
   return {.kind = static_cast<BenchmarkKind>(m_kind->currentData().toInt()), .repeats = m_repeats->value()};
 }
 
-void BenchmarkView::setRequest(const BenchmarkRequest& request) {
+void BenchmarkView::setRequest(const BenchmarkChoice& request) {
   m_kind->setCurrentIndex(m_kind->findData(static_cast<int>(request.kind)));
   m_repeats->setValue(request.repeats);
 }
@@ -102,7 +102,9 @@ void BenchmarkView::refresh() {
   Shown shown{.isKnown = m_model.isKnown,
               .isRunning = m_model.isRunning,
               .progress = m_model.progress,
-              .doing = m_model.isRunning ? m_model.doing : benchmarkEstimate(*input(), request()),
+              .doing = m_model.isRunning
+                           ? m_model.doing
+                           : estimateText(*input(), jobs::callOf<jobs::BenchmarkJob>(request())),
               .setup = m_model.setup,
               .warnings = {},
               .remarks = {},
@@ -144,9 +146,9 @@ QString BenchmarkView::text() const {
 }
 
 QString BenchmarkView::csv() const {
-  if (input() == nullptr || !input()->benchmark) return {};
-  const BenchmarkModel model = benchmarkModel(*input());
-  return model.rows.empty() ? QString() : benchmarkCsv(*input()->benchmark);
+  if (input() == nullptr) return {};
+  const auto benchmark = measured<jobs::BenchmarkJob>(input()->measured);
+  return !benchmark || benchmarkModel(*input()).rows.empty() ? QString() : benchmarkCsv(*benchmark);
 }
 
 PaintedTable BenchmarkView::painted() const {

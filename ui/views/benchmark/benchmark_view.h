@@ -29,8 +29,8 @@ class BenchmarkView : public MeasurePage {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const BenchmarkModel& model() const { return m_model; }
-  BenchmarkRequest request() const;
-  void setRequest(const BenchmarkRequest& request);
+  BenchmarkChoice request() const;
+  void setRequest(const BenchmarkChoice& request);
 
  protected:
   void refresh() override;

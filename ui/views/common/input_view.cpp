@@ -52,17 +52,11 @@ bool InputView::isShown(const ViewInput& input) const {
     return false;
   if (m_parts.testFlag(InputPart::WholeTrace) && m_traceSize != input.trace->size()) return false;
   if (m_parts.testFlag(InputPart::Replay) && shown.replay != input.replay) return false;
-  if (m_parts.testFlag(InputPart::Benchmark) &&
-      (shown.benchmark != input.benchmark || shown.measuring != input.measuring))
-    return false;
-  if (m_parts.testFlag(InputPart::Experiment) &&
-      (shown.experiment != input.experiment || shown.estimate != input.estimate))
+  if (m_parts.testFlag(InputPart::Measured) &&
+      (shown.measured != input.measured || shown.measuring != input.measuring ||
+       shown.estimate != input.estimate || shown.policiesWanted != input.policiesWanted))
     return false;
   if (m_parts.testFlag(InputPart::Loads) && shown.loads != input.loads) return false;
-  if (m_parts.testFlag(InputPart::Policies) &&
-      (shown.policies != input.policies || shown.policiesWanted != input.policiesWanted ||
-       shown.measuring != input.measuring))
-    return false;
   return !m_parts.testFlag(InputPart::Prediction) ||
          (shown.prediction == input.prediction && shown.knownServers.get() == input.knownServers.get());
 }

@@ -24,11 +24,9 @@ enum class InputPart {
   Trace = 4,       ///< up to the position
   WholeTrace = 8,  ///< events after the position too; a live trace grows without a new pointer
   Prediction = 16,
-  Replay = 32,  ///< attention that is computed again after a run
-  Benchmark = 64,
-  Experiment = 128,  ///< the one that goes on or has ended, and how long the wanted one takes
-  Loads = 256,       ///< times of loading kept blocks and of computing them
-  Policies = 512,    ///< the comparison of policies, and which are wanted
+  Replay = 32,    ///< attention that is computed again after a run
+  Measured = 64,  ///< jobs that measure, how long a wanted one takes, and which policies are wanted
+  Loads = 128,    ///< times of loading kept blocks and of computing them
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)

@@ -3,7 +3,8 @@
 
 #include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/experiment_table.h"
-#include "ui/session/experiment_estimate.h"
+#include "engine/jobs/experiment.h"
+#include "ui/session/job_estimate.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
@@ -32,8 +33,8 @@ QString chartKindTitle(experiment::ChartKind kind) {
 
 ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, const ExperimentLook& look) {
   ExperimentsModel model;
-  const std::shared_ptr<const ExperimentRun>& run = input.experiment;
-  model.isRunning = run && !workbench::hasEnded(run->state);
+  const MeasuredJob* job = findMeasured(input.measured, jobs::ExperimentJob::kId);
+  model.isRunning = job != nullptr && job->isRunning();
   const experiment::Experiment* chosen = experiment::findExperiment(name.toStdString());
   if (chosen == nullptr) return model;
   for (const experiment::Measure& one : chosen->measures)
@@ -46,19 +47,17 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   const auto wanted = std::find(model.kinds.begin(), model.kinds.end(), look.kind);
   model.kind = wanted == model.kinds.end() ? model.kinds.front() : *wanted;
   model.yName = model.measures.value(static_cast<qsizetype>(model.measure));
-  if (!run || run->result.request.experiment != chosen->name) return model;
-  const experiment::ExperimentResult& result = run->result;
+  if (job == nullptr) return model;
+  const experiment::ExperimentResult& result = *measured<jobs::ExperimentJob>(input.measured);
+  if (result.request.experiment != chosen->name) return model;
   model.isKnown = true;
   model.progress = result.progress();
-  model.doing = QString::fromStdString(result.doing);
   // In a narrow dock the end of the line is what is cut.
-  if (result.secondsLeft)
-    model.doing =
-        tr("%1 left: %2").arg(shownDuration({*result.secondsLeft, *result.secondsLeft}), model.doing);
+  model.doing = withTimeLeft(job->secondsLeft, QString::fromStdString(result.doing));
   if (!result.model.empty()) model.setup = QString::fromStdString(experiment::experimentSetup(result));
-  model.isProblem = run->state == workbench::JobState::Failed;
-  if (model.isProblem) model.remarks += run->problem;
-  if (run->state == workbench::JobState::Stopped)
+  model.isProblem = job->state == workbench::JobState::Failed;
+  if (model.isProblem) model.remarks += job->problem;
+  if (job->state == workbench::JobState::Stopped)
     model.remarks += tr("Stopped: what was measured by then stands.");
   for (const std::string& remark : result.remarks) model.remarks += QString::fromStdString(remark);
   if (result.points.empty()) return model;

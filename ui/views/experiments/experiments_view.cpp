@@ -4,8 +4,9 @@
 #include "engine/base/error.h"
 #include "engine/experiment/experiment_table.h"
 #include "engine/experiment/own_documents.h"
+#include "engine/jobs/experiment.h"
 #include "engine/workbench/document/document_query.h"
-#include "ui/session/experiment_estimate.h"
+#include "ui/session/job_estimate.h"
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/measure_page.h"
 #include "ui/views/common/text_painting.h"
@@ -51,7 +52,7 @@ constexpr int kPause = 300;  // milliseconds after which a person who types has 
 }  // namespace
 
 ExperimentsView::ExperimentsView(QWidget* parent)
-    : InputView(InputPart::Document | InputPart::Experiment, Pace::MayWait, parent) {
+    : InputView(InputPart::Document | InputPart::Measured, Pace::MayWait, parent) {
   setAccessibleName(tr("Experiments"));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(kGap, kGap, kGap, 0);
@@ -319,9 +320,8 @@ QString ExperimentsView::estimate() {
   if (input() == nullptr) return {};
   if (m_form->source() == experiment::DocumentSource::Own && !ownCount().count)
     return tr("How many documents there are is known once the augment has found them.");
-  const QString text = experimentRequestText(request());
-  const std::shared_ptr<const ExperimentEstimate>& known = input()->estimate;
-  if (known && known->request == text) return estimateText(*known);
+  const std::shared_ptr<const AskedEstimate>& known = input()->estimate;
+  if (known && known->call == jobs::callOf<jobs::ExperimentJob>(request())) return estimateText(*known);
   // Another wish, or the same one after something has run or another document has come into view.
   m_asking.start();
   return {};
@@ -470,8 +470,10 @@ bool ExperimentsView::eventFilter(QObject* watched, QEvent* event) {
 }
 
 QString ExperimentsView::csv() const {
-  if (input() == nullptr || !input()->experiment || input()->experiment->result.points.empty()) return {};
-  return QString::fromStdString(experiment::experimentCsv(input()->experiment->result));
+  if (input() == nullptr) return {};
+  const auto result = measured<jobs::ExperimentJob>(input()->measured);
+  return !result || result->points.empty() ? QString()
+                                           : QString::fromStdString(experiment::experimentCsv(*result));
 }
 
 void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {

@@ -2,7 +2,7 @@
 #include "ui/views/policies/policies_model.h"
 
 #include "engine/policy/choice.h"
-#include "ui/session/measure_estimate.h"
+#include "ui/session/job_estimate.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/glossary.h"
@@ -22,10 +22,10 @@
 namespace spanscope::ui {
 namespace {
 
+using jobs::ComparedReply;
+using jobs::PolicyRun;
+using jobs::PolicyStage;
 using metrics::TokenAccount;
-using workbench::ComparedReply;
-using workbench::PolicyRun;
-using workbench::PolicyStage;
 
 const QString kUnmeasured = QStringLiteral("–");
 
@@ -212,12 +212,11 @@ void addAnswersOf(const MeasuredPolicy& policy, std::vector<PolicyAnswer>& answe
        .tokens = {{.text = QString::fromStdString(policy.answer), .differs = false, .help = {}}}});
 }
 
-void addRemarks(const PolicyComparison& comparison, const document::Document& document,
-                PoliciesModel& model) {
-  if (comparison.subject != workbench::comparisonSubject(document))
+void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
+                const document::Document& document, PoliciesModel& model) {
+  if (comparison.subject != jobs::comparisonSubject(document))
     model.warnings += tr("Measured before the last edit of the query or its settings: compare again.");
-  if (!comparison.problem.empty())
-    model.warnings += tr("It stopped: %1").arg(QString::fromStdString(comparison.problem));
+  if (!job.problem.isEmpty()) model.warnings += tr("It stopped: %1").arg(job.problem);
   bool isSampled = false;
   bool differs = false;
   for (const MeasuredPolicy& policy : comparison.policies) {
@@ -229,7 +228,7 @@ void addRemarks(const PolicyComparison& comparison, const document::Document& do
   for (const PolicyAnswer& answer : model.answers)
     differs = differs || std::any_of(answer.tokens.begin(), answer.tokens.end(),
                                      [](const AnswerToken& token) { return token.differs; });
-  if (comparison.state == workbench::JobState::Stopped)
+  if (job.state == workbench::JobState::Stopped)
     model.remarks += tr("Stopped: what was measured by then stands.");
   if (!comparison.isReordered && !comparison.model.empty())
     model.remarks +=
@@ -254,24 +253,26 @@ void addRemarks(const PolicyComparison& comparison, const document::Document& do
 
 PoliciesModel policiesModel(const ViewInput& input) {
   PoliciesModel model;
-  if (!input.policies) return model;
-  const PolicyComparison& comparison = *input.policies;
+  const MeasuredJob* job = findMeasured(input.measured, jobs::PolicyComparisonJob::kId);
+  if (job == nullptr) return model;
+  const PolicyComparison& comparison = *measured<jobs::PolicyComparisonJob>(input.measured);
   model.isKnown = true;
-  model.isRunning = !workbench::hasEnded(comparison.state);
-  model.progress = comparison.progress();
-  if (model.isRunning) model.doing = withTimeLeft(comparison.secondsLeft, progressText(comparison));
+  model.isRunning = job->isRunning();
+  model.progress = job->state == workbench::JobState::Finished ? 1 : comparison.progress();
+  if (model.isRunning)
+    model.doing = withTimeLeft(job->secondsLeft, eventText(jobs::PolicyComparisonJob::activity(comparison)));
   QStringList setup;
   for (const std::string& part : {comparison.model, comparison.device}) {
     if (!part.empty()) setup += QString::fromStdString(part);
   }
-  setup += tr("block size %1").arg(comparison.subject.settings.blockSize);
+  setup += tr("block size %1").arg(comparison.blockSize);
   model.setup = setup.join(tr(" · "));
-  const bool hasBegun = std::any_of(
-      comparison.policies.begin(), comparison.policies.end(),
-      [](const MeasuredPolicy& policy) { return policy.cold || workbench::hasEnded(policy.stage); });
+  const bool hasBegun =
+      std::any_of(comparison.policies.begin(), comparison.policies.end(),
+                  [](const MeasuredPolicy& policy) { return policy.cold || jobs::hasEnded(policy.stage); });
   if (hasBegun) fillRows(comparison, model);
   for (const MeasuredPolicy& policy : comparison.policies) addAnswersOf(policy, model.answers);
-  addRemarks(comparison, *input.document, model);
+  addRemarks(*job, comparison, *input.document, model);
   return model;
 }
 

@@ -3,8 +3,8 @@
 
 #include "engine/policy/policies.h"
 #include "engine/workbench/setting_choices.h"
-#include "ui/session/measure_estimate.h"
-#include "ui/session/policy_comparison.h"
+#include "ui/session/job_estimate.h"
+#include "ui/session/measure_wishes.h"
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/table_words.h"
@@ -33,7 +33,7 @@ constexpr int kGap = 2 * kSpace;
 }  // namespace
 
 PoliciesView::PoliciesView(QWidget* parent)
-    : MeasurePage(InputPart::Document | InputPart::Policies | InputPart::Prediction, tr("Policies"), parent) {
+    : MeasurePage(InputPart::Document | InputPart::Measured | InputPart::Prediction, tr("Policies"), parent) {
   setCopyHelp(tr("Copy the table and the answers as text"));
   m_choice = new PolicyMenu(this);
   connect(m_choice, &PolicyMenu::chosen, this, [this](const QStringList& names) {
@@ -82,7 +82,12 @@ void PoliciesView::refresh() {
       .isKnown = m_model.isKnown,
       .isRunning = m_model.isRunning,
       .progress = m_model.progress,
-      .doing = m_model.isRunning ? m_model.doing : comparisonEstimate(*input()),
+      .doing =
+          m_model.isRunning
+              ? m_model.doing
+              : estimateText(*input(), jobs::callOf<jobs::PolicyComparisonJob>(
+                                           {.policies = comparedPolicies(input()->document->settings.policy,
+                                                                         input()->policiesWanted)})),
       .setup = m_model.setup,
       .warnings = m_model.warnings,
       .remarks = m_model.remarks,
@@ -114,8 +119,9 @@ QString PoliciesView::text() const {
 }
 
 QString PoliciesView::csv() const {
-  if (input() == nullptr || !input()->policies) return {};
-  return policiesModel(*input()).rows.empty() ? QString() : policiesCsv(*input()->policies);
+  if (input() == nullptr) return {};
+  const auto comparison = measured<jobs::PolicyComparisonJob>(input()->measured);
+  return !comparison || policiesModel(*input()).rows.empty() ? QString() : policiesCsv(*comparison);
 }
 
 PaintedTable PoliciesView::painted() const {

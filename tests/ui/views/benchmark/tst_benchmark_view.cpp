@@ -6,6 +6,7 @@
 #include "tests/ui/views/common/sample_benchmarks.h"
 #include "ui/views/benchmark/benchmark_view.h"
 #include "ui/words/metric_words.h"
+#include "ui/words/table_words.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -34,11 +35,12 @@ using experiment::RunCase;
 
 namespace {
 
-ViewInput inputOf(const document::Document& document, Benchmark benchmark) {
+ViewInput inputOf(const document::Document& document, Benchmark benchmark,
+                  workbench::JobState state = workbench::JobState::Finished, const QString& problem = {}) {
   ViewInput input;
   input.document = std::make_shared<const document::Document>(document);
   input.trace = std::make_shared<TraceStore>();
-  input.benchmark = std::make_shared<const Benchmark>(std::move(benchmark));
+  test::setMeasured<jobs::BenchmarkJob>(input, std::move(benchmark), state, problem);
   return input;
 }
 
@@ -90,7 +92,7 @@ class TestBenchmarkView : public QObject {
 
   void nothingIsKnownAtFirst() {
     ViewInput input = inputOf(m_rag, {});
-    input.benchmark.reset();
+    input.measured.clear();
     QVERIFY(!benchmarkModel(input).isKnown);
   }
 
@@ -199,31 +201,28 @@ class TestBenchmarkView : public QObject {
   void endsThatWereNotWantedAreSaid() {
     Benchmark benchmark = test::sampleBenchmark(m_rag);
     benchmark.turns.resize(3);
-    benchmark.state = workbench::JobState::Stopped;
-    const BenchmarkModel stopped = benchmarkModel(inputOf(m_rag, benchmark));
+    const BenchmarkModel stopped = benchmarkModel(inputOf(m_rag, benchmark, workbench::JobState::Stopped));
     QVERIFY(says(stopped, QStringLiteral("Stopped after 3 of 7 repeats.")));
     QVERIFY(stopped.setup.startsWith(QStringLiteral("3 of 7 repeats")));
     QCOMPARE(stopped.rows.size(), std::size_t(4));
-    benchmark.state = workbench::JobState::Failed;
-    benchmark.problem = "the pool is too small";
-    QVERIFY(warns(benchmarkModel(inputOf(m_rag, benchmark)),
+    QVERIFY(warns(benchmarkModel(inputOf(m_rag, benchmark, workbench::JobState::Failed,
+                                         QStringLiteral("the pool is too small"))),
                   QStringLiteral("It could not go on: the pool is too small")));
   }
 
   void progressIsTold() {
     Benchmark benchmark = test::sampleBenchmark(m_rag);
-    benchmark.state = workbench::JobState::Working;
     benchmark.turns.resize(1);
     benchmark.turn = 2;
     benchmark.runCase = RunCase::Swapped;
-    const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
+    const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark, workbench::JobState::Working));
     QVERIFY(model.isRunning);
     QCOMPARE(model.doing, QStringLiteral("Benchmark: turn 2 of 7, order swapped"));
     QCOMPARE(model.progress, 2.5 / 8);
     benchmark.turn = 0;
-    QCOMPARE(progressText(benchmark), QStringLiteral("Benchmark: warming up, order swapped"));
-    QCOMPARE(progressText(test::sampleLengths(m_rag)),
-             QStringLiteral("Benchmark: documents of 256 tokens, 3 of 3"));
+    const auto doing = [](const Benchmark& now) { return eventText(jobs::BenchmarkJob::activity(now)); };
+    QCOMPARE(doing(benchmark), QStringLiteral("Benchmark: warming up, order swapped"));
+    QCOMPARE(doing(test::sampleLengths(m_rag)), QStringLiteral("Benchmark: documents of 256 tokens, 3 of 3"));
   }
 
   void lengthsBecomeRowsAndLines() {
@@ -261,8 +260,29 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(lengths[1], QStringLiteral("64,184,cold,1,6.4,0"));
   }
 
+  /// A recorded trace has the newest result of each kind; a damaged one is not shown.
+  void aTraceHasWhatWasMeasured() {
+    ViewInput input = inputOf(m_rag, {});
+    const Benchmark older = test::sampleLengths(m_rag);
+    Benchmark newer = test::sampleBenchmark(m_rag);
+    input = test::withResult<jobs::BenchmarkJob>(input, older.choice, older);
+    input = test::withResult<jobs::BenchmarkJob>(input, newer.choice, newer);
+    input.measured = measuredJobs(*input.trace);
+    QCOMPARE(benchmarkModel(input), benchmarkModel(inputOf(m_rag, newer)));
+    newer.turns.front()[static_cast<std::size_t>(RunCase::Cold)]->figures.whole = -1;
+    input = test::withResult<jobs::BenchmarkJob>(input, newer.choice, newer);
+    input.measured = measuredJobs(*input.trace);
+    QVERIFY(!benchmarkModel(input).isKnown);
+    // A tab shows what it asked for, and not what another one did.
+    const AskedJobs asked{{jobs::BenchmarkJob::kId,
+                           {.call = jobs::callOf<jobs::BenchmarkJob>(older.choice),
+                            .job = {.state = workbench::JobState::Finished}}}};
+    input.measured = measuredJobs(asked, *input.trace);
+    QVERIFY(benchmarkModel(input).kind == BenchmarkKind::Lengths);
+  }
+
   void wishesAreWrittenAndRead() {
-    const BenchmarkRequest request{.kind = BenchmarkKind::Lengths, .repeats = 3};
+    const BenchmarkChoice request{.kind = BenchmarkKind::Lengths, .repeats = 3};
     QCOMPARE(benchmarkRequest(request), QStringLiteral("lengths:3"));
     QVERIFY(readBenchmarkRequest(QStringLiteral("lengths:3")) == request);
     for (const char* wrong : {"", "query", "query:0", "query:101", "query:x", "other:3"})
@@ -273,7 +293,7 @@ class TestBenchmarkView : public QObject {
     BenchmarkView view;
     view.resize(640, 400);
     ViewInput input = inputOf(m_rag, {});
-    input.benchmark.reset();
+    input.measured.clear();
     view.setInput(input);
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
@@ -292,8 +312,7 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.benchmark:lengths:12"));
 
     Benchmark benchmark = test::sampleBenchmark(m_rag);
-    benchmark.state = workbench::JobState::Working;
-    input.benchmark = std::make_shared<const Benchmark>(benchmark);
+    test::setMeasured<jobs::BenchmarkJob>(input, benchmark, workbench::JobState::Working);
     view.setInput(input);
     QTRY_VERIFY(table->isVisible());
     QCOMPARE(button->text(), QStringLiteral("Stop"));
@@ -302,7 +321,7 @@ class TestBenchmarkView : public QObject {
     QTest::mouseClick(button, Qt::LeftButton);
     QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.stop:measurement"));
 
-    input.benchmark = std::make_shared<const Benchmark>(test::sampleBenchmark(m_rag));
+    test::setMeasured<jobs::BenchmarkJob>(input, test::sampleBenchmark(m_rag));
     view.setInput(input);
     QTRY_VERIFY(!view.model().isRunning);
     QCOMPARE(button->text(), QStringLiteral("Measure"));

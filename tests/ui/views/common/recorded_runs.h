@@ -79,6 +79,15 @@ ui::ViewInput withProblem(ui::ViewInput input, const typename Kind::Arguments& a
                                                      .result = {}});
 }
 
+/// Shows what a job has measured so far.
+template <class Kind>
+void setMeasured(ui::ViewInput& input, typename Kind::Result result,
+                 workbench::JobState state = workbench::JobState::Finished, const QString& problem = {}) {
+  input.measured[Kind::kId] = {.state = state,
+                               .problem = problem,
+                               .result = std::make_shared<const typename Kind::Result>(std::move(result))};
+}
+
 /// The document of the file resources/queries/NAME.
 document::Document exampleDocument(const std::string& name);
 /// The document with the first two children of its first plus exchanged.

@@ -34,10 +34,9 @@ experiment::RunSample sample(double milliseconds, std::int64_t cached, std::int6
 
 ui::Benchmark begun(const document::Document& document, ui::BenchmarkKind kind) {
   ui::Benchmark benchmark;
-  benchmark.kind = kind;
-  benchmark.repeats = kTurns;
-  benchmark.subject = ui::benchmarkSubject(document, kind);
-  benchmark.state = workbench::JobState::Finished;
+  benchmark.choice = {.kind = kind, .repeats = kTurns, .subject = jobs::benchmarkSubject(document, kind)};
+  benchmark.policy = document.settings.policy;
+  benchmark.blockSize = document.settings.blockSize;
   benchmark.model = "spanlet";
   benchmark.device = "CPU, 2 threads";
   benchmark.blockCount = 512;
@@ -69,7 +68,6 @@ ui::Benchmark sampleBenchmark(const document::Document& document) {
 
 ui::Benchmark sampleLengths(const document::Document& document) {
   ui::Benchmark benchmark = begun(document, ui::BenchmarkKind::Lengths);
-  benchmark.state = workbench::JobState::Working;
   for (const std::int32_t tokens : {64, 128, 256}) {
     ui::MeasuredLength length{.documentTokens = tokens, .row = std::nullopt};
     if (tokens < 256) {
@@ -86,7 +84,7 @@ ui::Benchmark sampleLengths(const document::Document& document) {
   return benchmark;
 }
 
-ui::ExperimentRun sampleExperiment() {
+experiment::ExperimentResult sampleExperiment() {
   struct Line {
     const char* name;
     double first;   // milliseconds at one document
@@ -96,9 +94,7 @@ ui::ExperimentRun sampleExperiment() {
   constexpr std::array kLines = {
       Line{"spans, empty cache", 6, 1.9, 0}, Line{"spans, documents seen", 0.4, 1.6, 97},
       Line{"prefix, empty cache", 6.5, 2.4, 0}, Line{"prefix, documents seen", 0.5, 4.5, 3}};
-  ui::ExperimentRun run;
-  run.state = workbench::JobState::Finished;
-  experiment::ExperimentResult& result = run.result;
+  experiment::ExperimentResult result;
   result.request = experiment::completed({.experiment = "rag", .values = {}});
   result.model = "spanlet";
   result.machine = "a machine, 2 threads";
@@ -114,7 +110,7 @@ ui::ExperimentRun sampleExperiment() {
   }
   result.done = 20;
   result.total = 20;
-  return run;
+  return result;
 }
 
 }  // namespace spanscope::test

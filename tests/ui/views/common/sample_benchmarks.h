@@ -3,8 +3,7 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
-#include "ui/session/benchmark.h"
-#include "ui/session/experiment_run.h"
+#include "ui/session/measure_wishes.h"
 
 namespace spanscope::test {
 
@@ -15,6 +14,6 @@ ui::Benchmark sampleLengths(const document::Document& document);
 
 /// A finished experiment with four lines: the time to first token of RAG by policy, cold and with seen
 /// documents.
-ui::ExperimentRun sampleExperiment();
+experiment::ExperimentResult sampleExperiment();
 
 }  // namespace spanscope::test

@@ -12,9 +12,8 @@ namespace {
 constexpr double kSecondsPerMs = 1e-3;
 
 /// An answer of which token 3 diverges so much; `best`: what a full prefill has there.
-workbench::ComparedReply reply(const std::vector<std::string>& words, double divergence,
-                               const std::string& best) {
-  workbench::ComparedReply made{.node = "/g", .texts = words, .fullTexts = words, .fidelity = {}};
+jobs::ComparedReply reply(const std::vector<std::string>& words, double divergence, const std::string& best) {
+  jobs::ComparedReply made{.node = "/g", .texts = words, .fullTexts = words, .fidelity = {}};
   made.fullTexts[3] = best;
   for (std::size_t i = 0; i < words.size(); ++i) {
     trace::FidelityToken token;
@@ -32,12 +31,12 @@ workbench::ComparedReply reply(const std::vector<std::string>& words, double div
   return made;
 }
 
-workbench::MeasuredPolicy measured(const std::string& policy, double cold, double reordered,
-                                   const metrics::TokenAccount& prompt, std::uint64_t bytes) {
-  workbench::MeasuredPolicy made{.policy = policy, .stage = workbench::PolicyStage::Done};
-  made.cold = workbench::PolicyRun{.firstToken = cold * kSecondsPerMs,
-                                   .prompt = {.hit = 0, .relocated = 0, .computed = prompt.total()}};
-  made.reordered = workbench::PolicyRun{.firstToken = reordered * kSecondsPerMs, .prompt = prompt};
+jobs::MeasuredPolicy measured(const std::string& policy, double cold, double reordered,
+                              const metrics::TokenAccount& prompt, std::uint64_t bytes) {
+  jobs::MeasuredPolicy made{.policy = policy, .stage = jobs::PolicyStage::Done};
+  made.cold = jobs::PolicyRun{.firstToken = cold * kSecondsPerMs,
+                              .prompt = {.hit = 0, .relocated = 0, .computed = prompt.total()}};
+  made.reordered = jobs::PolicyRun{.firstToken = reordered * kSecondsPerMs, .prompt = prompt};
   made.generatedTokens = 5;
   made.cacheBytes = bytes;
   return made;
@@ -47,24 +46,24 @@ workbench::MeasuredPolicy measured(const std::string& policy, double cold, doubl
 
 ui::PolicyComparison samplePolicies(const document::Document& document) {
   ui::PolicyComparison comparison;
-  comparison.subject = workbench::comparisonSubject(document);
-  comparison.state = workbench::JobState::Finished;
+  comparison.subject = jobs::comparisonSubject(document);
+  comparison.blockSize = document.settings.blockSize;
   comparison.model = "spanlet";
   comparison.device = "CPU, 2 threads";
   comparison.isReordered = true;
   constexpr std::uint64_t kMebibyte = 1 << 20;
-  workbench::MeasuredPolicy spans =
+  jobs::MeasuredPolicy spans =
       measured("spans", 200, 20, {.hit = 13, .relocated = 57, .computed = 13}, 4 * kMebibyte);
   spans.answer = "The pet is Coco.";
   spans.replies.push_back(reply({"The", " pet", " is", " Coco", "."}, 0.5, " Biscuit"));
-  workbench::MeasuredPolicy prefix = measured("prefix", 190, 150, {.hit = 13, .computed = 70}, 7 * kMebibyte);
+  jobs::MeasuredPolicy prefix = measured("prefix", 190, 150, {.hit = 13, .computed = 70}, 7 * kMebibyte);
   prefix.answer = "The pet is Biscuit.";
   prefix.replies.push_back(reply({"The", " pet", " is", " Biscuit", "."}, 0, " Biscuit"));
-  workbench::MeasuredPolicy link =
+  jobs::MeasuredPolicy link =
       measured("link(16)", 210, 60, {.hit = 13, .relocated = 20, .computed = 34, .again = 16}, 5 * kMebibyte);
   link.answer = "The pet is Biscuit.";
   link.replies.push_back(reply({"The", " pet", " is", " Biscuit", "."}, 0.125, " Biscuit"));
-  workbench::MeasuredPolicy blend{.policy = "blend(0.15)", .stage = workbench::PolicyStage::Failed};
+  jobs::MeasuredPolicy blend{.policy = "blend(0.15)", .stage = jobs::PolicyStage::Failed};
   blend.problem = "the pool is too small";
   comparison.policies = {std::move(spans), std::move(prefix), std::move(link), std::move(blend)};
   return comparison;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
-#include "ui/session/policy_comparison.h"
+#include "ui/session/measure_wishes.h"
 
 namespace spanscope::test {
 

@@ -6,6 +6,7 @@
 #include "tests/ui/views/common/sample_policies.h"
 #include "ui/views/policies/policies_view.h"
 #include "ui/words/metric_words.h"
+#include "ui/words/table_words.h"
 
 #include <QAction>
 #include <QApplication>
@@ -33,11 +34,12 @@ using namespace spanscope::ui;
 
 namespace {
 
-ViewInput inputOf(const document::Document& document, PolicyComparison comparison) {
+ViewInput inputOf(const document::Document& document, PolicyComparison comparison,
+                  workbench::JobState state = workbench::JobState::Finished) {
   ViewInput input;
   input.document = std::make_shared<const document::Document>(document);
   input.trace = std::make_shared<TraceStore>();
-  input.policies = std::make_shared<const PolicyComparison>(std::move(comparison));
+  test::setMeasured<jobs::PolicyComparisonJob>(input, std::move(comparison), state);
   input.policiesWanted = usualPolicies();
   return input;
 }
@@ -74,7 +76,7 @@ class TestPoliciesView : public QObject {
 
   void nothingIsKnownAtFirst() {
     ViewInput input = inputOf(m_rag, {});
-    input.policies.reset();
+    input.measured.clear();
     QVERIFY(!policiesModel(input).isKnown);
   }
 
@@ -147,8 +149,8 @@ class TestPoliciesView : public QObject {
     comparison.policies.erase(comparison.policies.begin());  // the only one that differs
     const auto remarks = [&] { return policiesModel(inputOf(m_rag, comparison)).remarks.size(); };
     const auto compared = remarks();
-    workbench::MeasuredPolicy& last = comparison.policies.back();
-    last = {.policy = "blend(0.15)", .stage = workbench::PolicyStage::Fidelity, .answer = "Biscuit"};
+    MeasuredPolicy& last = comparison.policies.back();
+    last = {.policy = "blend(0.15)", .stage = jobs::PolicyStage::Fidelity, .answer = "Biscuit"};
     QCOMPARE(remarks(), compared - 1);
     comparison.policies.erase(comparison.policies.begin(), comparison.policies.end() - 1);
     QCOMPARE(remarks(), compared - 1);
@@ -174,15 +176,15 @@ class TestPoliciesView : public QObject {
 
   void progressIsTold() {
     PolicyComparison comparison = test::samplePolicies(m_rag);
-    comparison.state = workbench::JobState::Working;
-    comparison.policies[2].stage = workbench::PolicyStage::Fidelity;
+    comparison.policies[2].stage = jobs::PolicyStage::Fidelity;
     comparison.policies[3] = {.policy = "blend(0.15)"};
-    const PoliciesModel model = policiesModel(inputOf(m_rag, comparison));
+    const PoliciesModel model = policiesModel(inputOf(m_rag, comparison, workbench::JobState::Working));
     QVERIFY(model.isRunning);
     QCOMPARE(model.doing, QStringLiteral("Policies: link(16), 3 of 4, compared with a full prefill"));
     QVERIFY(qAbs(model.progress - (2 + 1.0 / 3) / 4) < 1e-9);
     comparison.model.clear();
-    QCOMPARE(progressText(comparison), QStringLiteral("Policies: preparing"));
+    QCOMPARE(eventText(jobs::PolicyComparisonJob::activity(comparison)),
+             QStringLiteral("Policies: preparing"));
   }
 
   void wishesAreWrittenAndRead() {
@@ -222,7 +224,7 @@ class TestPoliciesView : public QObject {
     PoliciesView view;
     view.resize(640, 400);
     ViewInput input = inputOf(m_rag, {});
-    input.policies.reset();
+    input.measured.clear();
     view.setInput(input);
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
@@ -246,8 +248,7 @@ class TestPoliciesView : public QObject {
              QStringLiteral("run.policies:choose:spans;prefix;blend"));
 
     PolicyComparison comparison = test::samplePolicies(m_rag);
-    comparison.state = workbench::JobState::Working;
-    input.policies = std::make_shared<const PolicyComparison>(comparison);
+    test::setMeasured<jobs::PolicyComparisonJob>(input, comparison, workbench::JobState::Working);
     view.setInput(input);
     QTRY_VERIFY(table->isVisible());
     QCOMPARE(button->text(), QStringLiteral("Stop"));
@@ -256,7 +257,7 @@ class TestPoliciesView : public QObject {
     QTest::mouseClick(button, Qt::LeftButton);
     QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.stop:measurement"));
 
-    input.policies = std::make_shared<const PolicyComparison>(test::samplePolicies(m_rag));
+    test::setMeasured<jobs::PolicyComparisonJob>(input, test::samplePolicies(m_rag));
     view.setInput(input);
     QTRY_VERIFY(!view.model().isRunning);
     QCOMPARE(table->rowCount(), 4);

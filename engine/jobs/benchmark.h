@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A benchmark: the query of a document again and again (engine/experiment/repeat_run.h), or made-up documents
+// from short to long on the document's model (engine/experiment/abba.h).
+#pragma once
+
+#include "engine/experiment/abba.h"
+#include "engine/experiment/repeat_run.h"
+#include "engine/jobs/measuring_job.h"
+#include "engine/trace/part_fields.h"
+#include "engine/workbench/document/document.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::jobs {
+
+enum class BenchmarkKind : std::uint8_t {
+  Query,    ///< the document's query
+  Lengths,  ///< made-up documents
+};
+
+struct BenchmarkChoice {
+  BenchmarkKind kind = BenchmarkKind::Query;
+  std::int32_t repeats = 7;  ///< at least 1
+  /// Identifies what of the document the numbers depend on (benchmarkSubject()); 0: there is no document.
+  std::uint64_t subject = 0;
+  bool operator==(const BenchmarkChoice&) const = default;
+};
+
+/// Made-up documents of one length.
+struct MeasuredLength {
+  std::int32_t documentTokens = 0;
+  std::optional<experiment::AbbaRow> row;  ///< nothing: not measured yet
+};
+
+struct Benchmark {
+  BenchmarkChoice choice;                   ///< what is measured
+  std::string model{};                      ///< name of the checkpoint; empty: it is still being loaded
+  std::string device{};                     ///< with its threads
+  std::string policy{};                     ///< of the query's runs
+  std::int32_t blockSize = 0;               ///< tokens
+  std::int32_t blockCount = 0;              ///< of the pool that the benchmark has, with the null block
+  std::vector<experiment::CaseGap> gaps{};  ///< by RunCase
+
+  std::int32_t turn = 0;                                    ///< current turn of the query; 0: warming up
+  experiment::RunCase runCase = experiment::RunCase::Cold;  ///< current case
+  std::vector<experiment::RepeatTurn> turns{};              ///< that ended
+  std::vector<MeasuredLength> lengths{};                    ///< ascending; all that are to be measured
+
+  std::size_t measuredLengths() const;
+  /// How much is done, 0 … 1.
+  double progress() const;
+};
+
+/// Identifies the query of a document with its parameters, and the settings that the numbers depend on.
+/// Settings that only the window or the trace uses do not count.
+std::uint64_t benchmarkSubject(const document::Document& document, BenchmarkKind kind);
+/// The same for these settings in place of the document's.
+std::uint64_t querySubject(const document::Document& document, const workbench::RunSettings& settings);
+
+/// Lengths of documents from 64 tokens, each twice the one before, that fit into this context.
+std::vector<std::int32_t> measurableLengths(std::int64_t contextLength);
+
+struct BenchmarkJob {
+  static constexpr const char* kId = "benchmark";
+  static constexpr Scope kScope = Scope::Document;
+  using Arguments = BenchmarkChoice;
+  using Result = Benchmark;
+
+  static bool takesQuery(const BenchmarkChoice& choice) { return choice.kind == BenchmarkKind::Query; }
+  static BenchmarkChoice completed(BenchmarkChoice choice, const JobInput&) { return choice; }
+  static bool isSound(const Benchmark& benchmark);
+  static std::optional<experiment::TokenAmount> amount(const BenchmarkChoice& choice,
+                                                       const EstimateFacts& facts);
+  static Benchmark begun(const BenchmarkChoice& choice) { return {.choice = choice}; }
+  static double progress(const Benchmark& benchmark) { return benchmark.progress(); }
+  static trace::EventWords activity(const Benchmark& benchmark);
+  static void measure(Benchmark& benchmark, const BenchmarkChoice& choice, Measurement& at);
+};
+
+}  // namespace spanscope::jobs
+
+namespace spanscope::trace {
+template <>
+struct EnumNames<jobs::BenchmarkKind> {
+  static constexpr std::array<std::string_view, 2> kNames{"query", "lengths"};
+};
+template <>
+struct EnumNames<experiment::RunCase> {
+  static constexpr std::array<std::string_view, 4> kNames{"cold", "same_order", "swapped", "floor"};
+};
+template <>
+struct EnumNames<experiment::CaseGap> {
+  static constexpr std::array<std::string_view, 4> kNames{"none", "no_plus", "nothing_to_swap",
+                                                          "nothing_left"};
+};
+template <class V, Is<RunFigures> X>
+void fields(V&& v, X& x) {
+  v("promptTokens", x.promptTokens);
+  v("cachedTokens", x.cachedTokens);
+  v("relocatedTokens", x.relocatedTokens);
+  v("computedTokens", x.computedTokens);
+  v("generatedTokens", x.generatedTokens);
+  v("timeToFirstToken", x.timeToFirstToken);
+  v("interTokenLatency", x.interTokenLatency);
+  v("whole", x.whole);
+}
+}  // namespace spanscope::trace
+
+namespace spanscope::experiment {
+template <class V, trace::Is<Summary> X>
+void fields(V&& v, X& x) {
+  v("median", x.median);
+  v("lower", x.lower);
+  v("upper", x.upper);
+  v("samples", x.samples);
+}
+template <class V, trace::Is<AbbaCase> X>
+void fields(V&& v, X& x) {
+  v("seconds", x.seconds);
+  v("cachedTokens", x.cachedTokens);
+}
+template <class V, trace::Is<AbbaRow> X>
+void fields(V&& v, X& x) {
+  v("documentTokens", x.documentTokens);
+  v("promptTokens", x.promptTokens);
+  v("expectedCachedTokens", x.expectedCachedTokens);
+  v("cold", x.cold);
+  v("same", x.same);
+  v("swapped", x.swapped);
+  v("alone", x.alone);
+}
+template <class V, trace::Is<RunSample> X>
+void fields(V&& v, X& x) {
+  v("figures", x.figures);
+  v("lastTimeToFirstToken", x.lastTimeToFirstToken);
+  v("peakBlocks", x.peakBlocks);
+  v("answer", x.answer);
+}
+template <class V, trace::Is<RepeatTurn> X>
+void fields(V&& v, X& x) {
+  for (const RunCase runCase : kRunCases) v(runCaseName(runCase), x[static_cast<std::size_t>(runCase)]);
+}
+}  // namespace spanscope::experiment
+
+namespace spanscope::jobs {
+template <class V, trace::Is<BenchmarkChoice> X>
+void fields(V&& v, X& x) {
+  v("kind", x.kind);
+  v("repeats", x.repeats);
+  v("subject", x.subject);
+}
+template <class V, trace::Is<MeasuredLength> X>
+void fields(V&& v, X& x) {
+  v("documentTokens", x.documentTokens);
+  v("row", x.row);
+}
+template <class V, trace::Is<Benchmark> X>
+void fields(V&& v, X& x) {
+  v("choice", x.choice);
+  v("model", x.model);
+  v("device", x.device);
+  v("policy", x.policy);
+  v("blockSize", x.blockSize);
+  v("blockCount", x.blockCount);
+  v("gaps", x.gaps);
+  v("turn", x.turn);
+  v("runCase", x.runCase);
+  v("turns", x.turns);
+  v("lengths", x.lengths);
+}
+}  // namespace spanscope::jobs

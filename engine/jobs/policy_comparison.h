@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A comparison of reuse policies on a document's query. Each policy has a session of its own with an empty
+// cache, so that no policy uses what another one computed. A policy that fails is reported, and the others
+// are still measured.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/jobs/measuring_job.h"
+#include "engine/trace/event.h"
+#include "engine/trace/event_fields.h"
+#include "engine/trace/fidelity_figures.h"
+#include "engine/trace/token_account.h"
+#include "engine/workbench/document/document.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::jobs {
+
+struct PolicyChoice {
+  std::vector<std::string> policies;  ///< as documents write them, in the order of the measurement
+
+  /// Identifies what of the document the numbers depend on (comparisonSubject()); 0: there is no document.
+  std::uint64_t subject = 0;
+  bool operator==(const PolicyChoice&) const = default;
+};
+
+/// How far the measurement of one policy is, in the order in which it is made.
+enum class PolicyStage : std::uint8_t {
+  Waiting,
+  Cold,       ///< the query runs with an empty cache
+  Fidelity,   ///< its answers are compared with a full prefill
+  Reordered,  ///< the query runs with the children of plus in another order, or the same query once more
+  Done,
+  Failed
+};
+constexpr bool hasEnded(PolicyStage stage) {
+  return stage == PolicyStage::Done || stage == PolicyStage::Failed;
+}
+
+/// The cost of one run of the query.
+struct PolicyRun {
+  /// Seconds, the median over its steps; nothing if no step made a token.
+  std::optional<double> firstToken;
+  trace::TokenAccount prompt;  ///< of what its prompts show, all steps together
+};
+
+/// An answer of the cold run, compared with a full prefill of the same tokens.
+struct ComparedReply {
+  NodePath node;
+  std::vector<std::string> texts;      ///< by token of the answer: its text, or its name
+  std::vector<std::string> fullTexts;  ///< by token: how FidelityToken::fullBest is shown
+  trace::FidelityMeasured fidelity;    ///< with one FidelityToken a token of the answer
+};
+
+/// The results of one policy.
+struct MeasuredPolicy {
+  std::string policy;  ///< with its values, as documents write it: "link(16)"
+  PolicyStage stage = PolicyStage::Waiting;
+  std::string problem{};                 ///< why it failed; earlier results stay
+  std::string answer{};                  ///< of the cold run
+  std::int64_t generatedTokens = 0;      ///< of the cold run
+  std::optional<PolicyRun> cold{};       ///< nothing: not measured
+  std::optional<PolicyRun> reordered{};  ///< nothing: not measured
+  std::vector<ComparedReply> replies{};
+  std::uint64_t cacheBytes = 0;  ///< of the blocks that hold keys and values after both runs
+
+  /// Over all answers; nothing before they were measured.
+  std::optional<trace::FidelityFigures> fidelity() const;
+};
+
+struct PolicyComparison {
+  std::uint64_t subject = 0;   ///< PolicyChoice::subject
+  std::string model{};         ///< name of the checkpoint; empty: it is still being loaded
+  std::string device{};        ///< with its threads
+  std::int32_t blockSize = 0;  ///< tokens
+  /// Whether the second run had another order. The same query ran again where it has no plus with two
+  /// children.
+  bool isReordered = false;
+  /// Some generates of the query set no temperature. Here they have the temperature 0.
+  bool chosenTemperature = false;
+  std::vector<MeasuredPolicy> policies{};  ///< in the order in which they are measured
+
+  /// How much is done, 0 … 1.
+  double progress() const;
+};
+
+/// Identifies what of a document the numbers depend on. Its policy does not count: each has its own.
+std::uint64_t comparisonSubject(const document::Document& document);
+
+struct PolicyComparisonJob {
+  static constexpr const char* kId = "policies";
+  static constexpr Scope kScope = Scope::Document;
+  using Arguments = PolicyChoice;
+  using Result = PolicyComparison;
+
+  static bool takesQuery(const PolicyChoice&) { return true; }
+  static PolicyChoice completed(PolicyChoice choice, const JobInput&) { return choice; }
+  static const char* unavailableReason(const PolicyChoice& choice, std::span<const AnswerFacts>);
+  static bool isSound(const PolicyComparison& comparison);
+  static std::optional<experiment::TokenAmount> amount(const PolicyChoice& choice,
+                                                       const EstimateFacts& facts);
+  static PolicyComparison begun(const PolicyChoice& choice);
+  static double progress(const PolicyComparison& comparison) { return comparison.progress(); }
+  static trace::EventWords activity(const PolicyComparison& comparison);
+  static void measure(PolicyComparison& comparison, const PolicyChoice& choice, Measurement& at);
+};
+
+}  // namespace spanscope::jobs
+
+namespace spanscope::trace {
+template <>
+struct EnumNames<jobs::PolicyStage> {
+  static constexpr std::array<std::string_view, 6> kNames{"waiting",   "cold", "fidelity",
+                                                          "reordered", "done", "failed"};
+};
+template <class V, Is<TokenAccount> X>
+void fields(V&& v, X& x) {
+  v("hit", x.hit);
+  v("relocated", x.relocated);
+  v("computed", x.computed);
+  v("again", x.again);
+  v("padded", x.padded);
+  v("cropped", x.cropped);
+}
+}  // namespace spanscope::trace
+
+namespace spanscope::jobs {
+template <class V, trace::Is<PolicyChoice> X>
+void fields(V&& v, X& x) {
+  v("policies", x.policies);
+  v("subject", x.subject);
+}
+template <class V, trace::Is<PolicyRun> X>
+void fields(V&& v, X& x) {
+  v("firstToken", x.firstToken);
+  v("prompt", x.prompt);
+}
+template <class V, trace::Is<ComparedReply> X>
+void fields(V&& v, X& x) {
+  v("node", x.node);
+  v("texts", x.texts);
+  v("fullTexts", x.fullTexts);
+  v("fidelity", x.fidelity);
+}
+template <class V, trace::Is<MeasuredPolicy> X>
+void fields(V&& v, X& x) {
+  v("policy", x.policy);
+  v("stage", x.stage);
+  v("problem", x.problem);
+  v("answer", x.answer);
+  v("generatedTokens", x.generatedTokens);
+  v("cold", x.cold);
+  v("reordered", x.reordered);
+  v("replies", x.replies);
+  v("cacheBytes", x.cacheBytes);
+}
+template <class V, trace::Is<PolicyComparison> X>
+void fields(V&& v, X& x) {
+  v("subject", x.subject);
+  v("model", x.model);
+  v("device", x.device);
+  v("blockSize", x.blockSize);
+  v("isReordered", x.isReordered);
+  v("chosenTemperature", x.chosenTemperature);
+  v("policies", x.policies);
+}
+}  // namespace spanscope::jobs
