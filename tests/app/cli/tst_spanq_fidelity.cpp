@@ -55,7 +55,7 @@ class TestSpanqFidelity : public QObject {
   void textSaysWhatItIsHeldAgainst() {
     const auto run = spanq({"run", "--fidelity", example("rag.json")});
     QCOMPARE(run.code, 0);
-    QVERIFY(run.out.find("fidelity compared with a full prefill of the same tokens") != std::string::npos);
+    QVERIFY(run.out.find("fidelity against a full prefill of the same tokens") != std::string::npos);
     QVERIFY(run.out.find("8 of 8") != std::string::npos);
     QVERIFY(spanq({"run", example("rag.json")}).out.find("fidelity") == std::string::npos);
   }

@@ -144,9 +144,8 @@ class TestTraceSource : public QObject {
     QCOMPARE(EndedSource(bare).reports().of(Fact::Attention), Reporting::NotReported);
 
     QCOMPARE(unreportedText(file, {Fact::TokenTimes}), QString());
-    QCOMPARE(
-        unreportedText(file, {Fact::TokenTimes, Fact::Passes, Fact::CachedTokens}),
-        QStringLiteral("Not reported by this trace: cached tokens, forward forward passes and their rates."));
+    QCOMPARE(unreportedText(file, {Fact::TokenTimes, Fact::Passes, Fact::CachedTokens}),
+             QStringLiteral("Not reported by this trace: cached tokens, forward passes and their rates."));
     QVERIFY(!reportsNothing(file, {Fact::TokenTimes, Fact::Passes}));
     QVERIFY(reportsNothing(file, {Fact::Attention}));
     QVERIFY(!reportsNothing(file, {}));

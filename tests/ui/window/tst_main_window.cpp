@@ -382,8 +382,7 @@ class TestMainWindow : public QObject {
     QCOMPARE(said("attention"), QStringLiteral("Not reported by this trace: attention."));
     QVERIFY(isViewHidden("attention"));
     QCOMPARE(said("pool"), QStringLiteral("Not reported by this trace: the pool."));
-    QCOMPARE(said("timeline"),
-             QStringLiteral("Not reported by this trace: forward forward passes and their rates."));
+    QCOMPARE(said("timeline"), QStringLiteral("Not reported by this trace: forward passes and their rates."));
     QVERIFY(!isViewHidden("timeline"));
     QCOMPARE(said("output"), QString());
     // What takes several lines is there as a whole.

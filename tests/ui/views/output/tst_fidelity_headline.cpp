@@ -36,8 +36,7 @@ class TestFidelityHeadline : public QObject {
   void says_data() {
     QTest::addColumn<Answer>("answer");
     QTest::addColumn<QString>("headline");
-    QTest::newRow("not measured") << finished()
-                                  << QStringLiteral("Not held compared with a full prefill yet");
+    QTest::newRow("not measured") << finished() << QStringLiteral("Not held against a full prefill yet");
     Answer exact = finished();
     exact.exactness = QStringLiteral("full prefill ✓");
     QTest::newRow("exact") << exact << QStringLiteral("Exact: what a full prefill gives");
@@ -50,7 +49,7 @@ class TestFidelityHeadline : public QObject {
     Answer measuring = finished();
     measuring.isMeasuring = true;
     measuring.measuredShare = 0.42;
-    QTest::newRow("measuring") << measuring << QStringLiteral("Measuring compared with a full prefill: 42 %");
+    QTest::newRow("measuring") << measuring << QStringLiteral("Measuring against a full prefill: 42 %");
     QTest::newRow("same answer") << measured(1, 11)
                                  << QStringLiteral("The same answer as a full prefill · KL 0.13");
     // Tokens that agree place by place do not make it the same answer.
