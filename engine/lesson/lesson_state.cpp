@@ -318,7 +318,7 @@ std::variant<PlannedQuery, std::vector<query::NotGiven>> LessonState::plan() con
     return problems.empty() ? wrong(m_file, "a query that can be run") : problems;
   }
   if (made.plan->steps.empty())
-    return wrong(m_file + ", which generates nothing", "a query with a generate node node");
+    return wrong(m_file + ", which generates nothing", "a query with a generate node");
   plan::Plan plan = std::move(*made.plan);
   return PlannedQuery{std::move(plan), made.takeQuery()};
 }

@@ -199,6 +199,12 @@ void ManualWindow::addShortcuts() {
   add(QKeySequence(QStringLiteral("Ctrl+=")), [this] { m_browser->zoom(1); });
   add(QKeySequence(QStringLiteral("Ctrl+-")), [this] { m_browser->zoom(-1); });
   add(QKeySequence(QStringLiteral("Ctrl+W")), [this] { close(); });
+  add(QKeySequence(Qt::Key_Escape), [this] {
+    if (m_search->text().isEmpty())
+      close();
+    else
+      m_search->clear();
+  });
 }
 
 void ManualWindow::fillContents() {
@@ -359,16 +365,6 @@ void ManualWindow::refresh() {
   m_title->setText(now ? m_pages[*now].title : QString());
   for (QTreeWidgetItemIterator item(m_contents); *item != nullptr; ++item) {
     if ((*item)->data(0, kPathRole).toString() == m_page) m_contents->setCurrentItem(*item);
-  }
-}
-
-void ManualWindow::keyPressEvent(QKeyEvent* event) {
-  if (event->key() != Qt::Key_Escape) {
-    QWidget::keyPressEvent(event);
-  } else if (!m_search->text().isEmpty()) {
-    m_search->clear();
-  } else {
-    close();
   }
 }
 

@@ -70,7 +70,6 @@ class ManualWindow : public QWidget {
   void exampleWanted(const QString& fileName);
 
  protected:
-  void keyPressEvent(QKeyEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

@@ -70,7 +70,7 @@ std::array<FactRow, kFacts> factTable() {
       {Fact::CachedTokens, metricName("cached-tokens"), isOneOf<RequestAdmitted, StepMetrics>,
        isOneOf<StepFinished>},
       {Fact::TokenTimes, tr("times of tokens"), isOneOf<TokenGenerated>, isOneOf<StepFinished>},
-      {Fact::Passes, tr("forward forward passes and their rates"), isOneOf<BatchComputed>,
+      {Fact::Passes, tr("forward passes and their rates"), isOneOf<BatchComputed>,
        isOneOf<StepFinished, TokenGenerated>},
       {Fact::Attention, tr("attention"), tellsAttention, isOneOf<TokenGenerated, StepFinished>},
       {Fact::StepTimes, tr("times of steps"), isOneOf<StepStarted>, isOneOf<StepFinished>},

@@ -3,7 +3,7 @@
 
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/number_text.h"
-#include "ui/views/common/table_painting.h"
+#include "ui/views/common/table_view.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/metric_words.h"
 
@@ -20,7 +20,6 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
-#include <QTableView>
 #include <QToolButton>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -123,11 +122,6 @@ void RequestsModel::setState(const ServingState& state) {
   }
 }
 
-void RequestsModel::setTheme(const Theme& theme) {
-  m_theme = theme;
-  if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumns - 1));
-}
-
 const ServedEntry& RequestsModel::entry(int row) const {
   return m_entries[m_entries.size() - 1 - static_cast<std::size_t>(row)];
 }
@@ -155,16 +149,32 @@ QVariant RequestsModel::data(const QModelIndex& index, int role) const {
     const bool isNumber = column == Number || column == Prompt || column == Cached || column == Reply;
     return int((isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   }
-  if (role == Qt::ForegroundRole) {
+  if (role == InkRole) {
     if (column != State)
-      return m_theme.color(column == Prompt || column == Reply ? Role::Text : Role::TextSecond);
+      return static_cast<int>(column == Prompt || column == Reply ? Role::Text : Role::TextSecond);
     switch (entry.state) {
       case server::RequestState::Running:
-        return m_theme.color(Role::Accent);
+        return static_cast<int>(Role::Accent);
       case server::RequestState::Failed:
-        return m_theme.color(Role::Error);
+        return static_cast<int>(Role::Error);
       default:
-        return m_theme.color(Role::Text);
+        return static_cast<int>(Role::Text);
+    }
+  }
+  if (role == RawRole) {
+    switch (column) {
+      case Number:
+        return static_cast<qulonglong>(entry.number);
+      case Time:
+        return static_cast<qlonglong>(entry.time);
+      case Prompt:
+        return entry.prompt ? QVariant(static_cast<qlonglong>(*entry.prompt)) : QVariant();
+      case Cached:
+        return entry.prompt ? QVariant(static_cast<qlonglong>(entry.cached)) : QVariant();
+      case Reply:
+        return static_cast<qlonglong>(entry.generated);
+      default:
+        return {};
     }
   }
   if (role == Qt::ToolTipRole) {
@@ -232,7 +242,7 @@ QVariant RequestsModel::headerData(int section, Qt::Orientation orientation, int
 RequestsPanel::RequestsPanel(QWidget* parent)
     : QWidget(parent),
       m_model(new RequestsModel(this)),
-      m_table(new QTableView(this)),
+      m_table(new TableView(tr("Requests of other programs"), RowOrder::Sortable, this)),
       m_pages(new QStackedWidget(this)),
       m_empty(new QLabel(this)),
       m_title(new ElidedLabel(this)),
@@ -285,14 +295,10 @@ RequestsPanel::RequestsPanel(QWidget* parent)
   row->addWidget(m_close);
 
   m_table->setObjectName(QStringLiteral("requests"));
-  m_table->setAccessibleName(tr("Requests of other programs"));
   m_table->setAccessibleDescription(tr("Press Return to show a request as a document with its run."));
   m_table->setModel(m_model);
-  m_table->setHorizontalHeader(new TableHead(m_table));
-  showWholeRows(*m_table, kRequestRow);
   QHeaderView* head = m_table->horizontalHeader();
   head->setStretchLastSection(false);
-  head->setSectionResizeMode(QHeaderView::Interactive);
   head->setSectionResizeMode(RequestsModel::State, QHeaderView::Stretch);
   head->setMinimumSectionSize(40);
   for (const auto& [column, width] :
@@ -318,8 +324,9 @@ RequestsPanel::RequestsPanel(QWidget* parent)
   column->setContentsMargins(2 * kSpace, 0, 2 * kSpace, 2 * kSpace);
   column->addWidget(frame);
 
-  connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { choose(index.row()); });
-  connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) { choose(index.row()); });
+  connect(m_table, &QTableView::clicked, this,
+          [this](const QModelIndex& index) { choose(m_table->rowOf(index)); });
+  connect(m_table, &TableView::rowActivated, this, &RequestsPanel::choose);
   connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           [this] { m_keep->setEnabled(canKeep()); });
   connect(m_switch, &QPushButton::clicked, this, &RequestsPanel::switchWanted);
@@ -354,8 +361,7 @@ ServeSettings RequestsPanel::settings() const {
 
 void RequestsPanel::setTheme(const Theme& theme) {
   m_theme = theme;
-  m_table->setStyleSheet(tableStyle(theme));
-  m_model->setTheme(theme);
+  m_table->setTheme(theme);
   showState();
 }
 
@@ -367,10 +373,7 @@ void RequestsPanel::setState(const std::shared_ptr<const ServingState>& state, s
   // The list goes with the document in view.
   const std::uint64_t wanted = m_shown != shown ? shown : before;
   m_shown = shown;
-  if (const int row = m_model->rowOf(wanted); row >= 0 && chosen() != wanted)
-    m_table->selectRow(row);
-  else if (row < 0)
-    m_table->clearSelection();
+  m_table->showRow(m_model->rowOf(wanted));
   showState();
 }
 
@@ -411,8 +414,8 @@ void RequestsPanel::showState() {
 }
 
 std::uint64_t RequestsPanel::chosen() const {
-  const QModelIndexList rows = m_table->selectionModel()->selectedRows();
-  return rows.isEmpty() ? 0 : m_model->entry(rows.front().row()).number;
+  const int row = m_table->selectedRow();
+  return row < 0 ? 0 : m_model->entry(row).number;
 }
 
 bool RequestsPanel::canKeep() const {

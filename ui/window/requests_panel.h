@@ -18,10 +18,11 @@ class QLabel;
 class QPushButton;
 class QSpinBox;
 class QStackedWidget;
-class QTableView;
 class QToolButton;
 
 namespace spanscope::ui {
+
+class TableView;
 
 /// The requests, the newest first.
 class RequestsModel : public QAbstractTableModel {
@@ -32,7 +33,6 @@ class RequestsModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
 
   void setState(const ServingState& state);
-  void setTheme(const Theme& theme);
   const ServedEntry& entry(int row) const;
   int rowOf(std::uint64_t number) const;  ///< -1: it is not there
 
@@ -43,7 +43,6 @@ class RequestsModel : public QAbstractTableModel {
 
  private:
   std::vector<ServedEntry> m_entries;  ///< the oldest first
-  Theme m_theme;
 };
 
 /// "Answering", "Failed: …"
@@ -81,7 +80,7 @@ class RequestsPanel : public QWidget {
   bool canKeep() const;          ///< whether there is a query to keep
 
   RequestsModel* m_model;
-  QTableView* m_table;
+  TableView* m_table;
   QStackedWidget* m_pages;
   QLabel* m_empty;
   QLabel* m_title;

@@ -102,7 +102,7 @@ class TestBenchmarkWindow : public QObject {
     const std::shared_ptr<const Benchmark> measured = benchmark();
     QCOMPARE(job()->problem, QString());
     QCOMPARE(measured->turns.size(), std::size_t(3));
-    QTRY_COMPARE(view().model().rows.size(), std::size_t(4));
+    QTRY_COMPARE(view().model().table.rows.size(), std::size_t(4));
     QVERIFY(!isOutdated());
     // The runs that were measured are no runs of the document: its trace has the result alone.
     QCOMPARE(workspace().history().records()->size(), std::size_t(1));

@@ -5,9 +5,8 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "tests/ui/window/text_recorder.h"
-#include "ui/views/attention/share_bars.h"
+#include "ui/views/common/item_canvas.h"
 #include "ui/views/common/plot_library.h"
-#include "ui/views/experiments/cell_chart.h"
 #include "ui/views/experiments/experiment_plot.h"
 #include "ui/views/metrics/metric_card.h"
 #include "ui/views/pool/pool_plot.h"
@@ -92,10 +91,11 @@ std::vector<QWidget*> plotsIn(QWidget& window) {
     }
   };
   add(window.findChildren<QCustomPlot*>());
-  add(window.findChildren<ShareBars*>());
   add(window.findChildren<PoolPlot*>());
-  add(window.findChildren<CellChart*>());
   add(window.findChildren<MetricCard*>());
+  for (ItemCanvas* canvas : window.findChildren<ItemCanvas*>()) {
+    if (canvas->isVisible()) plots.push_back(canvas->viewport());
+  }
   for (TimelineCanvas* canvas : window.findChildren<TimelineCanvas*>()) {
     if (canvas->isVisible()) plots.push_back(canvas->viewport());
   }

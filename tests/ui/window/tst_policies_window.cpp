@@ -81,7 +81,7 @@ class TestPoliciesWindow : public QObject {
     QCOMPARE(compared->policies[0].policy, std::string("spans"));
     QCOMPARE(compared->policies[1].policy, std::string("prefix"));
     QCOMPARE(compared->policies[1].fidelity()->mostDivergence, 0.0);
-    QTRY_COMPARE(view().model().rows.size(), std::size_t(4));
+    QTRY_COMPARE(view().model().table.rows.size(), std::size_t(4));
     QVERIFY(view().model().warnings.isEmpty());
     // What was compared are no runs of the document.
     QVERIFY(workspace().history().records()->empty());

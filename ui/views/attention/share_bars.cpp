@@ -10,10 +10,8 @@
 #include "ui/words/tr.h"
 
 #include <QFontMetrics>
-#include <QHelpEvent>
-#include <QKeyEvent>
 #include <QPainter>
-#include <QToolTip>
+#include <QShortcut>
 
 #include <algorithm>
 #include <cmath>
@@ -49,34 +47,43 @@ QRect roomOf(const QRect& whole) {
 
 }  // namespace
 
-ShareBars::ShareBars(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
+ShareBars::ShareBars(QWidget* parent) : ItemCanvas(parent) {
   setAccessibleName(tr("Attention of the answer"));
   QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
+  const auto choose = [this](const QModelIndex& bar) {
+    if (bar.isValid()) Q_EMIT chosen(static_cast<std::size_t>(bar.row()));
+  };
+  connect(this, &QAbstractItemView::clicked, this, choose);
+  connect(this, &QAbstractItemView::activated, this, choose);
+  auto* space = new QShortcut(Qt::Key_Space, this, nullptr, nullptr, Qt::WidgetShortcut);
+  connect(space, &QShortcut::activated, this, [this, choose] { choose(currentIndex()); });
 }
 
 void ShareBars::setContent(const ShareModel& model, const Theme& theme) {
   if (model == m_model && theme == m_theme) return;
   m_model = model;
   m_theme = theme;
-  if (m_current && *m_current >= m_model.bars.size()) m_current.reset();
+  QStringList tips;
+  for (std::size_t bar = 0; bar < m_model.bars.size(); ++bar) tips += shareTip(m_model, bar);
+  setItems(tips);
   const QString sentence = shareSentence(m_model);
   const QString note = shareNote(m_model);
   // It is computed once, because every bar asks for it.
   m_headWidth = QFontMetrics(m_theme.titleFont()).horizontalAdvance(sentence) + 4 * kSpace +
                 QFontMetrics(m_theme.smallFont()).horizontalAdvance(note);
   setAccessibleDescription(sentence + QStringLiteral(". ") + note);
+  viewport()->setToolTip(m_model.isEmpty() ? QString() : sentence + QStringLiteral(".\n") + note);
   updateGeometry();
-  update();
+  viewport()->update();
 }
 
 void ShareBars::showMotion(std::optional<ShareModel> before, double done) {
   if (!before && !m_before) return;
   m_before = std::move(before);
   m_done = done;
-  update();
+  viewport()->update();
 }
 
 double ShareBars::shareOf(std::size_t bar) const {
@@ -223,8 +230,8 @@ void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& lab
   } else {
     painter.drawText(label, Qt::AlignCenter, labels.texts[index]);
   }
-  if (bar.selected || (hasFocus() && m_current == index)) {
-    const bool keys = hasFocus() && m_current == index;
+  const bool keys = hasFocus() && currentItem() == static_cast<int>(index);
+  if (bar.selected || keys) {
     painter.setPen(QPen(m_theme.color(Role::Accent), bar.selected ? 2 : 1,
                         keys && !bar.selected ? Qt::DotLine : Qt::SolidLine));
     painter.setBrush(Qt::NoBrush);
@@ -317,71 +324,13 @@ void ShareBars::paintNow(QPainter& painter, const QRect& area) const {
   }
 }
 
-std::optional<std::size_t> ShareBars::barAt(const QPoint& place) const {
-  for (std::size_t bar = 0; bar < m_model.bars.size(); ++bar) {
-    if (barRect(bar, rect()).contains(place)) return bar;
-  }
-  return std::nullopt;
-}
-
-void ShareBars::setCurrent(std::size_t bar) {
-  m_current = bar;
-  setAccessibleDescription(shareTip(m_model, bar));
-  update();
-}
-
-bool ShareBars::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    auto* help = static_cast<QHelpEvent*>(event);
-    const std::optional<std::size_t> bar = barAt(help->pos());
-    const QString text =
-        bar ? shareTip(m_model, *bar) : shareSentence(m_model) + QStringLiteral(".\n") + shareNote(m_model);
-    QToolTip::showText(help->globalPos(), m_model.isEmpty() ? QString() : text, this);
-    return true;
-  }
-  return QWidget::event(event);
+QRect ShareBars::itemRect(int item) const {
+  return barRect(static_cast<std::size_t>(item), viewport()->rect());
 }
 
 void ShareBars::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  paintNow(painter, rect());
-}
-
-void ShareBars::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return;
-  const std::optional<std::size_t> bar = barAt(event->pos());
-  if (!bar) return;
-  setCurrent(*bar);
-  Q_EMIT chosen(*bar);
-}
-
-void ShareBars::keyPressEvent(QKeyEvent* event) {
-  const std::size_t count = m_model.bars.size();
-  const bool moves = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
-  const bool chooses =
-      event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
-  if (count == 0 || (!moves && !chooses)) {
-    QWidget::keyPressEvent(event);
-    return;
-  }
-  if (chooses) {
-    if (m_current) Q_EMIT chosen(*m_current);
-    return;
-  }
-  std::size_t bar = m_current.value_or(0);
-  if (m_current && event->key() == Qt::Key_Left && bar > 0) --bar;
-  if (m_current && event->key() == Qt::Key_Right && bar + 1 < count) ++bar;
-  setCurrent(bar);
-}
-
-void ShareBars::focusInEvent(QFocusEvent* event) {
-  QWidget::focusInEvent(event);
-  update();
-}
-
-void ShareBars::focusOutEvent(QFocusEvent* event) {
-  QWidget::focusOutEvent(event);
-  update();
+  QPainter painter(viewport());
+  paintNow(painter, viewport()->rect());
 }
 
 namespace {

@@ -6,11 +6,11 @@
 #include "ui/session/answer_shares.h"
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
+#include "ui/views/common/item_canvas.h"
 
 #include <QFont>
 #include <QRect>
 #include <QString>
-#include <QWidget>
 
 #include <cstddef>
 #include <cstdint>
@@ -73,7 +73,7 @@ QString shareTip(const ShareModel& model, std::size_t bar);
 /// Lines to append to the table of attentionCsv().
 QString shareCsv(const ShareModel& model);
 
-class ShareBars : public QWidget {
+class ShareBars : public ItemCanvas {
   Q_OBJECT
  public:
   explicit ShareBars(QWidget* parent = nullptr);
@@ -107,12 +107,8 @@ class ShareBars : public QWidget {
   void chosen(std::size_t bar);
 
  protected:
-  bool event(QEvent* event) override;
+  QRect itemRect(int item) const override;
   void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  void focusInEvent(QFocusEvent* event) override;
-  void focusOutEvent(QFocusEvent* event) override;
 
  private:
   struct Labels {
@@ -128,8 +124,6 @@ class ShareBars : public QWidget {
   /// Whether the note has room on the line of the sentence. If not, it gets a line of its own.
   bool noteStandsBeside(int width) const;
   int headHeight(int width) const;  ///< height of sentence and note
-  std::optional<std::size_t> barAt(const QPoint& place) const;
-  void setCurrent(std::size_t bar);
   void paintBar(QPainter& painter, const QRect& area, const Labels& labels, std::size_t bar) const;
   QFont valueFont(const ShareBar& bar) const;
 
@@ -137,8 +131,7 @@ class ShareBars : public QWidget {
   std::optional<ShareModel> m_before;
   double m_done = 1;
   Theme m_theme;
-  int m_headWidth = 0;                   ///< width of sentence and note side by side
-  std::optional<std::size_t> m_current;  ///< the bar that the arrow keys move from
+  int m_headWidth = 0;  ///< width of sentence and note side by side
 };
 
 }  // namespace spanscope::ui

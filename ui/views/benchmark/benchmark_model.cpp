@@ -118,9 +118,11 @@ QString answerText(const CaseSummary& each) {
   return answer.size() <= kMost ? answer : answer.left(kMost) + QStringLiteral("…");
 }
 
-std::vector<FigureColumn> caseColumns(bool withSteps) {
+using Columns = std::vector<std::pair<QString, QString>>;  ///< titles and their tool tips
+
+Columns caseColumns(bool withSteps) {
   const QString first = metricMeaning("time-to-first-token");
-  std::vector<FigureColumn> columns = {
+  Columns columns = {
       {tr("Case"), {}},
       {metricShortHeading("time-to-first-token"), tr("Median. %1").arg(first)},
       {tr("Min – max"), tr("Minimum and maximum over all repeats. %1").arg(first)},
@@ -128,13 +130,35 @@ std::vector<FigureColumn> caseColumns(bool withSteps) {
                           "so the difference may be noise. A spread is from quartile to quartile, or from "
                           "min to max with fewer than 5 repeats.")}};
   if (withSteps)
-    columns.push_back(
-        {metricShortTitle("final-time-to-first-token"), metricMeaning("final-time-to-first-token")});
+    columns.emplace_back(metricShortTitle("final-time-to-first-token"), metricMeaning("final-time-to-first-token"));
   for (const char* const id : {"cached-tokens", "relocated-tokens", "computed-tokens"})
-    columns.push_back({metricShortTitle(id), metricMeaning(id)});
-  columns.push_back({metricShortHeading("whole-run"), tr("Median. %1").arg(metricMeaning("whole-run"))});
-  columns.push_back({metricShortTitle("peak-blocks"), metricMeaning("peak-blocks")});
+    columns.emplace_back(metricShortTitle(id), metricMeaning(id));
+  columns.emplace_back(metricShortHeading("whole-run"), tr("Median. %1").arg(metricMeaning("whole-run")));
+  columns.emplace_back(metricShortTitle("peak-blocks"), metricMeaning("peak-blocks"));
   return columns;
+}
+
+/// `isLong`: whether the texts of a column are longer than numbers.
+void setColumns(PaintedTable& table, const Columns& columns, bool (*isLong)(std::size_t)) {
+  for (const auto& [title, help] : columns) {
+    table.shares.push_back(isLong(table.headers.size()) ? 4 : 3);
+    table.headers.push_back(title);
+    table.headerHelps.push_back(help);
+  }
+}
+
+/// Medians, which come first, stand out from their spread.
+void addRow(PaintedTable& table, const QString& name, const QString& help, const QStringList& cells) {
+  std::vector<PaintedCell>& row = table.rows.emplace_back();
+  row.push_back({.text = name, .help = help, .raw = leadingNumber(name)});
+  for (const QString& cell : cells) {
+    row.push_back({.text = cell,
+                   .ink = row.size() == 1 ? Role::Text : Role::TextSecond,
+                   .mono = true,
+                   .isRight = true,
+                   .help = help,
+                   .raw = leadingNumber(cell)});
+  }
 }
 
 QString speedUpText(const Summary& cold, const Summary& time, bool isCold) {
@@ -156,7 +180,8 @@ void showCases(const Benchmark& benchmark, BenchmarkModel& model) {
   addCaseRemarks(benchmark, cases, model.remarks);
   if (cases.empty()) return;
   const bool withSteps = hasSteps(cases);
-  model.columns = caseColumns(withSteps);
+  setColumns(model.table, caseColumns(withSteps),
+             [](std::size_t column) { return column == 0 || column == 2; });
   model.yName = tr("%1, ms").arg(metricShortName("time-to-first-token"));
   std::vector<const Summary*> first;
   std::vector<const Summary*> last;
@@ -167,16 +192,15 @@ void showCases(const Benchmark& benchmark, BenchmarkModel& model) {
     whole.push_back(&each.whole);
   }
   for (const CaseSummary& each : cases) {
-    BenchmarkRow row{.name = caseText(each.runCase),
-                     .help = tr("%1\nIts answer: %2").arg(caseHelp(each.runCase), answerText(each)),
-                     .cells = {}};
+    QStringList cells;
     const int decimals = decimalsFor(first);
-    row.cells << medianText(each.firstToken, decimals) << rangeText(each.firstToken, decimals)
-              << speedUpText(cases.front().firstToken, each.firstToken, each.runCase == RunCase::Cold);
-    if (withSteps) row.cells << medianText(each.lastFirstToken, decimalsFor(last));
-    row.cells << cachedText(each) << countsText(each.relocated) << countsText(each.computed)
-              << medianText(each.whole, decimalsFor(whole)) << QString::number(each.peakBlocks);
-    model.rows.push_back(std::move(row));
+    cells << medianText(each.firstToken, decimals) << rangeText(each.firstToken, decimals)
+          << speedUpText(cases.front().firstToken, each.firstToken, each.runCase == RunCase::Cold);
+    if (withSteps) cells << medianText(each.lastFirstToken, decimalsFor(last));
+    cells << cachedText(each) << countsText(each.relocated) << countsText(each.computed)
+          << medianText(each.whole, decimalsFor(whole)) << QString::number(each.peakBlocks);
+    addRow(model.table, caseText(each.runCase),
+           tr("%1\nIts answer: %2").arg(caseHelp(each.runCase), answerText(each)), cells);
     if (each.firstToken.samples.empty()) continue;
     model.series.push_back({.runCase = each.runCase,
                             .name = caseText(each.runCase),
@@ -195,13 +219,14 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
   };
   const QString times =
       tr("Median, with minimum and maximum in brackets. %1").arg(metricMeaning("time-to-first-token"));
-  model.columns = {
+  setColumns(model.table, {
       {tr("Tokens per document"), tr("Two documents between a fixed beginning and a new question.")},
       {timed(RunCase::Cold), times},
       {timed(RunCase::SameOrder), times},
       {timed(RunCase::Swapped), times},
       {tr("Speed-up"), tr("Median of cold divided by the median of the swapped order.")},
-      {metricShortTitle("cached-tokens"), tr("Prompt tokens that were cached in both orders.")}};
+      {metricShortTitle("cached-tokens"), tr("Prompt tokens that were cached in both orders.")}},
+             [](std::size_t column) { return column < 4; });
   model.xName = tr("Tokens per document");
   model.yName = tr("%1, ms").arg(metricShortName("time-to-first-token"));
   for (const RunCase runCase : {RunCase::Cold, RunCase::SameOrder, RunCase::Swapped})
@@ -210,19 +235,19 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
     if (!length.row) continue;
     const experiment::AbbaRow& row = *length.row;
     const std::vector<const Summary*> measured = {&row.cold.seconds, &row.same.seconds, &row.swapped.seconds};
-    BenchmarkRow shown{.name = QString::number(length.documentTokens), .help = {}, .cells = {}};
+    QStringList cells;
     for (std::size_t i = 0; i < measured.size(); ++i) {
       const int decimals = decimalsFor({measured[i]});
-      shown.cells << tr("%1 (%2)").arg(medianText(*measured[i], decimals), rangeText(*measured[i], decimals));
+      cells << tr("%1 (%2)").arg(medianText(*measured[i], decimals), rangeText(*measured[i], decimals));
       model.series[i].points.push_back(pointOf(
           length.documentTokens, tr("%1, 2 × %2 tokens").arg(model.series[i].name).arg(length.documentTokens),
           *measured[i]));
     }
-    shown.cells << speedUpText(row.cold.seconds, row.swapped.seconds, false)
-                << tr("%1 of %2")
-                       .arg(std::min(row.same.cachedTokens, row.swapped.cachedTokens))
-                       .arg(row.promptTokens);
-    model.rows.push_back(std::move(shown));
+    cells << speedUpText(row.cold.seconds, row.swapped.seconds, false)
+          << tr("%1 of %2")
+                 .arg(std::min(row.same.cachedTokens, row.swapped.cachedTokens))
+                 .arg(row.promptTokens);
+    addRow(model.table, QString::number(length.documentTokens), {}, cells);
   }
 }
 
@@ -296,11 +321,7 @@ QString benchmarkCsv(const Benchmark& benchmark) {
 }
 
 QString benchmarkText(const BenchmarkModel& model) {
-  QStringList titles;
-  for (const FigureColumn& column : model.columns) titles += column.title;
-  QString text = model.setup + QLatin1Char('\n') + titles.join(QLatin1Char('\t')) + QLatin1Char('\n');
-  for (const BenchmarkRow& row : model.rows)
-    text += (QStringList{row.name} + row.cells).join(QLatin1Char('\t')) + QLatin1Char('\n');
+  QString text = model.setup + QLatin1Char('\n') + tabbedText(model.table);
   for (const BenchmarkRemark& remark : model.remarks) text += remark.text + QLatin1Char('\n');
   return text;
 }

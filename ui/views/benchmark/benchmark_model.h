@@ -5,7 +5,7 @@
 #include "ui/session/measure_wishes.h"
 #include "ui/session/measured_jobs.h"
 #include "ui/session/view_input.h"
-#include "ui/views/common/figures.h"
+#include "ui/views/common/table_painting.h"
 
 #include <QString>
 #include <QStringList>
@@ -24,13 +24,6 @@ struct BenchmarkRemark {
   RemarkKind kind = RemarkKind::Plain;
   QString text;
   bool operator==(const BenchmarkRemark&) const = default;
-};
-
-struct BenchmarkRow {
-  QString name;
-  QString help;
-  QStringList cells;  ///< one for each column after the first
-  bool operator==(const BenchmarkRow&) const = default;
 };
 
 /// A repeated measurement, in milliseconds.
@@ -55,11 +48,10 @@ struct BenchmarkModel {
   BenchmarkKind kind = BenchmarkKind::Query;
   bool isKnown = false;  ///< there is a benchmark, ended or still running
   bool isRunning = false;
-  double progress = 0;                ///< 0 … 1
-  QString doing;                      ///< what it is doing, while it runs
-  QString setup;                      ///< "7 repeats · spanlet · CPU, 2 threads · blocks of 16 tokens"
-  std::vector<FigureColumn> columns;  ///< the first column has the names of the rows
-  std::vector<BenchmarkRow> rows;
+  double progress = 0;  ///< 0 … 1
+  QString doing;        ///< what it is doing, while it runs
+  QString setup;        ///< "7 repeats · spanlet · CPU, 2 threads · blocks of 16 tokens"
+  PaintedTable table;   ///< a row for each case or length
   std::vector<BenchmarkRemark> remarks;
   QString xName;
   QString yName;

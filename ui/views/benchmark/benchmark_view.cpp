@@ -108,26 +108,17 @@ void BenchmarkView::refresh() {
               .setup = m_model.setup,
               .warnings = {},
               .remarks = {},
-              .columns = m_model.columns,
-              .rows = {},
+              .table = m_model.table,
               .run = tr("Measure"),
               .runHelp = m_model.isRunning
                              ? tr("Finished repeats are kept")
                              : tr("Takes the time of several runs. Other runs can run between its steps")};
   for (const BenchmarkRemark& remark : m_model.remarks)
     (remark.kind == RemarkKind::Warning ? shown.warnings : shown.remarks) += remark.text;
-  for (const BenchmarkRow& row : m_model.rows) {
-    FigureRow& figures = shown.rows.emplace_back();
-    figures.name = row.name;
-    figures.help = row.help;
-    // Medians stand out from their spread.
-    for (const QString& cell : row.cells)
-      figures.cells.push_back({.text = cell, .help = {}, .isPale = !figures.cells.empty()});
-  }
   m_kind->setEnabled(!m_model.isRunning);
   m_repeats->setEnabled(!m_model.isRunning);
-  m_plot->setVisible(!m_model.rows.empty());
-  if (!m_model.rows.empty()) m_plot->setContent(m_model, theme());
+  m_plot->setVisible(!m_model.table.rows.empty());
+  if (!m_model.table.rows.empty()) m_plot->setContent(m_model, theme());
   showMeasured(shown);
   arrange();
 }
@@ -138,7 +129,6 @@ void BenchmarkView::arrange() {
   m_results->setStretch(0, isWide ? 3 : 0);
   m_results->setStretch(1, isWide ? 2 : 1);
   m_plot->setMinimumHeight(m_model.kind == BenchmarkKind::Query ? kPlotHeight : kLinesHeight);
-  fitFigureTable(table());
 }
 
 QString BenchmarkView::text() const {
@@ -148,24 +138,7 @@ QString BenchmarkView::text() const {
 QString BenchmarkView::csv() const {
   if (input() == nullptr) return {};
   const auto benchmark = measured<jobs::BenchmarkJob>(input()->measured);
-  return !benchmark || benchmarkModel(*input()).rows.empty() ? QString() : benchmarkCsv(*benchmark);
-}
-
-PaintedTable BenchmarkView::painted() const {
-  PaintedTable table;
-  const bool isQuery = m_model.kind == BenchmarkKind::Query;
-  for (std::size_t c = 0; c < m_model.columns.size(); ++c) {
-    table.headers.push_back(m_model.columns[c].title);
-    // Names and spreads are longer than numbers.
-    const bool isLong = isQuery ? c == 0 || c == 2 : c < 4;
-    table.shares.push_back(isLong ? 4 : 3);
-  }
-  for (const BenchmarkRow& row : m_model.rows) {
-    std::vector<PaintedCell> cells{{row.name, Role::Text, false}};
-    for (const QString& cell : row.cells) cells.push_back({cell, Role::Text, true});
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
+  return !benchmark || benchmarkModel(*input()).table.rows.empty() ? QString() : benchmarkCsv(*benchmark);
 }
 
 void BenchmarkView::paintTo(QPainter& painter, const QSize& size) {
@@ -178,14 +151,13 @@ void BenchmarkView::paintTo(QPainter& painter, const QSize& size) {
     return;
   }
   write(painter, m_model.setup, width, size.height(), y);
-  if (m_model.rows.empty()) {
+  if (m_model.table.rows.empty()) {
     for (const BenchmarkRemark& remark : m_model.remarks)
       write(painter, remark.text, width, size.height(), y);
     return;
   }
-  const PaintedTable table = painted();
-  const int tableHeight = paintedTableHeight(table, theme(), width);
-  paintTable(painter, QRect(kGap, y, width, tableHeight + 1), table, theme());
+  const int tableHeight = paintedTableHeight(m_model.table, theme(), width);
+  paintTable(painter, QRect(kGap, y, width, tableHeight + 1), m_model.table, theme());
   y += tableHeight + kGap;
   for (const BenchmarkRemark& remark : m_model.remarks) write(painter, remark.text, width, size.height(), y);
   const int left = size.height() - y - kGap;

@@ -43,7 +43,6 @@ class BenchmarkView : public MeasurePage {
   void makeChoices();
   QWidget* makeResults();
   void arrange();
-  PaintedTable painted() const;
 
   BenchmarkModel m_model;
   QComboBox* m_kind = nullptr;

@@ -11,18 +11,17 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QTableWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -64,8 +63,7 @@ QVBoxLayout* MeasurePage::makeTexts(const QString& tableName, QWidget* results) 
   m_setup = new QLabel(results);
   m_setup->setWordWrap(true);
   m_setup->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  m_table = makeFigureTable(tableName, results);
-  m_table->installEventFilter(this);
+  m_table = new ResultTable(tableName, results);
   m_remarks = new QLabel(results);
   m_remarks->setTextFormat(Qt::RichText);
   m_remarks->setWordWrap(true);
@@ -101,7 +99,7 @@ void MeasurePage::showMeasured(const Shown& shown) {
   m_isRunning = shown.isRunning;
   if (m_theme != theme()) {
     m_theme = theme();
-    m_table->setStyleSheet(tableStyle(theme()));
+    m_table->setTheme(theme());
     for (QLabel* label : {m_setup, m_remarks, m_doing}) {
       label->setFont(theme().smallFont());
       colorLabel(*label, theme(), Role::TextSecond);
@@ -112,7 +110,7 @@ void MeasurePage::showMeasured(const Shown& shown) {
   m_doing->setText(shown.doing);
   m_progress->setVisible(shown.isRunning);
   m_progress->setValue(static_cast<int>(shown.progress * kProgressSteps));
-  const bool hasRows = !shown.rows.empty();
+  const bool hasRows = !shown.table.rows.empty();
   m_copy->setVisible(hasRows);
   m_setup->setText(shown.setup);
   m_scroll->setVisible(shown.isKnown);
@@ -124,44 +122,9 @@ void MeasurePage::showMeasured(const Shown& shown) {
   if (!shown.remarks.empty()) lines += shown.remarks.join(QLatin1Char(' ')).toHtmlEscaped();
   m_remarks->setText(lines.join(QStringLiteral("<br>")));
   m_remarks->setVisible(!lines.empty());
-  if (hasRows) fillTable(shown);
+  if (hasRows) m_table->setTable(shown.table);
   update();
   Q_EMIT summaryChanged(shown.isRunning ? tr("%1 %").arg(static_cast<int>(100 * shown.progress)) : QString());
-}
-
-void MeasurePage::fillTable(const Shown& shown) {
-  QFont bold = theme().monoFont();
-  bold.setWeight(QFont::Bold);
-  const auto columns = static_cast<int>(shown.columns.size());
-  m_table->setColumnCount(columns);
-  m_table->setRowCount(static_cast<int>(shown.rows.size()));
-  for (int c = 0; c < columns; ++c) {
-    const FigureColumn& column = shown.columns[static_cast<std::size_t>(c)];
-    auto* title = new QTableWidgetItem(column.title);
-    title->setToolTip(column.help);
-    title->setFont(theme().smallFont());
-    title->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    m_table->setHorizontalHeaderItem(c, title);
-  }
-  for (int r = 0; r < m_table->rowCount(); ++r) {
-    const FigureRow& row = shown.rows[static_cast<std::size_t>(r)];
-    auto* name = new QTableWidgetItem(row.name);
-    name->setFont(theme().interfaceFont());
-    name->setForeground(theme().color(Role::Text));
-    name->setToolTip(row.help);
-    m_table->setItem(r, 0, name);
-    for (int c = 1; c < columns; ++c) {
-      const auto place = static_cast<std::size_t>(c) - 1;
-      const FigureCell cell = place < row.cells.size() ? row.cells[place] : FigureCell();
-      auto* item = new QTableWidgetItem(cell.text);
-      item->setFont(cell.isBold ? bold : theme().monoFont());
-      item->setForeground(theme().color(cell.isPale ? Role::TextSecond : Role::Text));
-      item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-      item->setToolTip(cell.help.isEmpty() ? row.help : cell.help);
-      m_table->setItem(r, c, item);
-    }
-  }
-  fitFigureTable(*m_table);
 }
 
 void MeasurePage::write(QPainter& painter, const QString& text, int width, int height, int& y) const {
@@ -182,16 +145,6 @@ void MeasurePage::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   const int top = m_run->parentWidget()->geometry().bottom();
   paintEmptyText(painter, rect().adjusted(0, top, 0, 0), introduction(), theme());
-}
-
-bool MeasurePage::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == m_table && event->type() == QEvent::Resize) fitFigureTable(*m_table);
-  if (watched == m_table && event->type() == QEvent::KeyPress &&
-      static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy)) {
-    copy();
-    return true;
-  }
-  return InputView::eventFilter(watched, event);
 }
 
 QProgressBar* makeMeasureProgress(QWidget* parent) {
@@ -215,36 +168,48 @@ QScrollArea* makeResultScroll(QWidget* results, QWidget* parent) {
   return scroll;
 }
 
-QTableWidget* makeFigureTable(const QString& name, QWidget* parent) {
-  auto* table = new QTableWidget(parent);
-  table->setAccessibleName(name);
-  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  showWholeRows(*table, kFigureRowHeight);
-  table->horizontalHeader()->setStretchLastSection(false);
-  table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  table->setSizeAdjustPolicy(QAbstractScrollArea::AdjustIgnored);
-  return table;
+ResultTable::ResultTable(const QString& name, QWidget* parent)
+    : TableView(name, RowOrder::Sortable, parent), m_content(new PaintedTableModel(this)) {
+  setModel(m_content);
+  setRowHeight(kResultRowHeight);
+  horizontalHeader()->setStretchLastSection(false);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setSizeAdjustPolicy(QAbstractScrollArea::AdjustIgnored);
 }
 
-void fitFigureTable(QTableWidget& table) {
-  const int columns = table.columnCount();
+void ResultTable::setTheme(const Theme& theme) {
+  TableView::setTheme(theme);
+  horizontalHeader()->setFont(theme.smallFont());
+}
+
+void ResultTable::setTable(PaintedTable table) {
+  m_content->setTable(std::move(table));
+  fit();
+}
+
+void ResultTable::resizeEvent(QResizeEvent* event) {
+  TableView::resizeEvent(event);
+  fit();
+}
+
+void ResultTable::fit() {
+  const int columns = m_content->columnCount();
   if (columns == 0) return;
-  table.resizeColumnsToContents();
+  resizeColumnsToContents();
   int wanted = 0;
-  for (int c = 0; c < columns; ++c) wanted += table.columnWidth(c);
+  for (int c = 0; c < columns; ++c) wanted += columnWidth(c);
   // A few pixels too many come off the room around the figures: a bar to scroll by them would only hide a
   // row.
   constexpr int kMostOff = 6;
-  int spare = table.viewport()->width() - wanted;
+  int spare = viewport()->width() - wanted;
   if (spare > 0 || -spare <= kMostOff * columns) {
     for (int c = 0; c < columns; ++c)
-      table.setColumnWidth(c, table.columnWidth(c) + spare * (c + 1) / columns - spare * c / columns);
+      setColumnWidth(c, columnWidth(c) + spare * (c + 1) / columns - spare * c / columns);
     spare = 0;
   }
-  const int bar = spare < 0 ? table.horizontalScrollBar()->sizeHint().height() : 0;
-  table.setFixedHeight(table.horizontalHeader()->sizeHint().height() + table.rowCount() * kFigureRowHeight +
-                       bar + 2);
+  const int bar = spare < 0 ? horizontalScrollBar()->sizeHint().height() : 0;
+  setFixedHeight(horizontalHeader()->sizeHint().height() + m_content->rowCount() * kResultRowHeight + bar +
+                 2);
 }
 
 }  // namespace spanscope::ui

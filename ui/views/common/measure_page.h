@@ -3,8 +3,8 @@
 // and stops, the progress, a table of figures, and remarks. What is measured is for the page itself.
 #pragma once
 
-#include "ui/views/common/figures.h"
 #include "ui/views/common/input_view.h"
+#include "ui/views/common/table_view.h"
 
 #include <QString>
 #include <QStringList>
@@ -17,12 +17,30 @@ class QProgressBar;
 class QPushButton;
 class QScrollArea;
 class QString;
-class QTableWidget;
 class QToolButton;
 class QVBoxLayout;
 class QWidget;
 
 namespace spanscope::ui {
+
+/// A table of results. It is as high as its rows, so that the area around it scrolls. Columns are as wide as
+/// their texts, and fill the width.
+class ResultTable : public TableView {
+  Q_OBJECT
+ public:
+  explicit ResultTable(const QString& name, QWidget* parent = nullptr);
+
+  void setTheme(const Theme& theme);
+  void setTable(PaintedTable table);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void fit();
+
+  PaintedTableModel* m_content;
+};
 
 class MeasurePage : public InputView {
   Q_OBJECT
@@ -40,8 +58,7 @@ class MeasurePage : public InputView {
     QString setup;        ///< on what it is measured
     QStringList warnings;
     QStringList remarks;
-    std::vector<FigureColumn> columns;  ///< the first column has the names of the rows
-    std::vector<FigureRow> rows;
+    PaintedTable table;
     QString run;      ///< the button's text; while it runs it is "Stop"
     QString runHelp;  ///< the button's tool tip, as it is now
   };
@@ -52,7 +69,6 @@ class MeasurePage : public InputView {
   /// scrolled part; makeTexts() stands somewhere in it. More may be added below what this returns.
   QVBoxLayout* layOut(const std::vector<QWidget*>& controls, QWidget* results);
   QWidget* runButton();
-  QTableWidget& table() { return *m_table; }
   /// Setup, table and remarks, one below the other; their parent is `results`.
   QVBoxLayout* makeTexts(const QString& tableName, QWidget* results);
   void showMeasured(const Shown& shown);
@@ -68,11 +84,8 @@ class MeasurePage : public InputView {
   virtual QString command() const = 0;
 
   void paintEvent(QPaintEvent* event) override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void fillTable(const Shown& shown);
-
   std::optional<Theme> m_theme;  ///< the theme of the widgets' present content
   bool m_isKnown = false;
   bool m_isRunning = false;
@@ -82,14 +95,14 @@ class MeasurePage : public InputView {
   QProgressBar* m_progress = nullptr;
   QScrollArea* m_scroll = nullptr;
   QLabel* m_setup = nullptr;
-  QTableWidget* m_table = nullptr;
+  ResultTable* m_table = nullptr;
   QLabel* m_remarks = nullptr;
 };
 
 // Widgets that the pages for measurements share.
 
 inline constexpr int kProgressSteps = 1000;
-inline constexpr int kFigureRowHeight = 26;
+inline constexpr int kResultRowHeight = 26;
 
 /// A thin progress bar from 0 to kProgressSteps. It starts hidden.
 QProgressBar* makeMeasureProgress(QWidget* parent);
@@ -97,11 +110,5 @@ QProgressBar* makeMeasureProgress(QWidget* parent);
 /// A scroll area without a frame, in the colour of the page. It scrolls `results` if they are higher than the
 /// area.
 QScrollArea* makeResultScroll(QWidget* results, QWidget* parent);
-
-/// A table that selects whole rows and shows all of them: the area around it scrolls, not the table.
-QTableWidget* makeFigureTable(const QString& name, QWidget* parent);
-/// Makes the table as high as its rows, and each column as wide as its texts. If there is more room, the
-/// columns fill it.
-void fitFigureTable(QTableWidget& table);
 
 }  // namespace spanscope::ui

@@ -3,6 +3,7 @@
 
 #include <QFontMetrics>
 #include <QHeaderView>
+#include <QRegularExpression>
 #include <QStyle>
 #include <QStyleOptionHeader>
 #include <QTableView>
@@ -35,12 +36,12 @@ int alignmentOf(const PaintedCell& cell) {
 int leastTextWidth(const QString& text, const QFont& font) {
   constexpr int kShort = 12;  // characters
   const QFontMetrics metrics(font);
-  if (text.size() <= kShort) return metrics.horizontalAdvance(text);
+  if (text.size() <= kShort) return metrics.horizontalAdvance(text) + 1;
   int width = 0;
   for (const QString& word : text.split(QLatin1Char(' '))) {
     if (word.size() <= kShort) width = std::max(width, metrics.horizontalAdvance(word));
   }
-  return width;
+  return width + 1;  // advances are rounded
 }
 
 /// The width that each column needs for its header and its short texts.
@@ -108,6 +109,24 @@ int rowHeight(const std::vector<PaintedCell>& row, const std::vector<int>& edges
 
 }  // namespace
 
+QString tabbedText(const PaintedTable& table) {
+  const auto line = [](const auto& cells, auto text) {
+    QStringList texts;
+    for (const auto& cell : cells) texts += text(cell);
+    return texts.join(QLatin1Char('\t')) + QLatin1Char('\n');
+  };
+  QString all = line(table.headers, [](const QString& title) { return title; });
+  for (const std::vector<PaintedCell>& row : table.rows)
+    all += line(row, [](const PaintedCell& cell) { return cell.text; });
+  return all;
+}
+
+QVariant leadingNumber(const QString& text) {
+  static const QRegularExpression number(QStringLiteral("^[+-]?\\d+(\\.\\d+)?"));
+  const QRegularExpressionMatch match = number.match(text);
+  return match.hasMatch() ? QVariant(match.captured().toDouble()) : QVariant();
+}
+
 int paintedTableHeight(const PaintedTable& table, const Theme& theme, int width) {
   const double shrink = shrinkOf(table, theme, width);
   const std::vector<int> edges = edgesOf(table, theme, static_cast<int>(std::ceil(width / shrink)));
@@ -136,8 +155,9 @@ void paintTable(QPainter& painter, const QRect& area, const PaintedTable& table,
     for (std::size_t c = 0; c < table.headers.size() && c + 1 < edges.size(); ++c) {
       const bool isRight =
           !table.rows.empty() && c < table.rows.front().size() && table.rows.front()[c].isRight;
-      painter.drawText(QRect(area.left() + edges[c] + kPad, y, edges[c + 1] - edges[c] - 2 * kPad, kHeader),
-                       (isRight ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, table.headers[c]);
+      const QRect room(area.left() + edges[c] + kPad, y, edges[c + 1] - edges[c] - 2 * kPad, kHeader);
+      painter.drawText(room, (isRight ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter,
+                       painter.fontMetrics().elidedText(table.headers[c], Qt::ElideRight, room.width()));
     }
     y += kHeader;
     painter.setPen(QPen(theme.color(Role::Line), 1));

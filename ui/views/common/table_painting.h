@@ -34,6 +34,10 @@ struct PaintedTable {
   bool operator==(const PaintedTable&) const = default;
 };
 
+/// The titles and the rows as lines, with tabs between the cells.
+QString tabbedText(const PaintedTable& table);
+/// The number with which a text begins, as a value to sort by; invalid: it begins with none.
+QVariant leadingNumber(const QString& text);
 /// The height of the table at this width.
 int paintedTableHeight(const PaintedTable& table, const Theme& theme, int width);
 /// Paints as many whole rows as fit. Texts are wrapped.

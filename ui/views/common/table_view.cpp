@@ -209,6 +209,10 @@ void TableView::setModel(QAbstractItemModel* model) {
   horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
   horizontalHeader()->setSortIndicatorClearable(true);
   setSortingEnabled(true);
+  // Before a table is sorted, its titles need no room for an arrow.
+  horizontalHeader()->setSortIndicatorShown(false);
+  connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this,
+          [this](int column) { horizontalHeader()->setSortIndicatorShown(column >= 0); });
 }
 
 void TableView::setTheme(const Theme& theme) {

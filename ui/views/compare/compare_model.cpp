@@ -74,7 +74,8 @@ std::optional<CompareRow> rowOf(const metrics::Metric& metric, const Side& left,
                  .help = metricExplanation(metric.id),
                  .left = cell(first, left),
                  .right = cell(second, right),
-                 .change = {}};
+                 .leftValue = first,
+                 .rightValue = second};
   if (!first || !second) return row;
   row.verdict = verdictOf(metric, *first, *second, likeness);
   if (*first == *second) return row;

@@ -23,9 +23,11 @@ struct CompareRow {
   std::string_view id;  ///< of the metric; "document" and "outcome" are none
   QString name;
   QString help;  ///< tool tip of the name
-  QString left;
-  QString right;
-  QString change;  ///< change from left to right; may be empty
+  QString left{};
+  QString right{};
+  QString change{};                   ///< change from left to right; may be empty
+  std::optional<double> leftValue{};  ///< none: the cell holds words, or there is no value
+  std::optional<double> rightValue{};
   Verdict verdict = Verdict::None;
   bool text = false;  ///< the cells hold words, not numbers, and may need several lines
   bool operator==(const CompareRow&) const = default;

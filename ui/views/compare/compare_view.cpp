@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_view.h"
 
-#include "ui/views/common/table_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/tr.h"
 
@@ -15,7 +14,6 @@
 #include <QStackedWidget>
 #include <QStyle>
 #include <QTabBar>
-#include <QTableWidget>
 #include <QTextCursor>
 #include <QVBoxLayout>
 
@@ -29,7 +27,7 @@ namespace spanscope::ui {
 
 namespace {
 
-constexpr int kColumns = 4;
+constexpr std::size_t kColumns = 4;
 constexpr int kBoxCharacters = 22;
 constexpr int kPad = 4;  ///< pixels beside the text of a cell
 
@@ -50,21 +48,17 @@ Role inkOf(const CompareRow& row) {
 
 }  // namespace
 
-CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableWidget(this)) {
+CompareView::CompareView(QWidget* parent)
+    : RunView(parent),
+      m_table(new TableView(tr("Two runs side by side"), RowOrder::Sortable, this)),
+      m_rows(new PaintedTableModel(this)) {
   setAccessibleName(tr("Compare"));
-  m_table->setAccessibleName(tr("Two runs side by side"));
-  m_table->setHorizontalHeader(new TableHead(m_table));
-  m_table->setColumnCount(kColumns);
-  m_table->verticalHeader()->hide();
-  m_table->setShowGrid(false);
+  m_table->setModel(m_rows);
   m_table->setWordWrap(true);
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setFrameShape(QFrame::NoFrame);
-  m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_table->horizontalHeader()->setStretchLastSection(false);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   m_table->viewport()->installEventFilter(this);
-  m_table->verticalHeader()->setMinimumSectionSize(26);
+  m_table->setRowHeight(26);
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   m_answers = new AnswerPair;
   m_trees = new TreePair;
@@ -151,12 +145,14 @@ void CompareView::refresh() {
   for (QWidget* part : parts()) part->setVisible(!m_model.rows.empty());
   if (same) return;
   if (m_shown != input()->theme) {
-    m_table->setStyleSheet(tableStyle(input()->theme) +
+    m_table->setTheme(theme());
+    m_table->setStyleSheet(m_table->styleSheet() +
                            QStringLiteral("QTableView::item { padding: 2px %1px; }").arg(kPad));
   }
   m_shown = input()->theme;
   fillChoices();
-  fillTable();
+  m_rows->setTable(table());
+  fitColumns();
   m_answers->setContent(m_model, theme());
   m_trees->setContent(m_model, theme());
   m_blocks->setContent(m_model, theme());
@@ -190,26 +186,28 @@ void CompareView::fillChoices() {
   m_filling = false;
 }
 
-void CompareView::fillTable() {
-  const Theme now = theme();
-  m_table->setHorizontalHeaderLabels({QString(), m_model.leftTitle, m_model.rightTitle, tr("Change")});
-  for (const int column : {1, 2})
-    m_table->horizontalHeaderItem(column)->setToolTip(m_table->horizontalHeaderItem(column)->text());
-  m_table->setRowCount(static_cast<int>(m_model.rows.size()));
-  for (int r = 0; r < m_table->rowCount(); ++r) {
-    const CompareRow& row = m_model.rows[static_cast<std::size_t>(r)];
-    const QStringList texts{row.name, row.left, row.right, row.change};
-    for (int c = 0; c < kColumns; ++c) {
-      auto* item = new QTableWidgetItem(texts[c]);
-      item->setFont(c == 0 || row.text ? now.interfaceFont() : now.monoFont());
-      item->setForeground(now.color(c == 0 ? Role::TextSecond : c == 3 ? inkOf(row) : Role::Text));
-      // A narrow dock may have no room for the whole text.
-      const bool isValue = c == 1 || c == 2;
-      item->setToolTip(isValue && row.text ? texts[c] + QStringLiteral("\n") + row.help : row.help);
-      m_table->setItem(r, c, item);
-    }
+PaintedTable CompareView::table() const {
+  PaintedTable table{.headers = {QString(), m_model.leftTitle, m_model.rightTitle, tr("Change")},
+                     .shares = {4, 7, 7, 3},
+                     .rows = {},
+                     .headerHelps = {QString(), m_model.leftTitle, m_model.rightTitle}};
+  for (const CompareRow& row : m_model.rows) {
+    // A narrow dock may have no room for the whole text.
+    const auto value = [&row](const QString& text, const std::optional<double>& number) {
+      return PaintedCell{.text = text,
+                         .mono = !row.text,
+                         .help = row.text ? text + QLatin1Char('\n') + row.help : row.help,
+                         .raw = number ? QVariant(*number) : QVariant()};
+    };
+    PaintedCell change{.text = row.change, .ink = inkOf(row), .mono = !row.text, .help = row.help};
+    if (row.leftValue && row.rightValue && *row.leftValue != 0)
+      change.raw = (*row.rightValue - *row.leftValue) / *row.leftValue;
+    table.rows.push_back({{.text = row.name, .ink = Role::TextSecond, .help = row.help},
+                          value(row.left, row.leftValue),
+                          value(row.right, row.rightValue),
+                          change});
   }
-  fitColumns();
+  return table;
 }
 
 /// Values get what they need before the columns beside them do: those wrap between words.
@@ -218,22 +216,20 @@ void CompareView::fitColumns() {
   const int pads = 2 * (kPad + margin) + 1;
   std::array<int, kColumns> wanted{};
   std::array<int, kColumns> least{};  // of the longest word
-  for (int c = 0; c < kColumns; ++c) {
-    const auto column = static_cast<std::size_t>(c);
+  for (std::size_t column = 0; column < kColumns; ++column) {
     const auto measure = [&](const QString& text, const QFontMetrics& metrics) {
       wanted[column] = std::max(wanted[column], metrics.horizontalAdvance(text) + pads);
       // Names of metrics may break after a hyphen, values not.
       QString parts = text;
-      if (c == 0) parts.replace(QLatin1Char('-'), QStringLiteral("- "));
+      if (column == 0) parts.replace(QLatin1Char('-'), QStringLiteral("- "));
       for (const QString& word : parts.split(QLatin1Char(' ')))
         least[column] = std::max(least[column], metrics.horizontalAdvance(word) + pads);
     };
-    for (int r = 0; r < m_table->rowCount(); ++r) {
-      const QTableWidgetItem* item = m_table->item(r, c);
-      if (item != nullptr) measure(item->text(), QFontMetrics(item->font()));
-    }
-    const QTableWidgetItem* title = m_table->horizontalHeaderItem(c);
-    if (c == kColumns - 1 && title != nullptr) measure(title->text(), m_table->fontMetrics());
+    for (const std::vector<PaintedCell>& row : m_rows->table().rows)
+      measure(row[column].text,
+              QFontMetrics(row[column].mono ? theme().monoFont() : theme().interfaceFont()));
+    if (column == kColumns - 1 && !m_rows->table().headers.empty())
+      measure(m_rows->table().headers[column], m_table->fontMetrics());
   }
   const int room = m_table->viewport()->width();
   std::array<int, kColumns> widths = wanted;
@@ -246,26 +242,13 @@ void CompareView::fitColumns() {
   widths[1] =
       missing <= 0 ? values / 2 : std::clamp(values - widths[2], std::min(widths[1], values / 2), widths[1]);
   widths[2] = values - widths[1];
-  for (int c = 0; c < kColumns; ++c) m_table->setColumnWidth(c, widths[static_cast<std::size_t>(c)]);
+  for (std::size_t c = 0; c < kColumns; ++c) m_table->setColumnWidth(static_cast<int>(c), widths[c]);
   m_table->resizeRowsToContents();
 }
 
 bool CompareView::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_table->viewport() && event->type() == QEvent::Resize) fitColumns();
   return RunView::eventFilter(watched, event);
-}
-
-PaintedTable CompareView::painted() const {
-  PaintedTable table{.headers = {QString(), m_model.leftTitle, m_model.rightTitle, tr("Change")},
-                     .shares = {4, 7, 7, 3},
-                     .rows = {}};
-  for (const CompareRow& row : m_model.rows) {
-    table.rows.push_back({{row.name, Role::TextSecond, false},
-                          {row.left, Role::Text, !row.text},
-                          {row.right, Role::Text, !row.text},
-                          {row.change, inkOf(row), !row.text}});
-  }
-  return table;
 }
 
 QString CompareView::csv() const {
@@ -276,7 +259,7 @@ QString CompareView::csv() const {
 
 void CompareView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
-  if (!paintIfEmpty(painter, size)) paintTableInto(painter, size, painted(), theme());
+  if (!paintIfEmpty(painter, size)) paintTableInto(painter, size, m_rows->table(), theme());
 }
 
 ViewInfo compareRow() {
@@ -293,7 +276,6 @@ namespace {
 
 constexpr int kCell = 12;  ///< pitch of blocks, gap included
 constexpr int kIndent = 3;
-constexpr int kTreeColumns = 4;  ///< a sign and a line on each side
 
 QTextEdit* makeText(QWidget* parent, const QString& name) {
   auto* text = new QTextEdit(parent);
@@ -386,49 +368,40 @@ void AnswerPair::setContent(const CompareModel& model, const Theme& theme) {
   fillText(*m_right, model.rightTitle, model.answers, DiffKind::Right, theme);
 }
 
-TreePair::TreePair(QWidget* parent) : QWidget(parent), m_table(new QTableWidget(this)) {
-  m_table->setAccessibleName(tr("The two queries, a line a node"));
-  m_table->setColumnCount(kTreeColumns);
-  m_table->verticalHeader()->hide();
-  m_table->setShowGrid(false);
-  m_table->setWordWrap(false);
-  m_table->setTextElideMode(Qt::ElideRight);
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setFrameShape(QFrame::NoFrame);
-  m_table->horizontalHeader()->setHighlightSections(false);
-  m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
-  m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+TreePair::TreePair(QWidget* parent)
+    : QWidget(parent),
+      m_table(new TableView(tr("The two queries, a line a node"), RowOrder::Fixed, this)),
+      m_rows(new PaintedTableModel(this)) {
+  m_table->setModel(m_rows);
+  m_table->horizontalHeader()->setStretchLastSection(false);
   m_table->horizontalHeader()->setMinimumSectionSize(20);
-  for (const int column : {0, 2}) m_table->setColumnWidth(column, 24);
-  for (const int column : {1, 3})
-    m_table->horizontalHeader()->setSectionResizeMode(column, QHeaderView::Stretch);
-  m_table->verticalHeader()->setDefaultSectionSize(24);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_table);
 }
 
 void TreePair::setContent(const CompareModel& model, const Theme& theme) {
-  m_table->setStyleSheet(tableStyle(theme));
-  m_table->setHorizontalHeaderLabels({QString(), model.leftTitle, QString(), model.rightTitle});
-  m_table->setRowCount(static_cast<int>(model.trees.size()));
-  for (int r = 0; r < m_table->rowCount(); ++r) {
-    const TreeDiffRow& row = model.trees[static_cast<std::size_t>(r)];
+  PaintedTable table{
+      .headers = {QString(), model.leftTitle, QString(), model.rightTitle}, .shares = {}, .rows = {}};
+  for (const TreeDiffRow& row : model.trees) {
     const bool onLeft = row.kind != DiffKind::Right && !row.left.isEmpty();
     const bool onRight = row.kind != DiffKind::Left && !row.right.isEmpty();
+    const auto cell = [&row](const QString& text, const QString& whole) {
+      return PaintedCell{
+          .text = text,
+          .ink = inkOf(row.kind),
+          .help = whole.isEmpty() ? tipOf(row.kind) : tipOf(row.kind) + QLatin1Char('\n') + whole};
+    };
     const QString left = QString(kIndent * row.leftDepth, QLatin1Char(' ')) + row.left.simplified();
     const QString right = QString(kIndent * row.rightDepth, QLatin1Char(' ')) + row.right.simplified();
-    const QString sign = signOf(row.kind);
-    const QStringList texts{onLeft ? sign : QString(), left, onRight ? sign : QString(), right};
-    for (int c = 0; c < kTreeColumns; ++c) {
-      auto* item = new QTableWidgetItem(texts[c]);
-      item->setFont(theme.interfaceFont());
-      item->setForeground(theme.color(row.kind == DiffKind::Same ? Role::TextSecond : inkOf(row.kind)));
-      const QString& whole = c < 2 ? row.left : row.right;
-      item->setToolTip(whole.isEmpty() ? tipOf(row.kind) : tipOf(row.kind) + QLatin1Char('\n') + whole);
-      m_table->setItem(r, c, item);
-    }
+    table.rows.push_back({cell(onLeft ? signOf(row.kind) : QString(), row.left), cell(left, row.left),
+                          cell(onRight ? signOf(row.kind) : QString(), row.right), cell(right, row.right)});
+  }
+  m_table->setTheme(theme);
+  m_rows->setTable(std::move(table));
+  for (const int column : {0, 2}) {
+    m_table->setColumnWidth(column, 24);
+    m_table->horizontalHeader()->setSectionResizeMode(column + 1, QHeaderView::Stretch);
   }
 }
 

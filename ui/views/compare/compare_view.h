@@ -5,7 +5,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/common/block_painter.h"
 #include "ui/views/common/input_view.h"
-#include "ui/views/common/table_painting.h"
+#include "ui/views/common/table_view.h"
 #include "ui/views/compare/compare_model.h"
 
 #include <QPointer>
@@ -20,7 +20,6 @@ class QComboBox;
 class QLabel;
 class QStackedWidget;
 class QTabBar;
-class QTableWidget;
 
 namespace spanscope::ui {
 
@@ -52,16 +51,16 @@ class CompareView : public RunView {
  private:
   std::array<QWidget*, 3> parts() const;
   void fillChoices();
-  void fillTable();
   void fitColumns();
-  PaintedTable painted() const;
+  PaintedTable table() const;
 
   CompareModel m_model;
   RunMeters m_meters;
-  std::optional<Theme> m_shown;  ///< theme of the table's present content
+  std::optional<Theme> m_shown;  ///< theme of the present content
   RunId m_left = 0;
   RunId m_right = 0;
-  QTableWidget* m_table;
+  TableView* m_table;
+  PaintedTableModel* m_rows;
   QTabBar* m_tabs;
   QLabel* m_likeness;
   QStackedWidget* m_pages;
@@ -97,7 +96,8 @@ class TreePair : public QWidget {
   void setContent(const CompareModel& model, const Theme& theme);
 
  private:
-  QTableWidget* m_table;
+  TableView* m_table;
+  PaintedTableModel* m_rows;
 };
 
 /// Shows a strip of blocks for each step and side, in the colours of their states.

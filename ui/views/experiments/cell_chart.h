@@ -3,10 +3,10 @@
 
 #include "engine/experiment/chart.h"
 #include "ui/theme/theme.h"
+#include "ui/views/common/item_canvas.h"
 
 #include <QRectF>
 #include <QString>
-#include <QWidget>
 
 #include <optional>
 #include <vector>
@@ -15,9 +15,9 @@ class QPainter;
 
 namespace spanscope::ui {
 
-/// A chart of cells or bars. Pointer and arrow keys go from one to the next, and the line below the chart
-/// says what the one that is meant holds, as screen readers do.
-class CellChart : public QWidget {
+/// A chart of cells or bars. The line below the chart says what the cell at the pointer holds, or else the
+/// current cell.
+class CellChart : public ItemCanvas {
   Q_OBJECT
  public:
   explicit CellChart(QWidget* parent = nullptr);
@@ -28,8 +28,7 @@ class CellChart : public QWidget {
   /// The least height at a width, of what paint() paints.
   virtual int heightFor(int width) const = 0;
 
-  std::size_t count() const { return m_cells.size(); }
-  /// What the chosen cell says; empty: none is.
+  /// What that line says; empty: no cell is current.
   QString readout() const;
 
  protected:
@@ -42,25 +41,18 @@ class CellChart : public QWidget {
   const Theme& theme() const { return m_theme; }
   void contentChanged(const Theme& theme);
 
+  QRect itemRect(int item) const override;
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
-  void focusInEvent(QFocusEvent* event) override;
-  void focusOutEvent(QFocusEvent* event) override;
 
  private:
   QRectF chartArea() const;
-  std::optional<std::size_t> at(const QPointF& place) const;
-  void choose(std::optional<std::size_t> cell);
-  void moveBy(int right, int down);
+  void point(int cell);
 
   Theme m_theme;
   std::vector<Cell> m_cells;
-  std::optional<std::size_t> m_chosen;   ///< by click or keys
-  std::optional<std::size_t> m_pointed;  ///< the pointer stands on it
+  int m_pointed = -1;  ///< the cell at the pointer; -1: none
 };
 
 /// A colour and a number for each place of an experiment, with the scale beside them; a map a line where
@@ -68,7 +60,7 @@ class CellChart : public QWidget {
 class HeatMapChart : public CellChart {
   Q_OBJECT
  public:
-  explicit HeatMapChart(QWidget* parent = nullptr) : CellChart(parent) {}
+  using CellChart::CellChart;
 
   /// `name`: for screen readers.
   void setContent(const experiment::HeatChart& chart, const QString& name, const Theme& theme);
@@ -97,7 +89,7 @@ class HeatMapChart : public CellChart {
 class HistogramChart : public CellChart {
   Q_OBJECT
  public:
-  explicit HistogramChart(QWidget* parent = nullptr) : CellChart(parent) {}
+  using CellChart::CellChart;
 
   /// `name`: for screen readers.
   void setContent(const experiment::HistogramChart& chart, const QString& name, const Theme& theme);

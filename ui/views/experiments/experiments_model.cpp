@@ -62,14 +62,28 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   for (const std::string& remark : result.remarks) model.remarks += QString::fromStdString(remark);
   if (result.points.empty()) return model;
   const experiment::ExperimentTable table = experiment::experimentTable(result);
-  model.columns = {experimentWord(QT_TRANSLATE_NOOP("Experiments", "line")), model.xName};
-  if (!model.rowName.isEmpty()) model.columns += model.rowName;
-  model.columns += experimentWord(QT_TRANSLATE_NOOP("Experiments", "samples"));
+  QStringList titles{experimentWord(QT_TRANSLATE_NOOP("Experiments", "line")), model.xName};
+  if (!model.rowName.isEmpty()) titles += model.rowName;
+  titles += experimentWord(QT_TRANSLATE_NOOP("Experiments", "samples"));
+  const auto places = static_cast<std::size_t>(titles.size());  // columns before the measures
   for (const QString& one : model.measures)
-    model.columns += {one, experimentWord(QT_TRANSLATE_NOOP("Experiments", "spread"))};
+    titles += {one, experimentWord(QT_TRANSLATE_NOOP("Experiments", "spread"))};
+  model.table.headers = {titles.begin(), titles.end()};
+  const auto isSpread = [places](std::size_t column) {
+    return column > places && (column - places) % 2 == 1;
+  };
+  for (std::size_t c = 0; c < model.table.headers.size(); ++c)
+    model.table.shares.push_back(c == 0 ? 9 : c < places ? 4 : isSpread(c) ? 8 : 10);
   for (const std::vector<std::string>& row : table.rows) {
-    QStringList& cells = model.rows.emplace_back();
-    for (const std::string& cell : row) cells += QString::fromStdString(cell);
+    std::vector<PaintedCell>& cells = model.table.rows.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const QString text = QString::fromStdString(row[c]);
+      cells.push_back({.text = text,
+                       .ink = isSpread(c) ? Role::TextSecond : Role::Text,
+                       .mono = c > 0,
+                       .isRight = c > 0,
+                       .raw = c == 0 ? QVariant() : leadingNumber(text)});
+    }
   }
   for (const experiment::ExperimentPoint& point : result.points) model.places.push_back(point.x);
   std::sort(model.places.begin(), model.places.end());
@@ -82,9 +96,8 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
 }
 
 QString experimentText(const ExperimentsModel& model) {
-  QString text = model.title + QLatin1Char('\n') + model.setup + QStringLiteral("\n\n") +
-                 model.columns.join(QLatin1Char('\t')) + QLatin1Char('\n');
-  for (const QStringList& row : model.rows) text += row.join(QLatin1Char('\t')) + QLatin1Char('\n');
+  QString text =
+      model.title + QLatin1Char('\n') + model.setup + QStringLiteral("\n\n") + tabbedText(model.table);
   for (const QString& remark : model.remarks) text += remark + QLatin1Char('\n');
   return text;
 }

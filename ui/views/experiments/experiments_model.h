@@ -7,6 +7,7 @@
 #include "engine/experiment/experiment_chart.h"
 #include "ui/session/measure_wishes.h"
 #include "ui/session/view_input.h"
+#include "ui/views/common/table_painting.h"
 
 #include <QString>
 #include <QStringList>
@@ -31,8 +32,7 @@ struct ExperimentsModel {
   QString xName;
   QString rowName;  ///< of the second axis; empty: there is none
   QString yName;    ///< of what is drawn
-  QStringList columns;
-  std::vector<QStringList> rows;
+  PaintedTable table;
   std::vector<experiment::ChartKind> kinds;  ///< in which it can be drawn
   experiment::ChartKind kind = experiment::ChartKind::Lines;
   std::vector<double> places;  ///< that histograms may be of

@@ -20,10 +20,8 @@
 #include <QAbstractItemView>
 #include <QClipboard>
 #include <QComboBox>
-#include <QEvent>
 #include <QFontMetrics>
 #include <QGuiApplication>
-#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPainter>
@@ -32,7 +30,6 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSpinBox>
-#include <QTableWidget>
 #include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -173,8 +170,7 @@ QWidget* ExperimentsView::makeResults() {
   m_plot->setMinimumHeight(kPlotHeight);
   m_heatMap = new HeatMapChart(results);
   m_histograms = new HistogramChart(results);
-  m_table = makeFigureTable(tr("Metrics of the experiment"), results);
-  m_table->installEventFilter(this);
+  m_table = new ResultTable(tr("Metrics of the experiment"), results);
   m_remarks = new QLabel(results);
   m_remarks->setWordWrap(true);
   m_remarks->setTextFormat(Qt::PlainText);
@@ -345,7 +341,7 @@ void ExperimentsView::refresh() {
   m_model = experimentsModel(*input(), chosen(), m_look);
   if (m_shown != input()->theme) {
     m_shown = input()->theme;
-    m_table->setStyleSheet(tableStyle(theme()));
+    m_table->setTheme(theme());
     for (QLabel* label : {m_setup, m_remarks, m_doing, m_brief}) {
       label->setFont(theme().smallFont());
       colorLabel(*label, theme(), Role::TextSecond);
@@ -364,7 +360,7 @@ void ExperimentsView::refresh() {
   m_repeats->setEnabled(!m_model.isRunning);
   m_progress->setVisible(m_model.isRunning && m_model.isKnown);
   m_progress->setValue(static_cast<int>(m_model.progress * kProgressSteps));
-  const bool hasRows = !m_model.rows.empty();
+  const bool hasRows = !m_model.table.rows.empty();
   m_copy->setVisible(hasRows);
   m_measure->setVisible(hasRows && m_model.measures.size() > 1);
   m_chart->setVisible(hasRows);
@@ -381,7 +377,7 @@ void ExperimentsView::refresh() {
   m_remarks->setVisible(!m_model.remarks.empty());
   colorLabel(*m_remarks, theme(), m_model.isProblem ? Role::Error : Role::TextSecond);
   if (hasRows) {
-    fillTable();
+    m_table->setTable(m_model.table);
     showChart();
     // In a low dock the fields would hide what is being drawn.
     if (isFirst) {
@@ -440,35 +436,6 @@ void ExperimentsView::showChart() {
   }
 }
 
-void ExperimentsView::fillTable() {
-  const Theme now = theme();
-  m_table->setColumnCount(static_cast<int>(m_model.columns.size()));
-  m_table->setRowCount(static_cast<int>(m_model.rows.size()));
-  for (int c = 0; c < m_table->columnCount(); ++c) {
-    auto* title = new QTableWidgetItem(m_model.columns.value(c));
-    title->setFont(now.smallFont());
-    title->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    m_table->setHorizontalHeaderItem(c, title);
-  }
-  for (int r = 0; r < m_table->rowCount(); ++r) {
-    const QStringList& row = m_model.rows[static_cast<std::size_t>(r)];
-    for (int c = 0; c < m_table->columnCount(); ++c) {
-      auto* item = new QTableWidgetItem(row.value(c));
-      item->setFont(c == 0 ? now.interfaceFont() : now.monoFont());
-      const int figure = c - (m_model.rowName.isEmpty() ? 3 : 4);  // figure and spread take turns
-      item->setForeground(now.color(figure > 0 && figure % 2 == 1 ? Role::TextSecond : Role::Text));
-      item->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-      m_table->setItem(r, c, item);
-    }
-  }
-  fitFigureTable(*m_table);
-}
-
-bool ExperimentsView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == m_table && event->type() == QEvent::Resize) fitFigureTable(*m_table);
-  return InputView::eventFilter(watched, event);
-}
-
 QString ExperimentsView::csv() const {
   if (input() == nullptr) return {};
   const auto result = measured<jobs::ExperimentJob>(input()->measured);
@@ -479,7 +446,7 @@ QString ExperimentsView::csv() const {
 void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-  if (m_model.rows.empty()) {
+  if (m_model.table.rows.empty()) {
     paintEmptyText(painter, QRect(QPoint(), size), introduction(), theme());
     return;
   }
@@ -494,15 +461,7 @@ void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {
   };
   write(m_model.title, Role::Text);
   write(m_model.setup, Role::TextSecond);
-  PaintedTable table{.headers = {m_model.columns.begin(), m_model.columns.end()}, .shares = {}, .rows = {}};
-  const int places = m_model.rowName.isEmpty() ? 3 : 4;
-  for (int c = 0; c < m_model.columns.size(); ++c)
-    table.shares.push_back(c == 0 ? 9 : c < places ? 4 : (c - places) % 2 == 0 ? 9 : 8);
-  for (const QStringList& row : m_model.rows) {
-    std::vector<PaintedCell>& cells = table.rows.emplace_back();
-    for (int c = 0; c < row.size(); ++c) cells.push_back({row[c], Role::Text, c > 0});
-  }
-  const int tableHeight = paintedTableHeight(table, theme(), width);
+  const int tableHeight = paintedTableHeight(m_model.table, theme(), width);
   // The chart says more at a glance: the table has what it leaves.
   const int left = size.height() - y - kGap;
   int plotHeight = std::max(left / 2, std::min(kPlotHeight, left));
@@ -517,8 +476,8 @@ void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {
   }
   y += plotHeight + kGap;
   const int room = size.height() - y - kGap;
-  if (room > 2 * kFigureRowHeight)
-    paintTable(painter, QRect(kGap, y, width, std::min(room, tableHeight + 1)), table, theme());
+  if (room > 2 * kResultRowHeight)
+    paintTable(painter, QRect(kGap, y, width, std::min(room, tableHeight + 1)), m_model.table, theme());
 }
 
 ViewInfo experimentsRow() {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ui/views/common/input_view.h"
-#include "ui/views/common/table_painting.h"
 #include "ui/views/experiments/experiments_model.h"
 
 #include <QTimer>
@@ -20,7 +19,6 @@ class QProgressBar;
 class QPushButton;
 class QScrollArea;
 class QSpinBox;
-class QTableWidget;
 class QToolButton;
 
 namespace spanscope::ui {
@@ -30,6 +28,7 @@ class ExperimentForm;
 class ExperimentPlot;
 class HeatMapChart;
 class HistogramChart;
+class ResultTable;
 
 class ExperimentsView : public InputView {
   Q_OBJECT
@@ -59,7 +58,6 @@ class ExperimentsView : public InputView {
 
  protected:
   void refresh() override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   QWidget* makeHead();
@@ -69,7 +67,6 @@ class ExperimentsView : public InputView {
   void fillChoices();
   void showChart();
   void checkRequest();
-  void fillTable();
   void runOrStop();
   /// What is wrong with the fields, in words; nothing: nothing is.
   QString requestProblem();
@@ -106,7 +103,7 @@ class ExperimentsView : public InputView {
   ExperimentPlot* m_plot = nullptr;
   HeatMapChart* m_heatMap = nullptr;
   HistogramChart* m_histograms = nullptr;
-  QTableWidget* m_table = nullptr;
+  ResultTable* m_table = nullptr;
   QLabel* m_remarks = nullptr;
 };
 

@@ -2,14 +2,11 @@
 #include "ui/views/forecast/layout_page.h"
 
 #include "ui/views/common/number_text.h"
-#include "ui/views/common/table_painting.h"
 #include "ui/views/forecast/forecast_table.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
-#include <QHeaderView>
 #include <QLabel>
-#include <QTableWidget>
 #include <QVBoxLayout>
 
 #include <array>
@@ -20,65 +17,52 @@ namespace spanscope::ui {
 
 namespace {
 
-constexpr int kRowHeight = 6 * kSpace;
+constexpr int kNameColumns = 2;  ///< columns that name a layout
 
 }  // namespace
 
 LayoutPage::LayoutPage(QWidget* parent)
-    : QWidget(parent), m_note(new QLabel(this)), m_widget(new QTableWidget(this)) {
+    : QWidget(parent),
+      m_note(new QLabel(this)),
+      m_view(new TableView(tr("Layouts side by side"), RowOrder::Sortable, this)),
+      m_rows(new PaintedTableModel(this)) {
   m_note->setWordWrap(true);
   m_note->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, 2 * kSpace);
-  m_widget->setAccessibleName(tr("Layouts side by side"));
-  showWholeRows(*m_widget, kRowHeight);
-  m_widget->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  m_widget->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  setFocusProxy(m_widget);
+  m_view->setModel(m_rows);
+  m_view->horizontalHeader()->setStretchLastSection(false);
+  connect(m_view->model(), &QAbstractItemModel::layoutChanged, this, &LayoutPage::spanProblems);
+  setFocusProxy(m_view);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(m_note);
-  column->addWidget(m_widget, 1);
+  column->addWidget(m_view, 1);
 }
 
 void LayoutPage::showTable(LayoutTable table, const Theme& theme) {
   if (table == m_table && m_shown == theme) return;
   m_table = std::move(table);
   m_shown = theme;
-  m_widget->setStyleSheet(tableStyle(theme));
+  m_view->setTheme(theme);
+  m_view->horizontalHeader()->setFont(theme.smallFont());
   // Uses a style sheet, because the window's style sheet would win over a palette.
   m_note->setStyleSheet(
       QStringLiteral("color: %1; font-weight: normal;").arg(theme.color(Role::TextSecond).name()));
   m_note->setFont(theme.smallFont());
   m_note->setText(m_table.note);
-  m_widget->clear();
-  m_widget->setColumnCount(static_cast<int>(m_table.columns.size()));
-  m_widget->setRowCount(static_cast<int>(m_table.rows.size()));
-  for (int c = 0; c < m_widget->columnCount(); ++c) {
-    auto* title = new QTableWidgetItem(m_table.columns.value(c));
-    title->setToolTip(m_table.tips.value(c));
-    title->setFont(theme.smallFont());
-    title->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    m_widget->setHorizontalHeaderItem(c, title);
+  m_rows->setTable(paintedLayouts(m_table));
+  spanProblems();
+  m_view->resizeColumnsToContents();
+}
+
+/// A problem takes the place of all numbers of its row.
+void LayoutPage::spanProblems() {
+  m_view->clearSpans();
+  for (int r = 0; r < m_rows->rowCount(); ++r) {
+    const auto row = static_cast<std::size_t>(m_view->rowOf(m_view->model()->index(r, 0)));
+    if (!m_table.rows[row].problem.isEmpty())
+      m_view->setSpan(r, kNameColumns, 1, m_rows->columnCount() - kNameColumns);
   }
-  for (int r = 0; r < m_widget->rowCount(); ++r) {
-    const LayoutTableRow& row = m_table.rows[static_cast<std::size_t>(r)];
-    for (int c = 0; c < m_widget->columnCount(); ++c) {
-      QString text = row.cells.value(c);
-      if (c == 0 && row.isChosen) text = tr("%1 (chosen)").arg(text);
-      if (c == 2 && !row.problem.isEmpty()) text = row.problem;
-      auto* item = new QTableWidgetItem(text);
-      QFont font = c == 0 ? theme.interfaceFont() : theme.monoFont();
-      font.setBold(row.isChosen);
-      item->setFont(font);
-      item->setForeground(theme.color(Role::Text));
-      item->setToolTip(m_table.tips.value(c));
-      item->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-      m_widget->setItem(r, c, item);
-    }
-    if (!row.problem.isEmpty()) m_widget->setSpan(r, 2, 1, m_widget->columnCount() - 2);
-  }
-  m_widget->resizeColumnsToContents();
-  m_widget->horizontalHeader()->setStretchLastSection(false);
 }
 
 namespace {
@@ -166,16 +150,24 @@ QString layoutTableCsv(const LayoutTable& table) {
 }
 
 PaintedTable paintedLayouts(const LayoutTable& table) {
-  PaintedTable painted;
-  for (const QString& column : table.columns) {
-    painted.headers.push_back(column);
-    painted.shares.push_back(painted.headers.size() == 1 ? 12 : 10);
-  }
+  PaintedTable painted{.headers = {table.columns.begin(), table.columns.end()},
+                       .shares = {},
+                       .rows = {},
+                       .headerHelps = {table.tips.begin(), table.tips.end()}};
+  for (qsizetype i = 0; i < table.columns.size(); ++i) painted.shares.push_back(i == 0 ? 12 : 10);
   for (const LayoutTableRow& row : table.rows) {
     std::vector<PaintedCell>& cells = painted.rows.emplace_back();
-    for (qsizetype i = 0; i < table.columns.size(); ++i)
-      cells.push_back(
-          {.text = row.cells.value(i), .ink = row.isChosen ? Role::Accent : Role::Text, .mono = i > 0});
+    for (qsizetype i = 0; i < table.columns.size(); ++i) {
+      QString text = row.cells.value(i);
+      if (i == 0 && row.isChosen) text = tr("%1 (chosen)").arg(text);
+      if (i == kNameColumns && !row.problem.isEmpty()) text = row.problem;
+      cells.push_back({.text = text,
+                       .mono = i > 0,
+                       .bold = row.isChosen,
+                       .isRight = i > 0,
+                       .help = table.tips.value(i),
+                       .raw = leadingNumber(text)});
+    }
   }
   return painted;
 }

@@ -3,7 +3,7 @@
 
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
-#include "ui/views/common/table_painting.h"
+#include "ui/views/common/table_view.h"
 
 #include <QString>
 #include <QStringList>
@@ -13,7 +13,6 @@
 #include <vector>
 
 class QLabel;
-class QTableWidget;
 
 namespace spanscope::ui {
 
@@ -48,13 +47,15 @@ class LayoutPage : public QWidget {
 
   void showTable(LayoutTable table, const Theme& theme);
   const LayoutTable& table() const { return m_table; }
-  QTableWidget& widget() { return *m_widget; }
 
  private:
+  void spanProblems();
+
   LayoutTable m_table;
   std::optional<Theme> m_shown;
   QLabel* m_note;
-  QTableWidget* m_widget;
+  TableView* m_view;
+  PaintedTableModel* m_rows;
 };
 
 }  // namespace spanscope::ui

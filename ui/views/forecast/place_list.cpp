@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/forecast/place_list.h"
 
-#include "ui/views/common/table_painting.h"
 #include "ui/views/forecast/forecast_painting.h"
 
-#include <QHeaderView>
-#include <QMenu>
+#include <QAction>
 #include <QPainter>
 #include <QStyledItemDelegate>
 
@@ -20,51 +18,46 @@ constexpr int kPlaceBar = 6;
 constexpr int kBarRoom = 96;
 constexpr int kMostPlaceRows = 7;
 
+}  // namespace
+
 /// Puts a bar of what is found before the reason.
 class PlaceDelegate : public QStyledItemDelegate {
  public:
-  PlaceDelegate(const PlaceModel& model, QObject* parent) : QStyledItemDelegate(parent), m_model(model) {}
+  explicit PlaceDelegate(PlaceList& list) : QStyledItemDelegate(&list), m_list(list) {}
 
   void setTheme(const Theme& theme) { m_blocks.setTheme(theme); }
-  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    return {QStyledItemDelegate::sizeHint(option, index).width(), kPlaceRow};
-  }
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    const ForecastPlace& place = m_model.places()[static_cast<std::size_t>(index.row())];
-    if (index.column() != PlaceModel::Why || !place.problem.isEmpty()) {
-      QStyledItemDelegate::paint(painter, option, index);
-      return;
-    }
+    const ForecastPlace& place = m_list.places().places()[static_cast<std::size_t>(m_list.rowOf(index))];
     QStyleOptionViewItem rest = option;
     initStyleOption(&rest, index);
     rest.text.clear();
     option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &rest, painter, option.widget);
     painter->save();
-    const QRect area = option.rect.adjusted(kSpace, 0, -kSpace, 0);
-    const QRectF bar(area.left(), area.center().y() - kPlaceBar / 2.0, std::min(kBarRoom, area.width()),
-                     kPlaceBar);
-    paintForecastBar(*painter, bar, place.counts, m_blocks);
-    const QRect words = area.adjusted(kBarRoom + 2 * kSpace, 0, 0, 0);
+    QRect area = option.rect.adjusted(2 * kSpace, 0, -2 * kSpace, 0);
+    if (place.problem.isEmpty()) {
+      const QRectF bar(area.left(), area.center().y() - kPlaceBar / 2.0, std::min(kBarRoom, area.width()),
+                       kPlaceBar);
+      paintForecastBar(*painter, bar, place.counts, m_blocks);
+      area.setLeft(area.left() + kBarRoom + 2 * kSpace);
+    }
     painter->setFont(m_blocks.theme().smallFont());
     painter->setPen(m_blocks.theme().color(Role::TextSecond));
-    if (words.width() > 8 * kSpace) {
-      painter->drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
-                        QFontMetrics(painter->font()).elidedText(place.why, Qt::ElideRight, words.width()));
+    if (area.width() > 8 * kSpace) {
+      painter->drawText(
+          area, Qt::AlignLeft | Qt::AlignVCenter,
+          painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, area.width()));
     }
     painter->restore();
   }
 
  private:
-  const PlaceModel& m_model;
+  PlaceList& m_list;
   BlockPainter m_blocks;
 };
 
-}  // namespace
-
-void PlaceModel::setPlaces(std::vector<ForecastPlace> places, const Theme& theme) {
+void PlaceModel::setPlaces(std::vector<ForecastPlace> places) {
   beginResetModel();
   m_places = std::move(places);
-  m_theme = theme;
   endResetModel();
 }
 
@@ -97,16 +90,18 @@ QVariant PlaceModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole:
       return placeTip(place);
     case Qt::TextAlignmentRole:
-      return QVariant((index.column() == Found ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    case Qt::FontRole: {
-      QFont font = index.column() == Name    ? m_theme.interfaceFont()
-                   : index.column() == Found ? m_theme.monoFont()
-                                             : m_theme.smallFont();
-      if (place.isOwn && index.column() == Name) font.setWeight(QFont::DemiBold);
-      return font;
-    }
-    case Qt::ForegroundRole:
-      return m_theme.color(index.column() == Name || place.problem.isEmpty() ? Role::Text : Role::TextSecond);
+      return int((index.column() == Found ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case MonoRole:
+      return index.column() == Found;
+    case BoldRole:
+      return place.isOwn && index.column() == Name;
+    case InkRole:
+      return static_cast<int>(index.column() == Name || place.problem.isEmpty() ? Role::Text
+                                                                                : Role::TextSecond);
+    case RawRole:
+      return index.column() == Found && place.problem.isEmpty()
+                 ? QVariant(static_cast<qlonglong>(place.counts.cached.least))
+                 : QVariant();
     default:
       return {};
   }
@@ -123,67 +118,55 @@ QVariant PlaceModel::headerData(int section, Qt::Orientation orientation, int ro
   if (role == Qt::DisplayRole) return tr(kTitles[section]);
   if (role == Qt::ToolTipRole) return tr(kTips[section]);
   if (role == Qt::TextAlignmentRole)
-    return QVariant((section == Found ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    return int((section == Found ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   return {};
 }
 
-PlaceList::PlaceList(QWidget* parent) : QTreeView(parent), m_model(new PlaceModel(this)) {
-  setAccessibleName(tr("Where the next run can be looked up"));
+PlaceList::PlaceList(QWidget* parent)
+    : TableView(tr("Where the next run can be looked up"), RowOrder::Sortable, parent),
+      m_model(new PlaceModel(this)),
+      m_delegate(new PlaceDelegate(*this)),
+      m_tell(new QAction(tr("Show its blocks as a run"), this)) {
   setModel(m_model);
-  setItemDelegate(new PlaceDelegate(*m_model, this));
-  setFrameShape(QFrame::NoFrame);
-  setRootIsDecorated(false);
-  setUniformRowHeights(true);
-  setAllColumnsShowFocus(true);
-  setSelectionBehavior(QAbstractItemView::SelectRows);
-  setEditTriggers(QAbstractItemView::NoEditTriggers);
+  setItemDelegateForColumn(PlaceModel::Why, m_delegate);
+  setRowHeight(kPlaceRow);
+  setSelectionMode(QAbstractItemView::SingleSelection);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  header()->setHighlightSections(false);
-  header()->setStretchLastSection(true);
-  header()->setSectionResizeMode(PlaceModel::Name, QHeaderView::ResizeToContents);
-  header()->setSectionResizeMode(PlaceModel::Found, QHeaderView::ResizeToContents);
-  setContextMenuPolicy(Qt::CustomContextMenu);
-  connect(this, &QWidget::customContextMenuRequested, this, &PlaceList::showMenu);
-  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
-    if (m_isFilling || !now.isValid()) return;
-    Q_EMIT placeChosen(m_model->places()[static_cast<std::size_t>(now.row())].id);
+  horizontalHeader()->setSectionResizeMode(PlaceModel::Name, QHeaderView::ResizeToContents);
+  horizontalHeader()->setSectionResizeMode(PlaceModel::Found, QHeaderView::ResizeToContents);
+  insertAction(actions().value(0), m_tell);
+  const auto selected = [this]() -> const ForecastPlace& {
+    return m_model->places()[static_cast<std::size_t>(selectedRow())];
+  };
+  connect(this, &TableView::rowSelected, this, [this, selected] {
+    m_tell->setEnabled(canTell(selected()));
+    Q_EMIT placeChosen(selected().id);
   });
+  connect(m_tell, &QAction::triggered, this, [this, selected] { Q_EMIT blocksWanted(selected().id); });
 }
 
 void PlaceList::showPlaces(const ForecastTable& table, const Theme& theme) {
-  m_isFilling = true;
-  setStyleSheet(tableStyle(theme));
-  static_cast<PlaceDelegate*>(itemDelegate())->setTheme(theme);
-  const bool isSame = m_model->places() == table.places;
-  if (!isSame || font() != theme.interfaceFont()) m_model->setPlaces(table.places, theme);
-  setCurrentIndex(m_model->index(static_cast<int>(table.shown), 0));
-  m_isFilling = false;
+  setTheme(theme);
+  m_delegate->setTheme(theme);
+  if (m_model->places() != table.places) m_model->setPlaces(table.places);
+  showRow(table.places.empty() ? -1 : static_cast<int>(table.shown));
+  m_tell->setEnabled(!table.places.empty() && canTell(table.places[table.shown]));
   updateGeometry();
-}
-
-void PlaceList::showMenu(const QPoint& at) {
-  const QModelIndex row = indexAt(at);
-  if (!row.isValid()) return;
-  const ForecastPlace place = m_model->places()[static_cast<std::size_t>(row.row())];
-  if (!canTell(place)) return;
-  QMenu menu(this);
-  menu.addAction(tr("Show its blocks as a run"), this, [this, id = place.id] { Q_EMIT blocksWanted(id); });
-  menu.exec(viewport()->mapToGlobal(at));
 }
 
 void PlaceList::setNarrow(bool narrow) {
   setColumnHidden(PlaceModel::Why, narrow);
-  header()->setSectionResizeMode(PlaceModel::Name,
-                                 narrow ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
+  horizontalHeader()->setSectionResizeMode(PlaceModel::Name,
+                                           narrow ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
 }
 
 QSize PlaceList::sizeHint() const {
   const int rows = std::min(m_model->rowCount(), kMostPlaceRows);
-  return {400, header()->sizeHint().height() + rows * kPlaceRow + kSpace};
+  return {400, horizontalHeader()->sizeHint().height() + rows * kPlaceRow + kSpace};
 }
 
 QSize PlaceList::minimumSizeHint() const {
-  return {0, header()->sizeHint().height() + 2 * kPlaceRow};
+  return {0, horizontalHeader()->sizeHint().height() + 2 * kPlaceRow};
 }
 
 bool canTell(const ForecastPlace& place) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/views/common/block_painter.h"
+#include "ui/views/common/table_view.h"
 #include "ui/views/forecast/forecast_table.h"
 
 #include <QAbstractTableModel>
-#include <QTreeView>
 
 #include <vector>
+
+class QAction;
 
 namespace spanscope::ui {
 
@@ -19,7 +20,7 @@ class PlaceModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  void setPlaces(std::vector<ForecastPlace> places, const Theme& theme);
+  void setPlaces(std::vector<ForecastPlace> places);
   const std::vector<ForecastPlace>& places() const { return m_places; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -31,11 +32,12 @@ class PlaceModel : public QAbstractTableModel {
   QString text(const ForecastPlace& place, int column) const;
 
   std::vector<ForecastPlace> m_places;
-  Theme m_theme;
 };
 
+class PlaceDelegate;
+
 /// Shows what is found at each place; the chosen one is what the forecast shows.
-class PlaceList : public QTreeView {
+class PlaceList : public TableView {
   Q_OBJECT
  public:
   explicit PlaceList(QWidget* parent = nullptr);
@@ -53,10 +55,9 @@ class PlaceList : public QTreeView {
   void blocksWanted(const QString& id);
 
  private:
-  void showMenu(const QPoint& at);
-
   PlaceModel* m_model;
-  bool m_isFilling = false;
+  PlaceDelegate* m_delegate;
+  QAction* m_tell;  ///< shows the cache of the selected place as a run
 };
 
 /// Whether a twin says what is found there, and so can tell what its cache does.

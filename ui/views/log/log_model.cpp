@@ -5,10 +5,10 @@
 #include "ui/session/predicted_runs.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/views/common/table_view.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
-#include <QFont>
 #include <QPainter>
 #include <QPixmap>
 
@@ -210,20 +210,19 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
                                     : QVariant();
     case Qt::UserRole:
       return static_cast<int>(line(index.row()).severity);
-    case Qt::FontRole:
-      return index.column() == Time || index.column() == Run ? QVariant(m_input->theme.monoFont())
-                                                             : QVariant(m_input->theme.interfaceFont());
-    case Qt::ForegroundRole: {
+    case MonoRole:
+      return index.column() == Time || index.column() == Run;
+    case InkRole: {
       const Severity severity = line(index.row()).severity;
-      if (severity == Severity::Error) return m_input->theme.color(Role::Error);
-      if (severity == Severity::Warning && index.column() != Time) {
-        return m_input->theme.color(Role::ComputedInk);
-      }
-      return m_input->theme.color(index.column() == Text ? Role::Text : Role::TextThird);
+      const bool isWarning = severity == Severity::Warning && index.column() != Time;
+      return static_cast<int>(severity == Severity::Error ? Role::Error
+                              : isWarning                 ? Role::ComputedInk
+                              : index.column() == Text    ? Role::Text
+                                                          : Role::TextThird);
     }
     case Qt::TextAlignmentRole:
-      return QVariant(index.column() == Time || index.column() == Run ? Qt::AlignRight | Qt::AlignVCenter
-                                                                      : Qt::AlignLeft | Qt::AlignVCenter);
+      return int((index.column() == Time || index.column() == Run ? Qt::AlignRight : Qt::AlignLeft) |
+                 Qt::AlignVCenter);
     case Qt::AccessibleTextRole: {
       const LogLine shown = line(index.row());
       return index.column() == Text ? tr("%1: %2").arg(severityText(shown.severity), shown.text)

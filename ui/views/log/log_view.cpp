@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/log/log_view.h"
 
-#include "ui/views/common/table_painting.h"
+#include "ui/views/common/table_view.h"
 #include "ui/views/common/text_painting.h"
 #include "ui/words/tr.h"
 
@@ -9,10 +9,8 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QKeyEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QTableView>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -20,7 +18,6 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kRow = 24;
 constexpr int kPaintedRows = 200;
 
 QString whatWillStandHere() {
@@ -30,15 +27,13 @@ QString whatWillStandHere() {
 }  // namespace
 
 LogView::LogView(QWidget* parent)
-    : RunView(parent), m_model(new LogModel(this)), m_table(new QTableView(this)) {
+    : RunView(parent),
+      m_model(new LogModel(this)),
+      m_table(new TableView(tr("What happened"), RowOrder::Fixed, this)) {
   setAccessibleName(tr("Log"));
-  m_table->setAccessibleName(tr("What happened"));
   m_table->setAccessibleDescription(tr("Return goes to the moment of the line."));
   m_table->setModel(m_model);
-  showWholeRows(*m_table, kRow);
   QHeaderView* header = m_table->horizontalHeader();
-  header->setSectionResizeMode(QHeaderView::Interactive);
-  header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   header->resizeSection(LogModel::Time, 108);
   header->resizeSection(LogModel::Kind, 104);
   header->resizeSection(LogModel::Run, 56);
@@ -68,7 +63,7 @@ LogView::LogView(QWidget* parent)
     setOptions(options);
   });
   connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { select(index.row()); });
-  connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) { open(index.row()); });
+  connect(m_table, &TableView::rowActivated, this, &LogView::open);
 }
 
 void LogView::setOptions(const LogOptions& options) {
@@ -91,10 +86,7 @@ void LogView::refresh() {
   const bool follows = bar->value() >= bar->maximum();
   m_model->setInput(*input());
   m_table->setVisible(input()->position > 0);
-  if (m_shown != input()->theme) {
-    m_shown = input()->theme;
-    m_table->setStyleSheet(tableStyle(input()->theme));
-  }
+  m_table->setTheme(theme());
   if (follows) m_table->scrollToBottom();
   showCounts();
   update();
@@ -136,22 +128,9 @@ void LogView::paintTo(QPainter& painter, const QSize& size) {
     paintEmptyText(painter, QRect(QPoint(), size), whatWillStandHere(), theme());
     return;
   }
-  PaintedTable table{.headers = {tr("Time"), tr("Kind"), tr("Run"), tr("What happened")},
-                     .shares = {3, 2, 1, 14},
-                     .rows = {}};
   // The newest ones: a picture of a million lines would show nothing.
-  for (int row = std::max(0, count - kPaintedRows); row < count; ++row) {
-    const auto text = [&](int column) { return m_model->index(row, column).data().toString(); };
-    const Severity severity = m_model->line(row).severity;
-    const Role ink = severity == Severity::Error     ? Role::Error
-                     : severity == Severity::Warning ? Role::ComputedInk
-                                                     : Role::Text;
-    table.rows.push_back({{text(LogModel::Time), Role::TextThird, true},
-                          {text(LogModel::Kind), ink == Role::Text ? Role::TextThird : ink, false},
-                          {text(LogModel::Run), Role::TextThird, true},
-                          {text(LogModel::Text), ink, false}});
-  }
-  paintTableInto(painter, size, table, theme());
+  paintTableInto(painter, size, paintedTable(*m_model, {3, 2, 1, 14}, std::max(0, count - kPaintedRows)),
+                 theme());
 }
 
 ViewInfo logRow() {

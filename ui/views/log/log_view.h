@@ -7,13 +7,12 @@
 
 #include <QPointer>
 
-#include <optional>
-
 class QCheckBox;
 class QComboBox;
-class QTableView;
 
 namespace spanscope::ui {
+
+class TableView;
 
 class LogView : public RunView {
   Q_OBJECT
@@ -24,7 +23,7 @@ class LogView : public RunView {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const LogModel& model() const { return *m_model; }
-  QTableView& table() { return *m_table; }
+  TableView& table() { return *m_table; }
   void setOptions(const LogOptions& options);
 
  protected:
@@ -37,8 +36,7 @@ class LogView : public RunView {
   void open(int row);
 
   LogModel* m_model;
-  QTableView* m_table;
-  std::optional<Theme> m_shown;
+  TableView* m_table;
   QPointer<QComboBox> m_least;
   QPointer<QCheckBox> m_all;
 };

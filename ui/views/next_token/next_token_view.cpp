@@ -10,14 +10,11 @@
 #include <QComboBox>
 #include <QFontMetrics>
 #include <QHBoxLayout>
-#include <QHelpEvent>
-#include <QKeyEvent>
 #include <QLabel>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QPolygonF>
 #include <QPushButton>
-#include <QToolTip>
+#include <QScopedValueRollback>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -200,9 +197,8 @@ QString percent(double share) {
 
 }  // namespace
 
-NextTokenBars::NextTokenBars(QWidget* parent) : QWidget(parent) {
+NextTokenBars::NextTokenBars(QWidget* parent) : ItemCanvas(parent) {
   setAccessibleName(tr("Alternatives of the next token"));
-  setFocusPolicy(Qt::StrongFocus);
 }
 
 void NextTokenBars::setContent(const NextTokenModel& model, const Theme& theme) {
@@ -214,7 +210,13 @@ void NextTokenBars::setContent(const NextTokenModel& model, const Theme& theme) 
       lines << tr("“%1”: %2, there %3").arg(shownToken(each.text), percent(each.own), percent(each.other));
   }
   setAccessibleDescription(lines.join(QLatin1Char('\n')));
-  update();
+  QStringList tokens;
+  for (std::size_t i = 0; model.isComputed() && i < model.answerTokens; ++i)
+    tokens << tr("“%1”: %2 nats").arg(model.texts[i]).arg((*model.tokens)[i].divergence, 0, 'f', 4);
+  const QScopedValueRollback<bool> filling(m_isFilling, true);
+  setItems(tokens);
+  setCurrentItem(static_cast<int>(model.place));
+  viewport()->update();
 }
 
 QRect NextTokenBars::strip(const QRect& area) const {
@@ -223,12 +225,13 @@ QRect NextTokenBars::strip(const QRect& area) const {
   return {area.left() + 1, area.top() + kStripName, width, kStripHeight - kStripName - 2};
 }
 
-std::optional<std::size_t> NextTokenBars::placeAt(const QPoint& point, const QRect& area) const {
-  const QRect cells = strip(area);
-  if (!m_model.isComputed() || !cells.adjusted(0, -kStripName, 0, 4).contains(point)) return std::nullopt;
-  const double share = double(point.x() - cells.left()) / std::max(1, cells.width());
-  const auto place = static_cast<std::size_t>(share * static_cast<double>(m_model.answerTokens));
-  return std::min(place, m_model.answerTokens - 1);
+QRect NextTokenBars::itemRect(int item) const {
+  const QRect cells = strip(viewport()->rect().adjusted(2, 2, -2, -2));
+  const double width =
+      double(cells.width()) / static_cast<double>(std::max<std::size_t>(1, m_model.answerTokens));
+  const int left = static_cast<int>(width * item);
+  return {cells.left() + left, cells.top() - kStripName, static_cast<int>(width * (item + 1)) - left,
+          kStripHeight};
 }
 
 void NextTokenBars::paintStrip(QPainter& painter, const QRect& area) const {
@@ -330,71 +333,25 @@ void NextTokenBars::paint(QPainter& painter, const QRect& area) const {
 }
 
 void NextTokenBars::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  paint(painter, rect().adjusted(2, 2, -2, -2));
+  QPainter painter(viewport());
+  paint(painter, viewport()->rect().adjusted(2, 2, -2, -2));
   if (!hasFocus()) return;
   painter.setPen(QPen(m_theme.color(Role::Accent), 1));
-  painter.drawRect(rect().adjusted(0, 0, -1, -1));
+  painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
 }
 
-void NextTokenBars::mousePressEvent(QMouseEvent* event) {
-  const auto place = placeAt(event->position().toPoint(), rect().adjusted(2, 2, -2, -2));
-  if (place) Q_EMIT placeChosen(*place);
-}
-
-void NextTokenBars::keyPressEvent(QKeyEvent* event) {
-  if (!m_model.isComputed()) return QWidget::keyPressEvent(event);
-  const std::size_t last = m_model.answerTokens - 1;
-  const std::size_t now = m_model.place;
-  switch (event->key()) {
-    case Qt::Key_Right:
-      return Q_EMIT placeChosen(std::min(now + 1, last));
-    case Qt::Key_Left:
-      return Q_EMIT placeChosen(now == 0 ? 0 : now - 1);
-    case Qt::Key_Home:
-      return Q_EMIT placeChosen(0);
-    case Qt::Key_End:
-      return Q_EMIT placeChosen(last);
-    case Qt::Key_PageDown:
-    case Qt::Key_PageUp: {
-      // The next place at which the sides differ.
-      const int step = event->key() == Qt::Key_PageDown ? 1 : -1;
-      for (auto at = static_cast<std::ptrdiff_t>(now) + step;
-           at >= 0 && at <= static_cast<std::ptrdiff_t>(last); at += step) {
-        if (m_model.differsAt(static_cast<std::size_t>(at)))
-          return Q_EMIT placeChosen(static_cast<std::size_t>(at));
-      }
-      return;
-    }
-    default:
-      QWidget::keyPressEvent(event);
+QModelIndex NextTokenBars::moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) {
+  if (action != MovePageUp && action != MovePageDown) return ItemCanvas::moveCursor(action, modifiers);
+  const int step = action == MovePageDown ? 1 : -1;
+  for (int item = currentItem() + step; item >= 0 && item < count(); item += step) {
+    if (m_model.differsAt(static_cast<std::size_t>(item))) return model()->index(item, 0);
   }
+  return currentIndex();
 }
 
-bool NextTokenBars::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const auto place = placeAt(help->pos(), rect().adjusted(2, 2, -2, -2));
-    if (place) {
-      QToolTip::showText(help->globalPos(), tr("“%1”: %2 nats")
-                                                .arg(m_model.texts[*place])
-                                                .arg((*m_model.tokens)[*place].divergence, 0, 'f', 4));
-    } else {
-      QToolTip::hideText();
-    }
-    return true;
-  }
-  return QWidget::event(event);
-}
-
-void NextTokenBars::focusInEvent(QFocusEvent* event) {
-  QWidget::focusInEvent(event);
-  update();
-}
-
-void NextTokenBars::focusOutEvent(QFocusEvent* event) {
-  QWidget::focusOutEvent(event);
-  update();
+void NextTokenBars::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
+  ItemCanvas::currentChanged(current, previous);
+  if (!m_isFilling && current.isValid()) Q_EMIT placeChosen(static_cast<std::size_t>(current.row()));
 }
 
 }  // namespace spanscope::ui

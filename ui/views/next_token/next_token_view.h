@@ -4,12 +4,10 @@
 
 #include "ui/theme/theme.h"
 #include "ui/views/common/input_view.h"
+#include "ui/views/common/item_canvas.h"
 #include "ui/views/next_token/next_token_model.h"
 
 #include <QPointer>
-#include <QWidget>
-
-#include <optional>
 
 class QComboBox;
 class QLabel;
@@ -57,8 +55,8 @@ class NextTokenView : public RunView {
 };
 
 /// Draws the divergence at each token of an answer, and below it the alternatives at one of them, with a bar
-/// for either side.
-class NextTokenBars : public QWidget {
+/// for either side. The tokens are the items; Page Up and Page Down go to tokens at which the sides differ.
+class NextTokenBars : public ItemCanvas {
   Q_OBJECT
  public:
   explicit NextTokenBars(QWidget* parent = nullptr);
@@ -67,19 +65,15 @@ class NextTokenBars : public QWidget {
   void paint(QPainter& painter, const QRect& area) const;
   QSize sizeHint() const override { return {420, 300}; }
   QSize minimumSizeHint() const override { return {220, 140}; }
-  /// The place at a point of an area that paint() fills.
-  std::optional<std::size_t> placeAt(const QPoint& point, const QRect& area) const;
 
  Q_SIGNALS:
   void placeChosen(std::size_t place);
 
  protected:
+  QRect itemRect(int item) const override;
+  QModelIndex moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) override;
+  void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
   void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  bool event(QEvent* event) override;
-  void focusInEvent(QFocusEvent* event) override;
-  void focusOutEvent(QFocusEvent* event) override;
 
  private:
   QRect strip(const QRect& area) const;
@@ -88,6 +82,7 @@ class NextTokenBars : public QWidget {
 
   NextTokenModel m_model;
   Theme m_theme;
+  bool m_isFilling = false;
 };
 
 }  // namespace spanscope::ui

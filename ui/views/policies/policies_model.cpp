@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <span>
@@ -34,6 +35,7 @@ QString natsText(double divergence) {
 }
 
 /// A value of a row: its text, its help, and the number by which it is compared. The smallest number is best.
+/// Its size is the value.
 struct Measured {
   QString text;
   QString help{};
@@ -96,7 +98,7 @@ std::optional<Measured> memoryOf(const MeasuredPolicy& policy) {
 }
 
 struct MeasuredColumn {
-  FigureColumn shown;
+  std::pair<QString, QString> titleAndHelp;
   MeasuredOf valueOf;
   bool isTime = false;
 };
@@ -142,12 +144,14 @@ QString policyHelp(const MeasuredPolicy& policy) {
 
 /// The best of each column stand out, unless all are alike. A time stands out only if it is clearly shorter.
 void fillRows(const PolicyComparison& comparison, PoliciesModel& model) {
-  model.columns.push_back({tr("Policy"), {}});
+  PaintedTable& table = model.table;
+  table = {.headers = {tr("Policy")}, .shares = {4}, .rows = {}, .headerHelps = {QString()}};
   for (const MeasuredPolicy& policy : comparison.policies)
-    model.rows.push_back(
-        {.name = QString::fromStdString(policy.policy), .help = policyHelp(policy), .cells = {}});
+    table.rows.push_back({{.text = QString::fromStdString(policy.policy), .help = policyHelp(policy)}});
   for (const MeasuredColumn& column : measuredColumns(comparison)) {
-    model.columns.push_back(column.shown);
+    table.headers.push_back(column.titleAndHelp.first);
+    table.headerHelps.push_back(column.titleAndHelp.second);
+    table.shares.push_back(3);
     std::vector<std::optional<Measured>> values;
     std::vector<double> costs;
     for (const MeasuredPolicy& policy : comparison.policies) {
@@ -159,12 +163,15 @@ void fillRows(const PolicyComparison& comparison, PoliciesModel& model) {
                                                             : costs.front() < costs.back());
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::optional<Measured>& value = values[i];
-      if (!value) {
-        model.rows[i].cells.push_back({.text = kUnmeasured, .help = {}});
-        continue;
-      }
-      model.rows[i].cells.push_back(
-          {.text = value->text, .help = value->help, .isBest = isClear && value->cost <= costs.front()});
+      PaintedCell& cell = table.rows[i].emplace_back();
+      cell = {.text = kUnmeasured, .ink = Role::TextSecond, .mono = true, .isRight = true};
+      cell.help = table.rows[i].front().help;
+      if (!value) continue;
+      cell.text = value->text;
+      if (!value->help.isEmpty()) cell.help = value->help;
+      cell.raw = std::abs(value->cost);
+      cell.bold = isClear && value->cost <= costs.front();
+      if (cell.bold) cell.ink = Role::Text;
     }
   }
 }
@@ -314,14 +321,7 @@ QString policiesCsv(const PolicyComparison& comparison) {
 }
 
 QString policiesText(const PoliciesModel& model) {
-  QStringList titles;
-  for (const FigureColumn& column : model.columns) titles += column.title;
-  QString text = model.setup + QLatin1Char('\n') + titles.join(QLatin1Char('\t')) + QLatin1Char('\n');
-  for (const PolicyRow& row : model.rows) {
-    QStringList cells{row.name};
-    for (const PolicyCell& cell : row.cells) cells += cell.text;
-    text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
-  }
+  QString text = model.setup + QLatin1Char('\n') + tabbedText(model.table);
   for (const QString& line : model.warnings + model.remarks) text += line + QLatin1Char('\n');
   for (const PolicyAnswer& answer : model.answers) {
     text += answer.name + QStringLiteral(": ");

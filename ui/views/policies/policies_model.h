@@ -4,7 +4,7 @@
 
 #include "ui/session/measure_wishes.h"
 #include "ui/session/view_input.h"
-#include "ui/views/common/figures.h"
+#include "ui/views/common/table_painting.h"
 
 #include <QString>
 #include <QStringList>
@@ -13,20 +13,6 @@
 #include <vector>
 
 namespace spanscope::ui {
-
-struct PolicyCell {
-  QString text;  ///< with its unit; "–": not measured
-  QString help;
-  bool isBest = false;  ///< no other row of the column is better, and some row is worse
-  bool operator==(const PolicyCell&) const = default;
-};
-
-struct PolicyRow {
-  QString name;  ///< the policy with its values
-  QString help;
-  std::vector<PolicyCell> cells;  ///< one for each column after the first
-  bool operator==(const PolicyRow&) const = default;
-};
 
 struct AnswerToken {
   QString text;
@@ -45,11 +31,12 @@ struct PolicyAnswer {
 struct PoliciesModel {
   bool isKnown = false;  ///< there is a comparison, ended or still running
   bool isRunning = false;
-  double progress = 0;                ///< 0 … 1
-  QString doing;                      ///< what it is doing, while it runs
-  QString setup;                      ///< "spanlet · CPU, 2 threads · block size 16"
-  std::vector<FigureColumn> columns;  ///< the first column has the names of the rows
-  std::vector<PolicyRow> rows;
+  double progress = 0;  ///< 0 … 1
+  QString doing;        ///< what it is doing, while it runs
+  QString setup;        ///< "spanlet · CPU, 2 threads · block size 16"
+  /// A row for each policy, with its values. "–": not measured. A cell is bold if no other row of the column
+  /// is better, and some row is worse.
+  PaintedTable table;
   QStringList warnings;
   QStringList remarks;
   std::vector<PolicyAnswer> answers;

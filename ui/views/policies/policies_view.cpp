@@ -16,7 +16,7 @@
 #include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QTableWidget>
+#include <QShortcut>
 #include <QTextCharFormat>
 #include <QTextCursor>
 #include <QTextDocument>
@@ -63,7 +63,6 @@ QString PoliciesView::introduction() const {
 QWidget* PoliciesView::makeResults() {
   auto* results = new QWidget;
   QVBoxLayout* texts = makeTexts(tr("Metrics by policy"), results);
-  table().setTabKeyNavigation(false);
   m_answers = new PolicyAnswers(results);
   texts->addWidget(m_answers);
   texts->addStretch(1);
@@ -91,20 +90,11 @@ void PoliciesView::refresh() {
       .setup = m_model.setup,
       .warnings = m_model.warnings,
       .remarks = m_model.remarks,
-      .columns = m_model.columns,
-      .rows = {},
+      .table = m_model.table,
       .run = tr("Compare policies"),
       .runHelp = m_model.isRunning
                      ? tr("What was measured stays")
                      : tr("Two runs and a full prefill for each; other runs pass between two of its steps")};
-  for (const PolicyRow& row : m_model.rows) {
-    FigureRow& figures = shown.rows.emplace_back();
-    figures.name = row.name;
-    figures.help = row.help;
-    for (const PolicyCell& cell : row.cells)
-      figures.cells.push_back(
-          {.text = cell.text, .help = cell.help, .isBold = cell.isBest, .isPale = !cell.isBest});
-  }
   m_choice->setChosen(input()->document->settings.policy, input()->policiesWanted);
   m_choice->setEnabled(!m_model.isRunning);
   m_token->setFont(theme().smallFont());
@@ -121,22 +111,7 @@ QString PoliciesView::text() const {
 QString PoliciesView::csv() const {
   if (input() == nullptr) return {};
   const auto comparison = measured<jobs::PolicyComparisonJob>(input()->measured);
-  return !comparison || policiesModel(*input()).rows.empty() ? QString() : policiesCsv(*comparison);
-}
-
-PaintedTable PoliciesView::painted() const {
-  PaintedTable table;
-  for (std::size_t c = 0; c < m_model.columns.size(); ++c) {
-    table.headers.push_back(m_model.columns[c].title);
-    table.shares.push_back(c == 0 ? 4 : 3);
-  }
-  for (const PolicyRow& row : m_model.rows) {
-    std::vector<PaintedCell> cells{{row.name, Role::Text, false}};
-    for (const PolicyCell& cell : row.cells)
-      cells.push_back({cell.text, cell.isBest ? Role::Text : Role::TextSecond, true});
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
+  return !comparison || policiesModel(*input()).table.rows.empty() ? QString() : policiesCsv(*comparison);
 }
 
 void PoliciesView::paintTo(QPainter& painter, const QSize& size) {
@@ -149,10 +124,9 @@ void PoliciesView::paintTo(QPainter& painter, const QSize& size) {
   const int width = size.width() - 2 * kGap;
   int y = kGap;
   write(painter, m_model.setup, width, size.height(), y);
-  if (!m_model.rows.empty()) {
-    const PaintedTable table = painted();
-    const int tableHeight = paintedTableHeight(table, theme(), width);
-    paintTable(painter, QRect(kGap, y, width, tableHeight + 1), table, theme());
+  if (!m_model.table.rows.empty()) {
+    const int tableHeight = paintedTableHeight(m_model.table, theme(), width);
+    paintTable(painter, QRect(kGap, y, width, tableHeight + 1), m_model.table, theme());
     y += tableHeight + kGap;
   }
   for (const QString& line : m_model.warnings + m_model.remarks)
@@ -301,6 +275,10 @@ PolicyAnswers::PolicyAnswers(QWidget* parent) : QTextBrowser(parent) {
   setFocusPolicy(Qt::StrongFocus);
   viewport()->setAutoFillBackground(false);
   connect(this, &QTextEdit::cursorPositionChanged, this, &PolicyAnswers::emitToken);
+  for (const auto& [key, steps] : {std::pair(Qt::Key_Left, -1), std::pair(Qt::Key_Right, 1)}) {
+    auto* shortcut = new QShortcut(key, this, nullptr, nullptr, Qt::WidgetShortcut);
+    connect(shortcut, &QShortcut::activated, this, [this, by = steps] { goToToken(by); });
+  }
 }
 
 void PolicyAnswers::setContent(const std::vector<PolicyAnswer>& answers, const Theme& theme) {
@@ -325,14 +303,6 @@ void PolicyAnswers::fitHeight() {
 void PolicyAnswers::resizeEvent(QResizeEvent* event) {
   QTextBrowser::resizeEvent(event);
   fitHeight();
-}
-
-void PolicyAnswers::keyPressEvent(QKeyEvent* event) {
-  const bool isPlain = event->modifiers() == Qt::NoModifier;
-  if (isPlain && (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right))
-    goToToken(event->key() == Qt::Key_Right ? 1 : -1);
-  else
-    QTextBrowser::keyPressEvent(event);
 }
 
 void PolicyAnswers::focusInEvent(QFocusEvent* event) {

@@ -4,7 +4,6 @@
 
 #include "ui/theme/theme.h"
 #include "ui/views/common/measure_page.h"
-#include "ui/views/common/table_painting.h"
 #include "ui/views/policies/policies_model.h"
 
 #include <QRectF>
@@ -45,7 +44,6 @@ class PoliciesView : public MeasurePage {
 
  private:
   QWidget* makeResults();
-  PaintedTable painted() const;
 
   PoliciesModel m_model;
   PolicyMenu* m_choice = nullptr;
@@ -96,7 +94,6 @@ class PolicyAnswers : public QTextBrowser {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
 
  private:

@@ -13,7 +13,6 @@
 #include <QPainter>
 #include <QPolygonF>
 #include <QPushButton>
-#include <QTableWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -36,11 +35,6 @@ void fillNumbers(QComboBox& box, const QString& each, std::int32_t count, std::i
   box.setCurrentIndex(chosen);
 }
 
-std::vector<QString> headers() {
-  return {RotationView::tr("Pair"), RotationView::tr("Frequency"), RotationView::tr("Key by"),
-          RotationView::tr("Query by"), RotationView::tr("Score")};
-}
-
 }  // namespace
 
 RotationView::RotationView(QWidget* parent)
@@ -52,7 +46,8 @@ RotationView::RotationView(QWidget* parent)
       m_keep(new QPushButton(tr("Selected token is the query"), this)),
       m_drawing(new RotationDrawing(this)),
       m_sentence(new QLabel(this)),
-      m_table(new QTableWidget(this)) {
+      m_table(new TableView(tr("Pairs of elements"), RowOrder::Sortable, this)),
+      m_rows(new PaintedTableModel(this)) {
   setAccessibleName(tr("Turn"));
   setFocusProxy(m_table);
   for (QLabel* label : {m_pair, m_status, m_sentence}) {
@@ -66,17 +61,13 @@ RotationView::RotationView(QWidget* parent)
       tr("Compute the prompt again, without changing the cache, to get the query vector and the key of these "
          "tokens"));
   m_keep->setToolTip(tr("Use the selected token as the query. The next selected token is the key"));
-  m_table->setAccessibleName(tr("Pairs of elements"));
   m_table->setToolTip(
       tr("Each pair of elements: radians per position, rotation of the stored key and of the query vector, "
          "and the part of the score"));
   m_table->setMinimumHeight(4 * kTurnRow);
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  m_table->setColumnCount(static_cast<int>(headers().size()));
-  QStringList titles;
-  for (const QString& title : headers()) titles << title;
-  m_table->setHorizontalHeaderLabels(titles);
-  showWholeRows(*m_table, kTurnRow);
+  m_table->setModel(m_rows);
+  m_table->setRowHeight(kTurnRow);
+  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
 
   auto* buttons = new QHBoxLayout;
@@ -109,8 +100,7 @@ RotationView::RotationView(QWidget* parent)
     Q_EMIT commandWanted(m_model.isRunning ? QStringLiteral("run.stop") : QStringLiteral("run.turn"));
   });
   connect(m_keep, &QPushButton::clicked, this, &RotationView::takeQuery);
-  connect(m_table, &QTableWidget::currentCellChanged, this, [this](int pair) {
-    if (m_isFilling || pair < 0 || static_cast<std::size_t>(pair) >= m_model.pairs.size()) return;
+  connect(m_table, &TableView::rowSelected, this, [this](int pair) {
     m_options.pair = static_cast<std::size_t>(pair);
     refresh();
   });
@@ -201,7 +191,9 @@ void RotationView::refresh() {
   showControls();
   m_drawing->setContent(m_model, theme());
   showMotion();
-  fillTable();
+  m_table->setTheme(theme());
+  m_rows->setTable(table());
+  if (m_model.isComputed) m_table->showRow(static_cast<int>(m_model.pair));
   update();
   if (canCompute() != m_couldCompute) {
     m_couldCompute = canCompute();
@@ -266,39 +258,27 @@ void RotationView::showControls() {
   m_isFilling = false;
 }
 
-PaintedTable RotationView::painted() const {
-  PaintedTable table{.headers = headers(), .shares = {1, 2, 2, 2, 2}, .rows = {}};
+PaintedTable RotationView::table() const {
+  PaintedTable table{.headers = {tr("Pair"), tr("Frequency"), tr("Key by"), tr("Query by"), tr("Score")},
+                     .shares = {1, 2, 2, 2, 2},
+                     .rows = {}};
   if (!m_model.isComputed) return table;
   const RotationWay& stored = m_model.places.front();
+  const auto cell = [](const QString& text, double value) {
+    return PaintedCell{.text = text, .mono = true, .isRight = true, .raw = value};
+  };
+  const auto degrees = [&cell](const run::RotatedPair& pair, std::int64_t positions) {
+    const double turned = degreesOf(pair.frequency, positions);
+    return cell(tr("%1°").arg(turned, 0, 'f', 1), turned);
+  };
   for (std::size_t i = 0; i < m_model.pairs.size(); ++i) {
     const run::RotatedPair& pair = m_model.pairs[i];
-    const auto cell = [](const QString& text) { return PaintedCell{.text = text, .mono = true}; };
-    table.rows.push_back({cell(QString::number(i)), cell(QString::number(pair.frequency, 'g', 4)),
-                          cell(tr("%1°").arg(degreesOf(pair.frequency, stored.keyRotation), 0, 'f', 1)),
-                          cell(tr("%1°").arg(degreesOf(pair.frequency, stored.queryRotation), 0, 'f', 1)),
-                          cell(QString::number(pair.score, 'f', 4))});
+    table.rows.push_back({cell(QString::number(i), static_cast<double>(i)),
+                          cell(QString::number(pair.frequency, 'g', 4), pair.frequency),
+                          degrees(pair, stored.keyRotation), degrees(pair, stored.queryRotation),
+                          cell(QString::number(pair.score, 'f', 4), pair.score)});
   }
   return table;
-}
-
-void RotationView::fillTable() {
-  const PaintedTable table = painted();
-  m_isFilling = true;
-  setSheet(*m_table, tableStyle(theme()));
-  m_table->setFont(theme().monoFont());
-  m_table->setRowCount(static_cast<int>(table.rows.size()));
-  for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    for (std::size_t column = 0; column < table.rows[row].size(); ++column) {
-      const int r = static_cast<int>(row);
-      const int c = static_cast<int>(column);
-      if (m_table->item(r, c) == nullptr) m_table->setItem(r, c, new QTableWidgetItem);
-      m_table->item(r, c)->setText(table.rows[row][column].text);
-      m_table->item(r, c)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    }
-  }
-  if (m_model.isComputed)
-    m_table->setCurrentCell(static_cast<int>(m_model.pair), std::max(0, m_table->currentColumn()));
-  m_isFilling = false;
 }
 
 QString RotationView::csv() const {
@@ -322,8 +302,8 @@ void RotationView::paintTo(QPainter& painter, const QSize& size) {
   m_drawing->paint(painter, QRect(inner.left(), inner.top(), inner.width(), drawing));
   painter.save();
   painter.translate(inner.left(), inner.top() + drawing + kSpace);
-  paintTable(painter, QRect(0, 0, inner.width(), std::max(0, inner.height() - drawing - kSpace)), painted(),
-             theme());
+  paintTable(painter, QRect(0, 0, inner.width(), std::max(0, inner.height() - drawing - kSpace)),
+             m_rows->table(), theme());
   painter.restore();
 }
 

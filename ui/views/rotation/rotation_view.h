@@ -5,7 +5,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
-#include "ui/views/common/table_painting.h"
+#include "ui/views/common/table_view.h"
 #include "ui/views/rotation/rotation_model.h"
 #include "ui/views/view.h"
 
@@ -19,7 +19,6 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
-class QTableWidget;
 
 namespace spanscope::ui {
 
@@ -54,12 +53,11 @@ class RotationView : public RunView, public MovingView, public DrawnParts {
   void takeQuery();
   void showControls();
   bool isOf(const trace::TokenPlace& place, const Selection& part) const;
-  void fillTable();
   void stopMotion() override;
   void showMotion() override;
   QString pairText() const;
   QString statusText() const;
-  PaintedTable painted() const;
+  PaintedTable table() const;
 
   RotationOptions m_options;
   RotationModel m_model;
@@ -72,7 +70,8 @@ class RotationView : public RunView, public MovingView, public DrawnParts {
   QPushButton* m_keep;
   RotationDrawing* m_drawing;
   QLabel* m_sentence;
-  QTableWidget* m_table;
+  TableView* m_table;
+  PaintedTableModel* m_rows;
   QPointer<QComboBox> m_layer;
   QPointer<QComboBox> m_head;
 };

@@ -273,7 +273,7 @@ class TestAttentionShares : public QObject {
             [&](const Selection& selection) { wanted.push_back(selection); });
     ShareBars& bars = view.bars();
     QVERIFY(bars.isVisible());
-    QTest::mouseClick(&bars, Qt::LeftButton, {}, bars.barRect(6, bars.rect()).center());
+    QTest::mouseClick(bars.viewport(), Qt::LeftButton, {}, bars.barRect(6, bars.rect()).center());
     QCOMPARE(wanted.size(), std::size_t{1});
     const ViewInput input = test::twentyDocuments();
     QCOMPARE(wanted[0].currentNode(), input.nodeOf(1, "/g/input/cross/1/plus/6"));

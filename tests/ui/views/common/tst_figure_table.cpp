@@ -4,10 +4,9 @@
 
 #include <QHeaderView>
 #include <QScrollBar>
-#include <QTableWidget>
 #include <QTest>
 
-#include <memory>
+#include <vector>
 
 using namespace spanscope;
 
@@ -27,28 +26,23 @@ class TestFigureTable : public QObject {
   void columnsFitTheWidth() {
     QFETCH(int, more);
     QFETCH(bool, fits);
-    const std::unique_ptr<QTableWidget> table(ui::makeFigureTable(QStringLiteral("Figures"), nullptr));
-    table->setColumnCount(6);
-    table->setRowCount(3);
-    for (int row = 0; row < 3; ++row) {
-      for (int column = 0; column < 6; ++column)
-        table->setItem(row, column, new QTableWidgetItem(QStringLiteral("1 234.5 ms (12 %)")));
-    }
-    table->resize(2000, 300);
-    table->show();
-    table->resizeColumnsToContents();
+    ui::ResultTable table(QStringLiteral("Figures"));
+    const std::vector<ui::PaintedCell> row(6, {.text = QStringLiteral("1 234.5 ms (12 %)")});
+    table.setTable({.headers = std::vector<QString>(6), .shares = {}, .rows = {row, row, row}});
+    table.resize(2000, 300);
+    table.show();
+    table.resizeColumnsToContents();
     int wanted = 0;
-    for (int column = 0; column < 6; ++column) wanted += table->columnWidth(column);
-    table->resize(wanted + more + (table->width() - table->viewport()->width()), 300);
-    ui::fitFigureTable(*table);
+    for (int column = 0; column < 6; ++column) wanted += table.columnWidth(column);
+    table.resize(wanted + more + (table.width() - table.viewport()->width()), table.height());
     QCoreApplication::processEvents();
     int width = 0;
-    for (int column = 0; column < 6; ++column) width += table->columnWidth(column);
-    QCOMPARE(width == table->viewport()->width(), fits);
-    QCOMPARE(table->horizontalScrollBar()->maximum() == 0, fits);
+    for (int column = 0; column < 6; ++column) width += table.columnWidth(column);
+    QCOMPARE(width == table.viewport()->width(), fits);
+    QCOMPARE(table.horizontalScrollBar()->maximum() == 0, fits);
     // Every row is in sight, the bar or not.
-    const QRect last = table->visualItemRect(table->item(2, 0));
-    QVERIFY(last.bottom() <= table->viewport()->height());
+    const QRect last = table.visualRect(table.model()->index(2, 0));
+    QVERIFY(last.bottom() <= table.viewport()->height());
   }
 };
 

@@ -35,7 +35,6 @@
 #include <QStringLiteral>
 #include <QStyleOptionComboBox>
 #include <QTableView>
-#include <QTableWidget>
 #include <QTest>
 #include <QToolButton>
 #include <QToolTip>

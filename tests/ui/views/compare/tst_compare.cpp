@@ -10,12 +10,13 @@
 #include "ui/views/output/output_view.h"
 #include "ui/views/plan/plan_view.h"
 #include "ui/views/timeline/timeline_model.h"
+#include "ui/words/metric_words.h"
 
 #include <QApplication>
+#include <QClipboard>
 #include <QHeaderView>
 #include <QProcess>
 #include <QProcessEnvironment>
-#include <QTableWidget>
 #include <QTest>
 
 #include <algorithm>
@@ -84,20 +85,22 @@ class TestCompare : public QObject {
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
     QCoreApplication::processEvents();
-    const auto* table = view.findChild<QTableWidget*>();
+    const auto* table = view.findChild<TableView*>();
+    const QAbstractItemModel& rows = *table->model();
     int sum = 0;
-    for (int c = 0; c < table->columnCount(); ++c) sum += table->columnWidth(c);
+    for (int c = 0; c < rows.columnCount(); ++c) sum += table->columnWidth(c);
     QVERIFY(std::abs(sum - table->viewport()->width()) <= 1);
-    for (int r = 0; r < table->rowCount(); ++r) {
+    for (int r = 0; r < rows.rowCount(); ++r) {
       for (const int c : {1, 2}) {
-        const QTableWidgetItem* item = table->item(r, c);
-        const QFontMetrics metrics(item->font());
+        const QString text = rows.index(r, c).data().toString();
+        const bool isMono = rows.index(r, c).data(MonoRole).toBool();
+        const QFontMetrics metrics(isMono ? input.theme.monoFont() : input.theme.interfaceFont());
         const int room = table->columnWidth(c) - 14;  // the style's margins
-        for (const QString& word : item->text().split(QLatin1Char(' ')))
-          QVERIFY2(metrics.horizontalAdvance(word) <= room, qPrintable(item->text()));
+        for (const QString& word : text.split(QLatin1Char(' ')))
+          QVERIFY2(metrics.horizontalAdvance(word) <= room, qPrintable(text));
         // Words wrap, and the row is as high as they are.
-        const QRect needed = metrics.boundingRect(QRect(0, 0, room, 1000), Qt::TextWordWrap, item->text());
-        QVERIFY2(needed.height() <= table->rowHeight(r), qPrintable(item->text()));
+        const QRect needed = metrics.boundingRect(QRect(0, 0, room, 1000), Qt::TextWordWrap, text);
+        QVERIFY2(needed.height() <= table->rowHeight(r), qPrintable(text));
       }
     }
   }
@@ -147,6 +150,38 @@ class TestCompare : public QObject {
     QCOMPARE(none.runs.size(), std::size_t(2));
     QVERIFY(!compareModel(input, 1, 2).rows.empty());
     QVERIFY(!compareModel(input, 1, 0).rows.empty());
+  }
+
+  /// Rows are sorted by their values, not by the texts of these, and copied with tabs.
+  void rowsAreSortedAndCopied() {
+    CompareView view;
+    view.resize(700, 420);
+    view.setInput(m_runs.input());
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* table = view.findChild<TableView*>();
+    const QAbstractItemModel& rows = *table->model();
+    const auto place = [&rows](const char* metric) {
+      for (int row = 0; row < rows.rowCount(); ++row) {
+        if (rows.index(row, 0).data().toString() == metricTitle(metric)) return row;
+      }
+      return -1;
+    };
+    const int before = place("prompt-tokens");
+    QVERIFY(before >= 0);
+    table->sortByColumn(1, Qt::AscendingOrder);
+    QVERIFY(place("generated-tokens") < place("prompt-tokens"));
+    table->sortByColumn(1, Qt::DescendingOrder);
+    QVERIFY(place("prompt-tokens") < place("generated-tokens"));
+    table->selectRow(place("prompt-tokens"));
+    table->copySelected();
+    QStringList cells{metricTitle("prompt-tokens")};
+    const CompareRow& row = *rowOf(view.model(), "prompt-tokens");
+    cells << row.left << row.right << row.change;
+    QCOMPARE(QApplication::clipboard()->text(), cells.join(QLatin1Char('\t')) + QLatin1Char('\n'));
+    // A third click on a header gives back the order of the metrics.
+    table->sortByColumn(-1, Qt::AscendingOrder);
+    QCOMPARE(place("prompt-tokens"), before);
   }
 
   /// Blocks of the same step stand beside each other: computed at first, relocated then.
@@ -385,7 +420,7 @@ class TestCompare : public QObject {
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
     QCoreApplication::processEvents();
-    QHeaderView* head = view.findChild<QTableWidget*>()->horizontalHeader();
+    QHeaderView* head = view.findChild<TableView*>()->horizontalHeader();
     const QImage shown = head->viewport()->grab().toImage();
     const double ratio = shown.devicePixelRatio();
     const auto isInk = [&shown](int x, int y) { return qGray(shown.pixel(x, y)) < 160; };

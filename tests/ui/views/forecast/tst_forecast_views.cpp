@@ -28,7 +28,6 @@
 #include <QStringList>
 #include <QStringLiteral>
 #include <QTableView>
-#include <QTableWidget>
 #include <QTest>
 #include <QTreeView>
 
@@ -367,7 +366,7 @@ class TestForecastViews : public QObject {
     QVERIFY(!view.tree().isColumnHidden(Column::Relocated));
 
     QSignalSpy summary(&view, &View::summaryChanged);
-    view.places().setCurrentIndex(view.places().places().index(placeRow(view, QStringLiteral("SGLang")), 0));
+    view.places().selectRow(placeRow(view, QStringLiteral("SGLang")));
     const ForecastTable& table = view.model().table();
     QCOMPARE(forecastSentence(table), QStringLiteral("On SGLang, if it ran there: ") + computed(69));
     QVERIFY2(forecastComparison(table).contains(QStringLiteral("SGLang 0.5.23, by token")) &&
@@ -408,19 +407,19 @@ class TestForecastViews : public QObject {
     QVERIFY(!view.blocksButton().isHidden() && view.blocksButton().geometry().bottom() < view.places().y());
     const int beside = view.places().y();
     QVERIFY2(beside < below, qPrintable(QStringLiteral("%1, %2").arg(beside).arg(below)));
-    view.places().setCurrentIndex(view.places().places().index(0, 0));
+    view.places().selectRow(0);
     QCoreApplication::processEvents();
     QVERIFY(view.blocksButton().isHidden());
     QCOMPARE(view.places().y(), beside);
     view.resize(700, 480);
-    view.places().setCurrentIndex(view.places().places().index(2, 0));
+    view.places().selectRow(2);
 
     // With an empty cache nothing is found, and the choice stays.
     view.setAgainst(Against::Empty);
     QCOMPARE(rangeText(view.model().table().totals.cached), QStringLiteral("0"));
     QVERIFY(forecastComparison(view.model().table()).contains(QStringLiteral("empty cache")));
     view.setAgainst(Against::Present);
-    view.places().setCurrentIndex(view.places().places().index(0, 0));
+    view.places().selectRow(0);
     QCOMPARE(view.model().table().shown, std::size_t{0});
   }
 

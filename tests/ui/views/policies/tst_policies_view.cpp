@@ -21,7 +21,6 @@
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
-#include <QTableWidget>
 #include <QTest>
 #include <QTextBlock>
 #include <QTextCursor>
@@ -44,11 +43,11 @@ ViewInput inputOf(const document::Document& document, PolicyComparison compariso
   return input;
 }
 
-PolicyCell cell(const PoliciesModel& model, std::size_t row, const QString& column) {
-  for (std::size_t c = 1; c < model.columns.size(); ++c) {
-    if (model.columns[c].title == column) return model.rows[row].cells[c - 1];
+PaintedCell cell(const PoliciesModel& model, std::size_t row, const QString& column) {
+  for (std::size_t c = 1; c < model.table.headers.size(); ++c) {
+    if (model.table.headers[c] == column) return model.table.rows[row][c];
   }
-  return {.text = QStringLiteral("no such column"), .help = {}};
+  return {.text = QStringLiteral("no such column")};
 }
 
 /// The pieces of the text that are underlined.
@@ -84,8 +83,8 @@ class TestPoliciesView : public QObject {
     const PoliciesModel model = policiesModel(inputOf(m_rag, test::samplePolicies(m_rag)));
     QVERIFY(model.isKnown && !model.isRunning);
     QCOMPARE(model.setup, QStringLiteral("spanlet · CPU, 2 threads · block size 16"));
-    QCOMPARE(model.rows.size(), std::size_t(4));
-    QCOMPARE(model.rows[2].name, QStringLiteral("link(16)"));
+    QCOMPARE(model.table.rows.size(), std::size_t(4));
+    QCOMPARE(model.table.rows[2][0].text, QStringLiteral("link(16)"));
     QCOMPARE(cell(model, 0, QStringLiteral("Cold")).text, QStringLiteral("200 ms"));
     QCOMPARE(cell(model, 0, QStringLiteral("Swapped")).text, QStringLiteral("20 ms"));
     QCOMPARE(cell(model, 0, metricShortTitle("cached-tokens")).text, QStringLiteral("84\u00A0%"));
@@ -109,8 +108,8 @@ class TestPoliciesView : public QObject {
     const PoliciesModel model = policiesModel(inputOf(m_rag, test::samplePolicies(m_rag)));
     const auto best = [&model](const QString& column) {
       QStringList names;
-      for (std::size_t r = 0; r < model.rows.size(); ++r) {
-        if (cell(model, r, column).isBest) names += model.rows[r].name;
+      for (std::size_t r = 0; r < model.table.rows.size(); ++r) {
+        if (cell(model, r, column).bold) names += model.table.rows[r][0].text;
       }
       return names.join(QLatin1Char(' '));
     };
@@ -126,7 +125,7 @@ class TestPoliciesView : public QObject {
     PolicyComparison alike = test::samplePolicies(m_rag);
     alike.policies.resize(1);
     const PoliciesModel one = policiesModel(inputOf(m_rag, alike));
-    for (const PolicyCell& only : one.rows.front().cells) QVERIFY(!only.isBest);
+    for (const PaintedCell& only : one.table.rows.front()) QVERIFY(!only.bold);
   }
 
   void answersAreReadTokenByToken() {
@@ -228,7 +227,7 @@ class TestPoliciesView : public QObject {
     view.setInput(input);
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
-    auto* table = view.findChild<QTableWidget*>();
+    auto* table = view.findChild<TableView*>();
     auto* button = view.findChild<QPushButton*>();
     QVERIFY(!table->isVisible());
     QVERIFY(view.csv().isEmpty());
@@ -260,13 +259,20 @@ class TestPoliciesView : public QObject {
     test::setMeasured<jobs::PolicyComparisonJob>(input, test::samplePolicies(m_rag));
     view.setInput(input);
     QTRY_VERIFY(!view.model().isRunning);
-    QCOMPARE(table->rowCount(), 4);
-    QVERIFY(table->item(1, 6)->font().bold() && !table->item(0, 6)->font().bold());
-    QCOMPARE(table->item(1, 6)->textAlignment() & Qt::AlignHorizontal_Mask, int(Qt::AlignRight));
+    const QAbstractItemModel& shown = *table->model();
+    QCOMPARE(shown.rowCount(), 4);
+    QVERIFY(shown.index(1, 6).data(BoldRole).toBool() && !shown.index(0, 6).data(BoldRole).toBool());
+    QCOMPARE(shown.index(1, 6).data(Qt::TextAlignmentRole).toInt() & Qt::AlignHorizontal_Mask,
+             int(Qt::AlignRight));
     QCOMPARE(underlined(*view.answers().document()), QStringList(QStringLiteral("Coco")));
-    table->setFocus();
-    QTest::keySequence(table, QKeySequence::Copy);
+    view.copy();
     QVERIFY(QApplication::clipboard()->text().contains(QStringLiteral("spans: The pet is Coco.")));
+    // Sorted by time, not by the text of the time: the policy that failed has none.
+    table->sortByColumn(2, Qt::DescendingOrder);
+    QStringList sorted;
+    for (int row = 0; row < shown.rowCount(); ++row) sorted += shown.index(row, 0).data().toString();
+    QCOMPARE(sorted.front(), QStringLiteral("prefix"));
+    QCOMPARE(sorted.back(), QStringLiteral("blend(0.15)"));
 
     // Keys reach each token, and what is known of it.
     view.answers().setFocus();
@@ -288,14 +294,14 @@ class TestPoliciesView : public QObject {
     const PolicyAnswers& answers = view.answers();
     QTRY_VERIFY(answers.height() >= answers.document()->size().height());
     QVERIFY(answers.document()->size().width() <= answers.viewport()->width() + 1);
-    auto* table = view.findChild<QTableWidget*>();
+    auto* table = view.findChild<TableView*>();
     QVERIFY2(!table->horizontalScrollBar()->isVisible(),
              qPrintable(QString::number(table->horizontalScrollBar()->maximum())));
-    for (int c = 0; c < table->columnCount(); ++c) {
-      for (int r = 0; r < table->rowCount(); ++r) {
-        const QTableWidgetItem& item = *table->item(r, c);
-        QVERIFY2(QFontMetrics(item.font()).horizontalAdvance(item.text()) <= table->columnWidth(c),
-                 qPrintable(item.text()));
+    const QFontMetrics metrics(Theme().monoFont());
+    for (int c = 1; c < table->model()->columnCount(); ++c) {
+      for (int r = 0; r < table->model()->rowCount(); ++r) {
+        const QString text = table->model()->index(r, c).data().toString();
+        QVERIFY2(metrics.horizontalAdvance(text) <= table->columnWidth(c), qPrintable(text));
       }
     }
   }

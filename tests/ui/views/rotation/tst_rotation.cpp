@@ -17,7 +17,6 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QTableWidget>
 #include <QTest>
 
 #include <algorithm>
@@ -173,9 +172,9 @@ class TestTurn : public QObject {
     QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.stop"));
     view.setInput(m_computed);
     QVERIFY(!view.canCompute() && view.turn().isComputed);
-    auto* table = view.findChild<QTableWidget*>();
-    QCOMPARE(table->rowCount(), static_cast<int>(view.turn().pairs.size()));
-    table->setCurrentCell(2, 0);
+    auto* table = view.findChild<TableView*>();
+    QCOMPARE(table->model()->rowCount(), static_cast<int>(view.turn().pairs.size()));
+    table->selectRow(2);
     QCOMPARE(view.turn().pair, std::size_t{2});
     view.choose(1, 2);
     QCOMPARE(view.turn().layer, 1);
@@ -238,7 +237,7 @@ class TestTurn : public QObject {
     view.setInput(m_input);
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
-    auto* table = view.findChild<QTableWidget*>();
+    auto* table = view.findChild<TableView*>();
     auto* drawing = view.findChild<RotationDrawing*>();
     const auto sentence = [&view] { return rotationSentence(view.turn()); };
     const auto isShown = [&view](const QString& text) {
