@@ -5,7 +5,6 @@
 #include "engine/lesson/lesson_folder.h"
 
 #include <QFileInfo>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QSettings>
@@ -34,20 +33,11 @@ QLabel* textLabel(const QString& text, const QFont& font, const QColor& color) {
   return label;
 }
 
-/// Return presses it too, as it does in lists.
-class LessonCard : public QPushButton {
- protected:
-  void keyPressEvent(QKeyEvent* event) override {
-    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
-      click();
-    else
-      QPushButton::keyPressEvent(event);
-  }
-};
-
 /// A lesson of the list: a button with several lines.
 QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& progress, const Theme& theme) {
-  auto* button = new LessonCard;
+  auto* button = new QPushButton;
+  // Return presses the button too, as in lists.
+  button->setAutoDefault(true);
   button->setObjectName(QStringLiteral("lessonCard"));
   button->setProperty("lesson", lesson.key);
   button->setCursor(Qt::PointingHandCursor);

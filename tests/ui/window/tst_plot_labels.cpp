@@ -11,7 +11,7 @@
 #include "ui/views/metrics/metric_card.h"
 #include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/pool_view.h"
-#include "ui/views/timeline/timeline_canvas.h"
+#include "ui/views/timeline/timeline_table.h"
 
 #include <QApplication>
 #include <QFontInfo>
@@ -96,8 +96,10 @@ std::vector<QWidget*> plotsIn(QWidget& window) {
   for (ItemCanvas* canvas : window.findChildren<ItemCanvas*>()) {
     if (canvas->isVisible()) plots.push_back(canvas->viewport());
   }
-  for (TimelineCanvas* canvas : window.findChildren<TimelineCanvas*>()) {
-    if (canvas->isVisible()) plots.push_back(canvas->viewport());
+  for (TimelineTable* table : window.findChildren<TimelineTable*>()) {
+    if (!table->isVisible()) continue;
+    plots.push_back(table->viewport());
+    plots.push_back(table->horizontalHeader()->viewport());
   }
   return plots;
 }

@@ -31,6 +31,7 @@ struct PaintedTable {
   std::vector<int> shares;  ///< share of the width for each column
   std::vector<std::vector<PaintedCell>> rows;
   std::vector<QString> headerHelps = {};  ///< tool tips of the headers; may be fewer
+  std::vector<int> groups = {};           ///< one for each row, or none; sorting keeps lower groups above
   bool operator==(const PaintedTable&) const = default;
 };
 

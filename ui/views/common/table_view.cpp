@@ -30,9 +30,12 @@ class RowSorter : public QSortFilterProxyModel {
 
  protected:
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override {
+    const int group = left.data(GroupRole).toInt() - right.data(GroupRole).toInt();
+    if (group != 0) return (group < 0) == (sortOrder() == Qt::AscendingOrder);
     const bool hasLeft = left.data(RawRole).isValid();
     const bool hasRight = right.data(RawRole).isValid();
-    if (hasLeft && hasRight) return QSortFilterProxyModel::lessThan(left, right);
+    if (hasLeft && hasRight)
+      return QVariant::compare(left.data(RawRole), right.data(RawRole)) == QPartialOrdering::Less;
     if (hasLeft != hasRight) return hasRight;
     return left.data().toString().localeAwareCompare(right.data().toString()) < 0;
   }
@@ -122,6 +125,8 @@ QVariant PaintedTableModel::data(const QModelIndex& index, int role) const {
       return cell.mono;
     case BoldRole:
       return cell.bold;
+    case GroupRole:
+      return m_table.groups.empty() ? 0 : m_table.groups[static_cast<std::size_t>(index.row())];
     default:
       return {};
   }
@@ -174,6 +179,16 @@ QString tabbedText(const QAbstractItemModel& model, const std::vector<int>& rows
   return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
 }
 
+void addKeys(QWidget& widget, const QString& text, const QList<QKeySequence>& keys,
+             std::function<void()> act) {
+  auto* action = new QAction(text, &widget);
+  action->setShortcuts(keys);
+  action->setShortcutContext(Qt::WidgetShortcut);
+  QObject::connect(action, &QAction::triggered, &widget, std::move(act));
+  widget.addAction(action);
+  widget.setContextMenuPolicy(Qt::ActionsContextMenu);
+}
+
 TableView::TableView(const QString& name, RowOrder order, QWidget* parent) : QTableView(parent) {
   setAccessibleName(name);
   if (order == RowOrder::Sortable) m_sorter = new RowSorter(this);
@@ -184,19 +199,10 @@ TableView::TableView(const QString& name, RowOrder order, QWidget* parent) : QTa
   setEditTriggers(QAbstractItemView::NoEditTriggers);
   setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  auto* copy = new QAction(tr("Copy rows"), this);
-  copy->setShortcut(QKeySequence::Copy);
-  copy->setShortcutContext(Qt::WidgetShortcut);
-  auto* copyAll = new QAction(tr("Copy table"), this);
-  addActions({copy, copyAll});
-  setContextMenuPolicy(Qt::ActionsContextMenu);
-  connect(copy, &QAction::triggered, this, &TableView::copySelected);
-  connect(copyAll, &QAction::triggered, this, &TableView::copyTable);
+  addKeys(*this, tr("Copy rows"), {QKeySequence::Copy}, [this] { copySelected(); });
+  addKeys(*this, tr("Copy table"), {}, [this] { copyTable(); });
   connect(this, &QTableView::activated, this,
           [this](const QModelIndex& index) { Q_EMIT rowActivated(rowOf(index)); });
-  connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
-    if (column != m_wide) fillWidth();
-  });
 }
 
 void TableView::setModel(QAbstractItemModel* model) {
@@ -241,10 +247,11 @@ void TableView::fitColumns(int wide, int least) {
   head->setStretchLastSection(false);
   head->setSectionResizeMode(QHeaderView::ResizeToContents);
   head->setSectionResizeMode(wide, QHeaderView::Fixed);
-  fillWidth();
+  updateGeometries();
 }
 
-void TableView::fillWidth() {
+void TableView::updateGeometries() {
+  QTableView::updateGeometries();
   if (m_wide < 0 || m_wide >= horizontalHeader()->count()) return;
   const int others = horizontalHeader()->length() - columnWidth(m_wide);
   horizontalHeader()->resizeSection(m_wide, std::max(m_leastWide, viewport()->width() - others));
@@ -252,6 +259,11 @@ void TableView::fillWidth() {
 
 int TableView::rowOf(const QModelIndex& index) const {
   return index.model() == m_sorter && m_sorter != nullptr ? m_sorter->mapToSource(index).row() : index.row();
+}
+
+QModelIndex TableView::shownIndex(int row) const {
+  if (m_sorter == nullptr) return model()->index(row, 0);
+  return m_sorter->mapFromSource(m_sorter->sourceModel()->index(row, 0));
 }
 
 int TableView::selectedRow() const {
@@ -267,10 +279,8 @@ void TableView::showRow(int row) {
     clearSelection();
     return;
   }
-  const QModelIndex own = m_sorter == nullptr
-                              ? model()->index(row, 0)
-                              : m_sorter->mapFromSource(m_sorter->sourceModel()->index(row, 0));
-  selectionModel()->setCurrentIndex(own, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  selectionModel()->setCurrentIndex(shownIndex(row),
+                                    QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
 
 void TableView::copySelected() const {
@@ -302,11 +312,6 @@ void TableView::paintEvent(QPaintEvent* event) {
   if (m_empty.isEmpty() || (model() != nullptr && model()->rowCount() > 0)) return;
   QPainter painter(viewport());
   paintEmptyText(painter, viewport()->rect(), m_empty, m_theme);
-}
-
-void TableView::resizeEvent(QResizeEvent* event) {
-  QTableView::resizeEvent(event);
-  fillWidth();
 }
 
 }  // namespace spanscope::ui

@@ -6,9 +6,11 @@
 #include "ui/views/common/table_painting.h"
 
 #include <QAbstractTableModel>
+#include <QKeySequence>
 #include <QString>
 #include <QTableView>
 
+#include <functional>
 #include <vector>
 
 class QSortFilterProxyModel;
@@ -22,6 +24,7 @@ enum CellRole : int {
   InkRole,                     ///< int of a Role, the colour of the text; invalid: Role::Text
   MonoRole,                    ///< true: the font for numbers
   BoldRole,                    ///< true: bold
+  GroupRole,                   ///< int; sorting keeps rows of lower groups above
 };
 
 /// Shows the content of a PaintedTable as an item model.
@@ -48,6 +51,10 @@ PaintedTable paintedTable(const QAbstractItemModel& model, std::vector<int> shar
 /// The rows of a model as lines of texts with tabs between. `hasHeader`: the first line has the titles.
 QString tabbedText(const QAbstractItemModel& model, const std::vector<int>& rows, bool hasHeader);
 
+/// Adds an action to the context menu of a widget. Its keys work while the widget has the focus.
+void addKeys(QWidget& widget, const QString& text, const QList<QKeySequence>& keys,
+             std::function<void()> act);
+
 enum class RowOrder {
   Fixed,     ///< as in the model
   Sortable,  ///< a click on a header sorts, a third click restores the order of the model
@@ -69,6 +76,7 @@ class TableView : public QTableView {
   void fitColumns(int wide, int least);
 
   int rowOf(const QModelIndex& index) const;  ///< −1: none
+  QModelIndex shownIndex(int row) const;      ///< first cell of a row, in the model that the widget shows
   int selectedRow() const;                    ///< the first one; −1: none
   /// Selects this row alone and scrolls to it, −1: none, without rowSelected().
   void showRow(int row);
@@ -82,11 +90,9 @@ class TableView : public QTableView {
  protected:
   void selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) override;
   void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void updateGeometries() override;
 
  private:
-  void fillWidth();
-
   QSortFilterProxyModel* m_sorter = nullptr;  ///< null: the order is fixed
   Theme m_theme;
   bool m_isStyled = false;

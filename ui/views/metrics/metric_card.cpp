@@ -3,10 +3,12 @@
 
 #include "ui/theme/pattern_painting.h"
 #include "ui/views/common/plot_painting.h"
+#include "ui/views/common/table_view.h"
 
+#include <QClipboard>
 #include <QFontMetrics>
+#include <QGuiApplication>
 #include <QHelpEvent>
-#include <QKeyEvent>
 #include <QPainter>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -71,6 +73,11 @@ MetricCard::MetricCard(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlo
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(2 * kSpace, kHeader, 2 * kSpace, kSpace);
   layout->addWidget(m_plot);
+  addKeys(*this, tr("Show previous point"), {Qt::Key_Left}, [this] { move(-1); });
+  addKeys(*this, tr("Show next point"), {Qt::Key_Right}, [this] { move(1); });
+  addKeys(*this, tr("Select request of point"), {Qt::Key_Return, Qt::Key_Enter, Qt::Key_Space},
+          [this] { choose(); });
+  addKeys(*this, tr("Copy points"), {QKeySequence::Copy}, [this] { copy(); });
 }
 
 void MetricCard::setContent(const MetricCardContent& content, const Theme& theme) {
@@ -358,21 +365,25 @@ bool MetricCard::eventFilter(QObject* watched, QEvent* event) {
   return QWidget::eventFilter(watched, event);
 }
 
-void MetricCard::keyPressEvent(QKeyEvent* event) {
+void MetricCard::move(int steps) {
   const std::vector<const PlotPoint*> all = points();
+  if (all.empty()) return;
   const int last = static_cast<int>(all.size()) - 1;
-  if (last >= 0 && (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right)) {
-    m_cursor = m_cursor < 0 ? last : std::clamp(m_cursor + (event->key() == Qt::Key_Left ? -1 : 1), 0, last);
-    showPoint(*all[static_cast<std::size_t>(m_cursor)]);
-    return;
-  }
-  if (m_cursor >= 0 && m_cursor <= last &&
-      (event->key() == Qt::Key_Return || event->key() == Qt::Key_Space)) {
-    const int tag = all[static_cast<std::size_t>(m_cursor)]->tag;
-    if (tag >= 0) Q_EMIT pointChosen(tag);
-    return;
-  }
-  QWidget::keyPressEvent(event);
+  m_cursor = m_cursor < 0 ? last : std::clamp(m_cursor + steps, 0, last);
+  showPoint(*all[static_cast<std::size_t>(m_cursor)]);
+}
+
+void MetricCard::choose() {
+  const std::vector<const PlotPoint*> all = points();
+  if (m_cursor < 0 || m_cursor >= static_cast<int>(all.size())) return;
+  const int tag = all[static_cast<std::size_t>(m_cursor)]->tag;
+  if (tag >= 0) Q_EMIT pointChosen(tag);
+}
+
+void MetricCard::copy() const {
+  QStringList lines;
+  for (const PlotPoint* point : points()) lines += point->text;
+  QGuiApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
 }
 
 void MetricCard::focusInEvent(QFocusEvent* event) {

@@ -76,7 +76,6 @@ class MetricCard : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -92,6 +91,10 @@ class MetricCard : public QWidget {
   /// Paints the sample of a series and its name.
   void paintSample(QPainter& painter, const QRect& place, const PlotSeries& series) const;
   void showPoint(const PlotPoint& point);
+  /// Goes that many points on.
+  void move(int points);
+  void choose();
+  void copy() const;
   std::vector<const PlotPoint*> points() const;
 
   MetricCardContent m_content;

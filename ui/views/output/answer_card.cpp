@@ -3,6 +3,7 @@
 
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/measure_page.h"
+#include "ui/views/common/table_view.h"
 #include "ui/words/glossary.h"
 #include "ui/words/metric_words.h"
 
@@ -10,7 +11,6 @@
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QHBoxLayout>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
@@ -101,6 +101,10 @@ AnswerCard::AnswerCard(QWidget* parent)
   connect(m_copy, &QToolButton::clicked, this, [this] {
     QApplication::clipboard()->setText(m_answer.text.isEmpty() ? m_answer.problem : m_answer.text);
   });
+
+  addKeys(*this, tr("Select request"), {Qt::Key_Return, Qt::Key_Enter, Qt::Key_Space},
+          [this] { Q_EMIT chosen(); });
+  addKeys(*this, tr("Copy answer"), {QKeySequence::Copy}, [this] { m_copy->click(); });
 
   m_measure->setAutoRaise(true);
   connect(m_measure, &QToolButton::clicked, this, [this] {
@@ -339,16 +343,6 @@ void AnswerCard::resizeEvent(QResizeEvent* event) {
 
 void AnswerCard::mouseReleaseEvent(QMouseEvent* event) {
   if (event->button() == Qt::LeftButton && rect().contains(event->position().toPoint())) Q_EMIT chosen();
-}
-
-void AnswerCard::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Space) {
-    Q_EMIT chosen();
-  } else if (event->matches(QKeySequence::Copy)) {
-    m_copy->click();
-  } else {
-    QWidget::keyPressEvent(event);
-  }
 }
 
 void AnswerCard::focusInEvent(QFocusEvent* event) {

@@ -134,7 +134,7 @@ void PoolView::refresh() {
   const StoreTable store = storeTable(*input());
   m_store->showStore(store, theme(), height());
   m_cost->showCost(storeCost(*input()), theme());
-  m_cost->setVisible(!store.rows.empty());
+  m_cost->setVisible(!store.cells.rows.empty());
   showControls();
   if (m_isOverTime) {
     m_levels.follow(input()->trace);

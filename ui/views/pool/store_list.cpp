@@ -5,97 +5,44 @@
 #include "engine/workbench/run_options.h"
 #include "ui/session/load_comparison.h"
 #include "ui/views/common/number_text.h"
-#include "ui/views/common/table_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/tr.h"
 
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string_view>
 
 namespace spanscope::ui {
 
 namespace {
 
-constexpr int kRowHeight = 24;
+constexpr int kStoreRow = 24;
 constexpr int kFewestRows = 2;
-constexpr int kText = 1;         ///< column of the first words
-constexpr int kLeastText = 160;  ///< its width, however narrow the dock is
+constexpr int kLeastText = 160;  ///< width of the first words, however narrow the dock is
 
 }  // namespace
 
-StoreList::StoreList(QWidget* parent) : QTableWidget(parent) {
-  setAccessibleName(tr("What the span store holds"));
-  const QStringList titles{tr("Tier and model"), tr("Text"),   tr("Blocks"),   tr("Tokens"),
-                           tr("Size"),           tr("Stored"), tr("Last used")};
-  setColumnCount(static_cast<int>(titles.size()));
-  setHorizontalHeaderLabels(titles);
-  showWholeRows(*this, kRowHeight);
-  setEditTriggers(QAbstractItemView::NoEditTriggers);
-  setFrameShape(QFrame::NoFrame);
-  setShowGrid(false);
-  setWordWrap(false);
-  setTabKeyNavigation(false);
-  horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  horizontalHeader()->setSectionResizeMode(kText, QHeaderView::Fixed);
-  connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
-    if (column != kText) giveTextRoom();
-  });
-  horizontalHeader()->setHighlightSections(false);
-  horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+StoreList::StoreList(QWidget* parent)
+    : TableView(tr("What the span store holds"), RowOrder::Sortable, parent),
+      m_cells(new PaintedTableModel(this)) {
+  setModel(m_cells);
   hide();
 }
 
 void StoreList::showStore(const StoreTable& table, const Theme& theme, int room) {
-  setVisible(!table.rows.empty());
-  const int wanted = horizontalHeader()->sizeHint().height() + kRowHeight * int(table.rows.size()) + 2;
-  const int least = horizontalHeader()->sizeHint().height() + kRowHeight * kFewestRows + 2;
-  setFixedHeight(std::min(wanted, std::max(least, room / 2)));
-  if (m_isStyled && m_shown == table && m_theme == theme) return;
-  if (!m_isStyled || m_theme != theme) setStyleSheet(tableStyle(theme));
-  m_isStyled = true;
-  m_shown = table;
-  m_theme = theme;
-  setRowCount(static_cast<int>(table.rows.size()));
-  for (int row = 0; row < rowCount(); ++row) {
-    const StoreRow& from = table.rows[static_cast<std::size_t>(row)];
-    QString name = from.isTier ? from.name : QStringLiteral("    ") + from.name;
-    if (!from.ofThisModel) name += tr(" (not this session's)");
-    const QStringList texts{name, from.text, from.blocks, from.tokens, from.size, from.stored, from.used};
-    for (int column = 0; column < texts.size(); ++column) {
-      auto cell = std::make_unique<QTableWidgetItem>(texts[column]);
-      QFont font = theme.smallFont();
-      font.setBold(from.isTier);
-      cell->setFont(font);
-      cell->setForeground(theme.color(from.isTier        ? Role::Text
-                                      : from.ofThisModel ? Role::TextSecond
-                                                         : Role::TextThird));
-      if (column == kText && !from.text.isEmpty()) {
-        cell->setToolTip(QString(from.text).replace(tr(" · "), QStringLiteral("\n")));
-        cell->setData(Qt::AccessibleTextRole, from.text);
-      }
-      // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the table takes it.
-      setItem(row, column, cell.release());
-    }
-  }
-}
-
-void StoreList::resizeEvent(QResizeEvent* event) {
-  QTableWidget::resizeEvent(event);
-  giveTextRoom();
-}
-
-void StoreList::giveTextRoom() {
-  int others = 0;
-  for (int column = 0; column < columnCount(); ++column) others += column == kText ? 0 : columnWidth(column);
-  horizontalHeader()->resizeSection(kText, std::max(kLeastText, viewport()->width() - others));
+  const auto rows = static_cast<int>(table.cells.rows.size());
+  const bool isNew = m_cells->rowCount() == 0 && rows > 0;
+  m_cells->setTable(table.cells);
+  setTheme(theme);
+  if (isNew) fitColumns(StoreTable::Text, kLeastText);
+  const int header = horizontalHeader()->sizeHint().height() + 2;
+  setFixedHeight(std::min(header + kStoreRow * rows, std::max(header + kStoreRow * kFewestRows, room / 2)));
+  setVisible(rows > 0);
 }
 
 namespace {
@@ -151,10 +98,6 @@ QString agoText(std::int64_t milliseconds) {
   return tr("%1 d ago").arg(age / kDay, 0, 'f', 0);
 }
 
-QString countText(std::uint64_t count) {
-  return QString::number(count);
-}
-
 }  // namespace
 
 QString tierName(trace::StoreTier tier) {
@@ -171,32 +114,51 @@ StoreTable storeTable(const ViewInput& input) {
   const trace::StoreReported* report = lastReport(input, passed);
   if (report == nullptr) return table;
   const std::map<std::string_view, std::string_view> texts = packTexts(input);
+  PaintedTable& cells = table.cells;
+  cells.headers = {tr("Tier and model"), tr("Text"),   tr("Blocks"),   tr("Tokens"),
+                   tr("Size"),           tr("Stored"), tr("Last used")};
+  cells.shares = {3, 6, 1, 1, 2, 1, 1};
+  const auto count = [](std::uint64_t value, Role ink, bool isTier) {
+    return PaintedCell{.text = QString::number(value),
+                       .ink = ink,
+                       .bold = isTier,
+                       .isRight = true,
+                       .raw = QVariant::fromValue(value)};
+  };
   QStringList parts;
+  int group = 0;
   for (const trace::StoreTierState& tier : report->tiers) {
-    table.rows.push_back({.isTier = true,
-                          .tier = tier.tier,
-                          .name = tierName(tier.tier),
-                          .text = {},
-                          .blocks = countText(tier.blocks),
-                          .tokens = countText(tier.tokens),
-                          .size = tr("%1 of %2").arg(sizeText(tier.bytes), sizeText(tier.limit)),
-                          .stored = {},
-                          .used = {},
-                          .ofThisModel = true});
+    cells.rows.push_back({{.text = tierName(tier.tier), .bold = true},
+                          {},
+                          count(tier.blocks, Role::Text, true),
+                          count(tier.tokens, Role::Text, true),
+                          {.text = tr("%1 of %2").arg(sizeText(tier.bytes), sizeText(tier.limit)),
+                           .bold = true,
+                           .raw = QVariant::fromValue(tier.bytes)},
+                          {},
+                          {}});
+    cells.groups.push_back(group++);
     parts << tr("%1 %2 blocks, %3").arg(tierName(tier.tier)).arg(tier.blocks).arg(sizeText(tier.bytes));
     for (const trace::StoredPack& pack : report->packs) {
       if (pack.tier != tier.tier) continue;
-      table.rows.push_back({.isTier = false,
-                            .tier = tier.tier,
-                            .name = QString::fromStdString(pack.model),
-                            .text = textOf(texts, pack),
-                            .blocks = countText(pack.blocks),
-                            .tokens = countText(pack.tokens),
-                            .size = sizeText(pack.bytes),
-                            .stored = agoText(pack.age + passed),
-                            .used = agoText(pack.unused + passed),
-                            .ofThisModel = pack.ofThisModel});
+      const Role ink = pack.ofThisModel ? Role::TextSecond : Role::TextThird;
+      const auto time = [&](std::int64_t age) {
+        return PaintedCell{.text = agoText(age + passed), .ink = ink, .raw = QVariant::fromValue(age)};
+      };
+      QString name = QStringLiteral("    ") + QString::fromStdString(pack.model);
+      if (!pack.ofThisModel) name += tr(" (not this session's)");
+      const QString text = textOf(texts, pack);
+      cells.rows.push_back(
+          {{.text = name, .ink = ink},
+           {.text = text, .ink = ink, .help = QString(text).replace(tr(" · "), QStringLiteral("\n"))},
+           count(pack.blocks, ink, false),
+           count(pack.tokens, ink, false),
+           {.text = sizeText(pack.bytes), .ink = ink, .raw = QVariant::fromValue(pack.bytes)},
+           time(pack.age),
+           time(pack.unused)});
+      cells.groups.push_back(group);
     }
+    ++group;
   }
   table.summary = parts.join(tr(" · "));
   return table;

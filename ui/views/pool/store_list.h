@@ -3,12 +3,10 @@
 
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
+#include "ui/views/common/table_view.h"
 
 #include <QString>
-#include <QTableWidget>
 #include <QWidget>
-
-#include <vector>
 
 class QLabel;
 class QPushButton;
@@ -23,23 +21,10 @@ QString tierName(trace::StoreTier tier);
 /// The place from which something was loaded: "the disk".
 QString tierPlace(trace::StoreTier tier);
 
-struct StoreRow {
-  bool isTier = false;  ///< the row is a whole tier; else a part of one
-  trace::StoreTier tier = trace::StoreTier::Host;
-  QString name;             ///< name of the tier, or of the model of the part
-  QString text;             ///< a few words of what stands in the part; empty: not known, or a tier
-  QString blocks;           ///< how many
-  QString tokens;           ///< how many
-  QString size;             ///< bytes; for a tier also its limit
-  QString stored;           ///< how long ago it was stored; empty for a tier
-  QString used;             ///< how long ago it was last used; empty for a tier
-  bool ofThisModel = true;  ///< lookups of the session can find it
-  bool operator==(const StoreRow&) const = default;
-};
-
 struct StoreTable {
-  std::vector<StoreRow> rows;  ///< each tier comes before its parts; empty: no tier is in use
-  QString summary;             ///< "disk 110 blocks, 2.1 MiB"
+  enum Column { Name, Text, Blocks, Tokens, Size, Stored, Used };
+  PaintedTable cells;  ///< each tier, in bold, comes before its parts; no row: no tier is in use
+  QString summary;     ///< "disk 110 blocks, 2.1 MiB"
   bool operator==(const StoreTable&) const = default;
 };
 
@@ -51,23 +36,15 @@ QString storeCsv(const ViewInput& input);
 
 /// Lists the tiers of the span store and what lies in them, below the blocks of the pool. It is hidden if no
 /// tier is in use. It is as high as its rows, but at most half as high as `room`.
-class StoreList : public QTableWidget {
+class StoreList : public TableView {
   Q_OBJECT
  public:
   explicit StoreList(QWidget* parent = nullptr);
 
   void showStore(const StoreTable& table, const Theme& theme, int room);
 
- protected:
-  void resizeEvent(QResizeEvent* event) override;
-
  private:
-  /// The first words of parts have the room that the other columns leave.
-  void giveTextRoom();
-
-  StoreTable m_shown;
-  Theme m_theme;
-  bool m_isStyled = false;
+  PaintedTableModel* m_cells;
 };
 
 // Says whether the tiers of the span store are worth it: loading compared with computing, as measured on this

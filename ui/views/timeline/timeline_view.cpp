@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/timeline/timeline_view.h"
 
-#include "ui/views/timeline/timeline_canvas.h"
+#include "ui/views/timeline/timeline_table.h"
 #include "ui/words/tr.h"
 
 #include <QComboBox>
@@ -13,14 +13,11 @@
 
 namespace spanscope::ui {
 
-TimelineView::TimelineView(QWidget* parent) : RunView(parent), m_canvas(new TimelineCanvas(this)) {
+TimelineView::TimelineView(QWidget* parent) : RunView(parent), m_table(new TimelineTable(this)) {
   setAccessibleName(tr("Timeline"));
-  m_canvas->setAccessibleName(tr("Requests over time"));
-  m_canvas->setAccessibleDescription(tr(
-      "Up and Down select a request, Left and Right move in time, plus and minus zoom, F shows everything."));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(m_canvas);
+  layout->addWidget(m_table);
 
   QHBoxLayout* row = titleRow();
   m_legend = new StateLegend({{BlockRole::Free, tr("loading"), tr("load")},
@@ -36,7 +33,7 @@ TimelineView::TimelineView(QWidget* parent) : RunView(parent), m_canvas(new Time
   row->addWidget(m_legend);
   row->addWidget(m_scope);
   connect(m_scope, &QComboBox::currentIndexChanged, this, [this](int index) { setAllRuns(index == 1); });
-  connect(m_canvas, &TimelineCanvas::rowClicked, this, &TimelineView::select);
+  connect(m_table, &TableView::rowSelected, this, &TimelineView::select);
 }
 
 void TimelineView::setAllRuns(bool all) {
@@ -53,8 +50,8 @@ QString TimelineView::emptyText() const {
 
 void TimelineView::refresh() {
   m_model = timelineModel(*input(), m_allRuns);
-  m_canvas->setVisible(!m_model.rows.empty());
-  m_canvas->setContent(m_model, input()->theme, input()->selection.request);
+  m_table->setVisible(!m_model.rows.empty());
+  m_table->setContent(m_model, input()->theme, input()->selection.request);
   if (m_legend) m_legend->setTheme(input()->theme);
   QString summary = m_model.runs.size() == 1 ? tr("run %1").arg(m_model.runs.front())
                     : m_model.runs.empty()   ? QString()
@@ -81,7 +78,7 @@ void TimelineView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
   if (paintIfEmpty(painter, size)) return;
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-  m_canvas->paintAll(painter, size);
+  m_table->paintAll(painter, size);
 }
 
 ViewInfo timelineRow() {

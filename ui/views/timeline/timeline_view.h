@@ -15,7 +15,7 @@ class QComboBox;
 
 namespace spanscope::ui {
 
-class TimelineCanvas;
+class TimelineTable;
 class StateLegend;
 
 class TimelineView : public RunView {
@@ -27,7 +27,7 @@ class TimelineView : public RunView {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const TimelineModel& model() const { return m_model; }
-  TimelineCanvas& canvas() { return *m_canvas; }
+  TimelineTable& table() { return *m_table; }
   void setAllRuns(bool all);
 
  protected:
@@ -39,7 +39,7 @@ class TimelineView : public RunView {
 
   TimelineModel m_model;
   bool m_allRuns = false;
-  TimelineCanvas* m_canvas;
+  TimelineTable* m_table;
   QPointer<StateLegend> m_legend;
   QPointer<QComboBox> m_scope;
 };

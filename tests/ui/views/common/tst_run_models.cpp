@@ -21,8 +21,8 @@
 #include "ui/views/plan/plan_view.h"
 #include "ui/views/scrubber/scrubber_model.h"
 #include "ui/views/scrubber/scrubber_track.h"
-#include "ui/views/timeline/timeline_canvas.h"
 #include "ui/views/timeline/timeline_model.h"
+#include "ui/views/timeline/timeline_table.h"
 #include "ui/words/metric_words.h"
 
 #include <QAbstractItemModelTester>

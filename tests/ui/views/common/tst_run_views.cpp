@@ -14,7 +14,7 @@
 #include "ui/views/plan/plan_view.h"
 #include "ui/views/scrubber/scrubber.h"
 #include "ui/views/scrubber/scrubber_track.h"
-#include "ui/views/timeline/timeline_canvas.h"
+#include "ui/views/timeline/timeline_table.h"
 #include "ui/views/timeline/timeline_view.h"
 
 #include <QApplication>
@@ -84,6 +84,13 @@ void show(T& view, const ViewInput& input, const QSize& size) {
   view.show();
   QVERIFY(QTest::qWaitForWindowExposed(&view));
   QCoreApplication::processEvents();
+}
+
+/// Keys of actions reach only a widget with the focus, in the active window.
+void focus(QWidget& widget) {
+  widget.window()->activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(widget.window()));
+  widget.setFocus();
 }
 
 }  // namespace
@@ -295,21 +302,31 @@ class TestRunViews : public QObject {
     TimelineView view;
     show(view, m_judge.input(), {1000, 260});
     Wanted wanted(view);
-    TimelineCanvas& canvas = view.canvas();
-    const QPoint bar = canvas.barRect(2, view.model().rows[2].bars.back()).center().toPoint();
-    QVERIFY(canvas.factsAt(bar).contains(QStringLiteral("inner 3")));
-    QTest::mouseClick(canvas.viewport(), Qt::LeftButton, {}, bar);
+    TimelineTable& table = view.table();
+    const QPoint bar = table.barRect(2, view.model().rows[2].bars.back()).center().toPoint();
+    QVERIFY(table.factsAt(bar).contains(view.model().rows[2].name));
+    QTest::mouseClick(table.viewport(), Qt::LeftButton, {}, bar);
     QCOMPARE(wanted.selections.size(), std::size_t{1});
     QCOMPARE(wanted.selections[0].request, std::optional<RequestId>(view.model().rows[2].request));
     QVERIFY(wanted.selections[0].currentNode() != document::kNoNode);
 
-    const double before = canvas.rangeEnd() - canvas.rangeBegin();
-    QWheelEvent wheel(bar, canvas.viewport()->mapToGlobal(bar), {}, {0, 240}, Qt::NoButton, Qt::NoModifier,
+    const auto length = [&table] { return table.scale().end - table.scale().begin; };
+    const double before = length();
+    QWheelEvent wheel(bar, table.viewport()->mapToGlobal(bar), {}, {0, 240}, Qt::NoButton, Qt::NoModifier,
                       Qt::NoScrollPhase, false);
-    QApplication::sendEvent(canvas.viewport(), &wheel);
-    QVERIFY(canvas.rangeEnd() - canvas.rangeBegin() < before);
-    QTest::keyClick(&canvas, Qt::Key_F);
-    QCOMPARE(canvas.rangeEnd() - canvas.rangeBegin(), before);
+    QApplication::sendEvent(table.viewport(), &wheel);
+    QVERIFY(length() < before);
+    focus(table);
+    const double begin = table.scale().begin;
+    QTest::keyClick(&table, Qt::Key_Right);
+    QVERIFY(table.scale().begin > begin);
+    QTest::keyClick(&table, Qt::Key_F);
+    QCOMPARE(length(), before);
+    QTest::keyClick(&table, Qt::Key_Up);
+    QCOMPARE(wanted.selections.size(), std::size_t{2});
+    QCOMPARE(wanted.selections[1].request, std::optional<RequestId>(view.model().rows[1].request));
+    QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
+    QVERIFY(QApplication::clipboard()->text().startsWith(view.model().rows[1].name + QLatin1Char('\t')));
   }
 
   void outputCopies() {
@@ -319,8 +336,11 @@ class TestRunViews : public QObject {
     QTest::mouseClick(&view.cards()[0]->copyButton(), Qt::LeftButton);
     QCOMPARE(QApplication::clipboard()->text(), view.model().answers[0].text);
     Wanted wanted(view);
+    focus(*view.cards()[1]);
     QTest::keyClick(view.cards()[1], Qt::Key_Return);
     QCOMPARE(wanted.selections.size(), std::size_t{1});
+    QTest::keyClick(view.cards()[1], Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(QApplication::clipboard()->text(), view.model().answers[1].text);
     QCOMPARE(wanted.selections[0].request, std::optional<RequestId>(view.model().answers[1].request));
   }
 
@@ -463,6 +483,7 @@ class TestRunViews : public QObject {
     show(view, m_judge.input(), {1100, 460});
     Wanted wanted(view);
     MetricCard& card = *view.cards()[0];
+    focus(card);
     QTest::keyClick(&card, Qt::Key_Left);
     QTest::keyClick(&card, Qt::Key_Return);
     QCOMPARE(wanted.selections.size(), std::size_t{1});

@@ -277,18 +277,21 @@ void TestPoolView::csv() {
 void TestPoolView::tiersAreListed() {
   test::TraceMaker maker(4, 6);
   maker.computedRequest(1, 1, 8, 1);
-  QVERIFY(ui::storeTable(maker.input()).rows.empty());
+  using Cell = ui::StoreTable;
+  QVERIFY(ui::storeTable(maker.input()).cells.rows.empty());
   maker.send(1, 0, someStore());
   const ui::StoreTable table = ui::storeTable(maker.input());
-  QCOMPARE(table.rows.size(), std::size_t{5});
-  QVERIFY(table.rows[0].isTier && table.rows[2].isTier && !table.rows[3].isTier);
-  QCOMPARE(table.rows[2].name, QStringLiteral("disk"));
-  QCOMPARE(table.rows[2].size, QStringLiteral("3.0 MiB of 4.0 MiB"));
-  QCOMPARE(table.rows[3].stored, QStringLiteral("2 h ago"));
-  QVERIFY(!table.rows[4].ofThisModel);
-  // A row of host memory whose words are not told says what it is instead.
-  QCOMPARE(table.rows[1].text, QStringLiteral("all blocks of this model"));
-  QCOMPARE(table.rows[3].text, QString());
+  const auto& rows = table.cells.rows;
+  QCOMPARE(rows.size(), std::size_t{5});
+  QVERIFY(rows[0][Cell::Name].bold && rows[2][Cell::Name].bold && !rows[3][Cell::Name].bold);
+  QCOMPARE(rows[2][Cell::Name].text, ui::tierName(trace::StoreTier::Disk));
+  QCOMPARE(rows[2][Cell::Size].text, QStringLiteral("3.0 MiB of 4.0 MiB"));
+  QCOMPARE(rows[3][Cell::Stored].text, QStringLiteral("2 h ago"));
+  // Another session's model has a paler colour.
+  QVERIFY(rows[3][Cell::Name].ink != rows[4][Cell::Name].ink);
+  // A row of host memory without a reported text says what it is instead.
+  QVERIFY(!rows[1][Cell::Text].text.isEmpty());
+  QCOMPARE(rows[3][Cell::Text].text, QString());
   QCOMPARE(table.summary, QStringLiteral("host memory 2 blocks, 25 KiB · disk 12 blocks, 3.0 MiB"));
   const QString csv = ui::poolCsv(maker.input());
   QVERIFY(csv.contains(QStringLiteral("0b.pack,disk,,20,,,,,,,,other,2,1048576,")));
@@ -299,25 +302,35 @@ void TestPoolView::tiersAreListed() {
   maker.send(1, 0,
              trace::StoreTextsReported{{{"host-1", ofHost.toStdString()}, {"0a.pack", whole.toStdString()}}});
   const ui::StoreTable named = ui::storeTable(maker.input());
-  QCOMPARE(named.rows[1].text, ofHost);
-  QCOMPARE(named.rows[3].text, whole);
-  QCOMPARE(named.rows[4].text, QString());
+  QCOMPARE(named.cells.rows[1][Cell::Text].text, ofHost);
+  QCOMPARE(named.cells.rows[3][Cell::Text].text, whole);
+  QCOMPARE(named.cells.rows[4][Cell::Text].text, QString());
   QVERIFY(ui::poolCsv(maker.input()).contains(whole));
 
   ui::PoolView view;
   view.resize(600, 400);
   view.setInput(maker.input());
   view.show();
-  const auto* list = view.findChild<ui::StoreList*>();
+  auto* list = view.findChild<ui::StoreList*>();
   QVERIFY(list->isVisible());
-  QCOMPARE(list->rowCount(), 5);
-  int column = 0;
-  while (list->horizontalHeaderItem(column)->text() != QStringLiteral("Text")) ++column;
-  QCOMPARE(list->item(1, column)->text(), ofHost);
-  QCOMPARE(list->item(3, column)->text(), whole);
-  QCOMPARE(list->item(3, column)->toolTip(),
-           QString(whole).replace(QStringLiteral(" · "), QStringLiteral("\n")));
-  QVERIFY(list->columnWidth(column) > 100);
+  QCOMPARE(list->model()->rowCount(), 5);
+  const auto shown = [list](int row, int role = Qt::DisplayRole) {
+    return list->model()->index(row, Cell::Text).data(role).toString();
+  };
+  QCOMPARE(shown(1), ofHost);
+  QCOMPARE(shown(3), whole);
+  QCOMPARE(shown(3, Qt::ToolTipRole), QString(whole).replace(QStringLiteral(" · "), QStringLiteral("\n")));
+  QVERIFY(list->columnWidth(Cell::Text) > 100);
+  // Parts stay below their tier in any order.
+  const auto order = [list] {
+    QString numbers;
+    for (int row = 0; row < 5; ++row) numbers += QString::number(list->rowOf(list->model()->index(row, 0)));
+    return numbers;
+  };
+  list->sortByColumn(Cell::Stored, Qt::DescendingOrder);
+  QCOMPARE(order(), QStringLiteral("01234"));
+  list->sortByColumn(Cell::Stored, Qt::AscendingOrder);
+  QCOMPARE(order(), QStringLiteral("01243"));
   // Before the report there was nothing to show.
   ui::ViewInput before = maker.input();
   before.position -= 2;

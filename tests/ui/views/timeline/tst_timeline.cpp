@@ -2,8 +2,8 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/views/common/block_painter.h"
-#include "ui/views/timeline/timeline_canvas.h"
 #include "ui/views/timeline/timeline_model.h"
+#include "ui/views/timeline/timeline_table.h"
 #include "ui/views/timeline/timeline_view.h"
 #include "ui/words/metric_words.h"
 
@@ -111,7 +111,7 @@ void TestTimeline::loadsApartAreTwo() {
   QVERIFY(timelineFacts(model, model.rows.at(0), bars[3]).contains(QStringLiteral("from host memory")));
 }
 
-/// Few rows in a high dock are higher, and their axis stands below them; many rows keep their height.
+/// Few rows in a high dock are higher. Many rows keep their height.
 void TestTimeline::rowsShareTheHeight() {
   const auto barHeight = [](std::size_t requests, int height) {
     TimelineModel model;
@@ -125,12 +125,12 @@ void TestTimeline::rowsShareTheHeight() {
       row.bars.push_back({.kind = BarKind::Prefill, .begin = 0, .end = 900'000, .tokens = 10});
       model.rows.push_back(row);
     }
-    TimelineCanvas canvas;
-    canvas.resize(800, height);
-    canvas.setContent(model, Theme(), {});
-    canvas.show();
+    TimelineTable table;
+    table.resize(800, height);
+    table.setContent(model, Theme(), {});
+    table.show();
     QCoreApplication::processEvents();
-    return canvas.barRect(0, model.rows.front().bars.front()).height();
+    return table.barRect(0, model.rows.front().bars.front()).height();
   };
   QCOMPARE(barHeight(1, 60), 20.0);
   QVERIFY(barHeight(1, 480) > 40);
