@@ -176,7 +176,7 @@ class TestForecastWindow : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(view->canTell(), kPatience);
     QVERIFY(!view->blocksButton().isHidden());
     QTRY_VERIFY(!view->model().table().steps.empty());
-    QSignalSpy told(view, &ForecastView::foretold);
+    QSignalSpy told(view, &ForecastView::predicted);
     view->blocksButton().click();
     QVERIFY(told.wait(kPatience));
     const RunId foretold = workspace().shownRun();
@@ -240,7 +240,7 @@ class TestForecastWindow : public QObject {
     view->showPlace(QStringLiteral("sglang"));
     view->setAgainst(Against::Empty);
     QTRY_VERIFY_WITH_TIMEOUT(view->canTell(), kPatience);
-    QSignalSpy told(view, &ForecastView::foretold);
+    QSignalSpy told(view, &ForecastView::predicted);
     m_window->perform(QStringLiteral("run.foretell"));
     QVERIFY(told.wait(kPatience));
     QCOMPARE(progress().runs.size(), std::size_t{1});
