@@ -44,7 +44,7 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
     throw Failure({"server",
                    {},
-                   "no name of the list: \"" + options.url + "\"",
+                   /*id:no-name-list*/ "no name of the list: \"" + options.url + "\"",
                    "one that spanq remote list writes, or an address such as http://localhost:8000"});
   }
   const auto milliseconds = [](double seconds) {

@@ -128,7 +128,8 @@ void writeText(std::ostream& out, const ExperimentResult& result) {
 /// How long it takes, in a sentence.
 std::string estimateText(const jobs::JobEstimate& estimate) {
   if (estimate.seconds) return "This takes " + experiment::durationText(*estimate.seconds) + ".";
-  return "The duration is unknown until this model has answered once on this device.";
+  return /*id:experiment-time-unknown*/
+      "The duration is unknown until this model has answered once on this device.";
 }
 
 nlohmann::ordered_json estimateJson(const jobs::JobEstimate& estimate) {
@@ -321,7 +322,8 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
       refuseOption("--" + made->first, made->second, "no value for documents of --query");
     const std::vector<std::string> retrieving = queryOptions(options->query).givenForRetrieval;
     if (options->queryFile.empty() && !retrieving.empty())
-      refuseOption(retrieving.front(), "an option of augment", "--query with an augment");
+      refuseOption(retrieving.front(), /*id:option-augment*/ "an option of augment",
+                   "--query with an augment");
     if (options->queryFile.empty() && !options->request.expected.empty())
       refuseOption("--expect", options->request.expected, "--query with the question that it answers");
     context.action = [&context, options, &experiment] { return runOne(context, experiment, *options); };

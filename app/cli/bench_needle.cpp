@@ -134,12 +134,13 @@ void writeText(std::ostream& out, const Report& report) {
       << tableText(report);
   std::int64_t longest = 0;
   for (const NeedleRow& row : report.rows) longest = std::max(longest, row.longestPrompt);
-  out << fmt::format("\n  No prompt was truncated: the longest has {} tokens, and the context {}.\n", longest,
+  out << fmt::format(/*id:no-prompt-truncated*/
+                     "\n  No prompt was truncated: the longest has {} tokens, and the context {}.\n", longest,
                      report.context);
   for (const NeedleRow& row : report.rows) {
     if (!row.firstFailure) continue;
-    out << "  not run, with hay of " << counted(row.hayWords, "word") << ", " << groupName(row.portion)
-        << ": " << *row.firstFailure << '\n';
+    out << /*id:not-run-hay*/ "  not run, with hay of " << counted(row.hayWords, "word") << ", "
+        << groupName(row.portion) << ": " << *row.firstFailure << '\n';
   }
   if (report.options.misses) out << '\n' << missesText(report);
 }

@@ -67,7 +67,7 @@ std::string reasonOf(CaseGap gap) {
     case CaseGap::None:
       break;
     case CaseGap::NoPlus:
-      return "the query has no plus";
+      return /*id:no-plus-stands*/ "the query has no plus";
     case CaseGap::NothingToSwap:
       return "no plus has two children";
     case CaseGap::NothingLeft:

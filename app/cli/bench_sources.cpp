@@ -140,7 +140,8 @@ void writeText(std::ostream& out, const BenchSourcesOptions& options, const Repo
     }
     table.addRow(std::move(cells));
   }
-  out << "\n  Right answers whose needed documents rank above all others:\n\n" << table.text() << '\n';
+  out << /*id:right-answers-whose*/ "\n  Right answers whose needed documents rank above all others:\n\n"
+      << table.text() << '\n';
   for (const Found& found : report.found)
     out << fmt::format("  {}: {}\n", found.measure.name, found.measure.formula);
 }

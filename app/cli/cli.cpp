@@ -58,9 +58,9 @@ void checkIsGiven(const CLI::Option& option, const std::string& type) {
   for (const std::string& text : option.results()) {
     if (!text.empty()) continue;
     refuseOption(name, "nothing",
-                 type == "FILE"    ? "the name of a file"
-                 : type == "DIR"   ? "the name of a folder"
-                 : type == "MODEL" ? "the name of a folder or file"
+                 type == "FILE"    ? /*id:name-file*/ "the name of a file"
+                 : type == "DIR"   ? /*id:name-folder*/ "the name of a folder"
+                 : type == "MODEL" ? /*id:name-folder-file*/ "the name of a folder or file"
                                    : "a value");
   }
 }
@@ -149,7 +149,9 @@ ExitCode afterLostOutput(ExitCode code, const Streams& streams, const std::stop_
   const std::string found = error == EBADF ? "it closed"
                             : error != 0   ? std::generic_category().message(error)
                                            : "an error while writing to it";
-  streams.err << Error{"standard output", {}, found, "one that can be written to"}.message() << '\n';
+  streams.err
+      << Error{"standard output", {}, found, /*id:can-written*/ "one that can be written to"}.message()
+      << '\n';
   return isStopped ? code : ExitCode::RunFailed;
 }
 

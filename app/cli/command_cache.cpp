@@ -278,7 +278,8 @@ std::string textOf(const fs::path& path) {
     }
     return std::move(narrow->text);
   }
-  if (!isValidUtf8(text)) throw Failure({path.string(), {}, "bytes that are not text", "UTF-8"});
+  if (!isValidUtf8(text))
+    throw Failure({path.string(), {}, /*id:bytes-no-text*/ "bytes that are not text", "UTF-8"});
   text.erase(0, text.size() - withoutByteOrderMark(text).size());
   return text;
 }

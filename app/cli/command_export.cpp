@@ -108,8 +108,9 @@ void check(const CLI::App& command, const ExportCommandOptions& options) {
   if (isTokens && (options.tokens.tokenizer.empty() || !options.tokens.pad))
     throw CLI::ValidationError("--to tokens", "--tokenizer and --pad are needed");
   if (!target.isWhole() && options.stage != "read") {
-    throw CLI::ValidationError("--stage", isTokens ? "tokens need the query as it was read"
-                                                   : "requests need the query as it was read");
+    throw CLI::ValidationError("--stage", isTokens
+                                              ? /*id:tokens-as-read*/ "tokens need the query as it was read"
+                                              : "requests need the query as it was read");
   }
 }
 

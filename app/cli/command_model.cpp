@@ -170,14 +170,15 @@ std::string unknownTemplateText(const workbench::TemplateFacts& own) {
   std::string text;
   if (own.source)
     text += "\nThe chat template of " + own.source->file +
-            (own.found ? " is known by its marks alone" : " is none that is known") + ". It says:\n\n" +
-            own.source->text + (own.source->text.ends_with('\n') ? "" : "\n");
+            (own.found ? /*id:known-marks-alone*/ " is known by its marks alone" : " is none that is known") +
+            ". It says:\n\n" + own.source->text + (own.source->text.ends_with('\n') ? "" : "\n");
   std::string fitting;
   for (const workbench::TemplateCandidate& candidate : own.candidates) {
     if (candidate.missingPiece.empty()) fitting += (fitting.empty() ? "" : ", ") + candidate.chat->name;
   }
   text += "\n--template NAME chooses one";
-  text += fitting.empty() ? ": " + text::chatTemplateNames() : "; its tokenizer has the pieces of " + fitting;
+  text += fitting.empty() ? ": " + text::chatTemplateNames()
+                          : /*id:tokenizer-pieces*/ "; its tokenizer has the pieces of " + fitting;
   return text + "\n";
 }
 

@@ -264,7 +264,8 @@ std::string factsText(const remote::ServerFacts& facts) {
       break;
   }
   text += "  cached tokens: " + cached + "\n";
-  text += std::string("  progress of a prompt: ") + (kind.sendsProgress ? "reported" : "not reported") + "\n";
+  text += std::string(/*id:progress-prompt*/ "  progress of a prompt: ") +
+          (kind.sendsProgress ? "reported" : "not reported") + "\n";
   text += std::string("  span queries: ") +
           (facts.takes("spnl") ? "taken at /v1/query/execute" : "not taken") + "\n";
   std::string titles;
@@ -390,7 +391,8 @@ std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, cons
                                           const QueryFile* file, const Streams& streams) {
   if (!warnOf(protocol, options, query, name, file, streams)) return std::nullopt;
   if (options.seed && !protocol.takesSeeds)
-    streams.err << "warning: the seed is not sent: " << protocol.title << " has no field for it\n";
+    streams.err << /*id:seed-not-sent*/ "warning: the seed is not sent: " << protocol.title
+                << " has no field for it\n";
   RemoteRequests made;
   std::vector<Error> problems;
   if (protocol.takesCalls) {
@@ -414,7 +416,7 @@ std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, cons
 void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options) {
   if (!target.protocol->needsPrompt) return;
   if (options.chatTemplate.empty() && options.tokenizer.empty()) {
-    throw Failure(errorAt("prompts of text completions", "no chat template",
+    throw Failure(errorAt(/*id:prompts-text-completions*/ "prompts of text completions", "no chat template",
                           "its name (--template) or a model that has it (--tokenizer)"));
   }
   const text::ChatTemplate& chat = options.chatTemplate.empty()

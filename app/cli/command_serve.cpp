@@ -56,8 +56,10 @@ std::vector<std::string> clientKeys(const ServeOptions& options, const Streams& 
   if (!options.keyFile.empty()) {
     keys = server::keysIn(readInput(options.keyFile, streams, kMostBytes));
     if (keys.empty())
-      throw Failure(
-          {.file = options.keyFile, .place = {}, .found = "no key", .expected = "one key per line"});
+      throw Failure({.file = options.keyFile,
+                     .place = {},
+                     .found = "no key",
+                     .expected = /*id:key-line*/ "one key per line"});
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
   if (const char* const key = std::getenv(kKeyVariable); key != nullptr) {

@@ -28,8 +28,8 @@ void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::P
   for (const plan::Step& step : plan.steps) {
     if (workbench::meansModel(step.model, loaded)) continue;
     if (std::find(accepted.begin(), accepted.end(), step.model) != accepted.end()) continue;
-    err << "warning: " << name << " asks for the model " << step.model << "; running it on " << loaded
-        << '\n';
+    err << "warning: " << name << /*id:asks-model*/ " asks for the model " << step.model << "; running it on "
+        << loaded << '\n';
     return;
   }
 }
@@ -37,8 +37,9 @@ void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::P
 void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& settings) {
   const std::string name = workbench::guessedTemplate(settings);
   if (name.empty()) return;
-  err << "warning: the chat template of " << workbench::modelDirectoryOf(settings).filename().string()
-      << " is not known; by its marks it is taken for " << name
+  err << /*id:warning-chat-template*/ "warning: the chat template of "
+      << workbench::modelDirectoryOf(settings).filename().string()
+      << /*id:not-known-marks*/ " is not known; by its marks it is taken for " << name
       << ". spanq model show shows it, --template NAME chooses one\n";
 }
 

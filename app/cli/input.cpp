@@ -34,7 +34,7 @@ std::string readAll(const std::string& file, std::istream& in, std::size_t most)
     in.read(buffer.data(), static_cast<std::streamsize>(std::min(buffer.size(), most - text.size())));
     text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
   }
-  if (in.bad()) refuse(file, "an error while reading it");
+  if (in.bad()) refuse(file, /*id:error-while-reading*/ "an error while reading it");
   return text;
 }
 

@@ -66,7 +66,8 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
         "; swapped: then with the children of each plus in\n  reversed order, with a cache of full blocks "
         "only (as in servers), and with one that also keeps partial blocks";
   text += '\n';
-  if (comparison.hasReplies) text += "  Every answer is assumed to have its max length.\n";
+  if (comparison.hasReplies)
+    text += /*id:replies-at-their-longest*/ "  Every answer is assumed to have its max length.\n";
   return text;
 }
 

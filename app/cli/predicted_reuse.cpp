@@ -129,7 +129,7 @@ class Teller {
   std::string textOf(const trace::BlockLookedUp& block, const WhatIf& change) const {
     switch (change.change) {
       case Change::AlwaysComputed:
-        return "nothing: the last token is always computed";
+        return /*id:nothing-last-token*/ "nothing: the last token is always computed";
       case Change::CacheOn:
         return "a cache that also keeps partial blocks";
       case Change::OtherTokens: {
@@ -191,7 +191,8 @@ Json changesJson(const run::StepPrediction& step, const std::vector<WhatIf>& cha
 
 constexpr const char* kPredictionOptions[] = {"--policy",     "--layout", "--max-tokens",
                                               "--block-size", "--blocks", "--template"};
-constexpr const char* kNotRun = "an earlier query will fail, so this one will not run";
+constexpr const char* kNotRun =
+    /*id:query-before-fail*/ "an earlier query will fail, so this one will not run";
 
 /// The engine's own counts of a step, which hold what lies beside the prompt too.
 struct Count {
@@ -240,7 +241,7 @@ run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
 
 /// Whether the prediction says what went wrong where replies get long or short.
 std::string errorText(const run::Prediction& prediction) {
-  return std::string(prediction.errorIsCertain ? "the run will fail: "
+  return std::string(prediction.errorIsCertain ? /*id:run-fail*/ "the run will fail: "
                                                : "the run fails for some answer lengths: ") +
          prediction.error->message();
 }
@@ -475,8 +476,10 @@ std::string predictionText(const plan::Plan& plan, const std::optional<run::Pred
   if (prediction->steps.empty()) return text;
   text += stepTable(plan, *prediction, blockSize);
   for (const run::StepPrediction& step : prediction->steps) {
-    text += "  Span table of step " + std::to_string(step.step) + ": " + stepName(plan, step.step);
-    if (step.doubt != run::Doubt::None) text += ", for answers of max length";
+    text += /*id:span-table-step*/ "  Span table of step " + std::to_string(step.step) + ": " +
+            stepName(plan, step.step);
+    if (step.doubt != run::Doubt::None)
+      text += /*id:predicted-replies-at-their-longest*/ ", for answers of max length";
     text += "\n" + spanTable(step);
     if (tokenizer == nullptr) continue;
     const std::string why = whyTable(step, *tokenizer);

@@ -163,7 +163,7 @@ std::optional<DocumentInput> readDocumentInput(std::string_view text) {
   for (auto& [path, id] : document::pathsInTree(document, document.root())) written[id] = path;
   for (const auto& [path, id] : taken.paths.byPath) input.places.written[path] = written[id];
   for (const document::NodeId id : taken.incomplete) {
-    input.diagnostics.push_back(problem(written[id], "a node without an input",
+    input.diagnostics.push_back(problem(written[id], /*id:node-lacks-input*/ "a node without an input",
                                         "an input that is not empty and not muted", input.places, text));
   }
   if (!taken.query && taken.incomplete.empty()) {
@@ -301,7 +301,7 @@ void CommandSettings::checkServer(const InputFile& file) const {
   if (!query || !workbench::asksServer(*query, wanted)) return;
   throw Failure({.file = inputName(file.name),
                  .place = "settings, embeddings",
-                 .found = "vectors from the server " + textOf(wanted.embeddingsUrl),
+                 .found = /*id:vectors-server*/ "vectors from the server " + textOf(wanted.embeddingsUrl),
                  .expected = "--embeddings-url and --embeddings-model, which allow texts to be sent there, "
                              "or --rank lexical"});
 }

@@ -343,8 +343,8 @@ void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
 void warnOfUnusedAnswers(const SharedInputs& book, std::ostream& err) {
   if (book.used == book.given.size()) return;
   warn(err, "--answer", std::to_string(book.given.size()),
-       book.used == 0 ? "none: the query asks no question"
-                      : std::to_string(book.used) + ": no more questions are asked");
+       book.used == 0 ? /*id:none-no-question*/ "none: the query asks no question"
+                      : std::to_string(book.used) + /*id:no-more-questions*/ ": no more questions are asked");
 }
 
 void warnOfTextsWithoutValues(const std::string& file, const std::vector<query::ParameterInfo>& parameters,
@@ -356,7 +356,7 @@ void warnOfTextsWithoutValues(const std::string& file, const std::vector<query::
   }
   if (names.empty()) return;
   warn(err, inputName(file), names + " without a value",
-       "--set NAME=VALUE, else the text keeps the braces as they are");
+       /*id:set-name-value*/ "--set NAME=VALUE, else the text keeps the braces as they are");
 }
 
 }  // namespace
@@ -365,7 +365,8 @@ void warnOfUnusedFolders(const std::vector<std::string>& folders, const SharedIn
                          std::ostream& err) {
   for (const std::string& folder : folders) {
     if (!book.readFolders.contains(folder))
-      warn(err, "--read-from", onOneLine(folder), "a folder from which something is read");
+      warn(err, "--read-from", onOneLine(folder),
+           /*id:folder-something-read*/ "a folder from which something is read");
   }
 }
 
@@ -377,7 +378,7 @@ void warnOfUnused(const QueryOptions& options, const Streams& streams) {
   warnOfUnusedFolders(options.folders, book, streams.err);
   if (book.hasAugment || options.retrieval == nullptr) return;
   for (const std::string& name : options.givenForRetrieval)
-    warn(streams.err, name, "an option of augment", "none: there is no augment");
+    warn(streams.err, name, "an option of augment", /*id:none-no-augment*/ "none: there is no augment");
 }
 
 namespace {

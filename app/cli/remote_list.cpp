@@ -135,7 +135,8 @@ ExitCode writeList(const Context& context, bool asJson) {
     return ExitCode::Fine;
   }
   if (servers.empty()) {
-    context.streams.out << "  The list is empty. Add a server: spanq remote add NAME URL\n";
+    context.streams.out
+        << /*id:no-server-name*/ "  The list is empty. Add a server: spanq remote add NAME URL\n";
     return ExitCode::Fine;
   }
   TextTable table({{"name", TextTable::Align::Left},

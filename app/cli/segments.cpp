@@ -47,7 +47,8 @@ layout::SpanTable parseSegments(std::string_view text, const std::vector<TokenId
     if (!length || *length == 0) refuse("--segments", part, "i or d and a length, e.g. i5,i4,d3");
     const auto count = static_cast<std::size_t>(*length);
     if (count > ids.size() - used) {
-      refuse("--segments", text, "lengths that add up to the " + counted(ids.size(), "id"));
+      refuse("--segments", text,
+             /*id:lengths-add-up*/ "lengths that add up to the " + counted(ids.size(), "id"));
     }
     layout::Segment segment;
     segment.independent = independent;

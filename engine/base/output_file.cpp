@@ -65,7 +65,8 @@ bool isStandardStream(const FileIdentity& file) {
 void refuseFileInUse(const fs::path& path, const FileIdentity& file, const OutputRules& rules) {
   const bool isInput = std::find(rules.inputs.begin(), rules.inputs.end(), file) != rules.inputs.end();
   if (isInput || isStandardStream(file))
-    refuse(path, "a file that this command reads or writes already", "another file");
+    refuse(path, /*id:file-command-reads*/ "a file that this command reads or writes already",
+           "another file");
 }
 
 /// Returns the final target of a path, which may not exist.
@@ -139,7 +140,7 @@ struct OutputFile::Impl {
       if (error == EINTR) continue;
       if (error != ENXIO || !S_ISFIFO(found.st_mode)) refuse(path, error);
       if (!stop.stop_possible() || stop.stop_requested())
-        refuse(path, "a pipe that nobody reads", "one that somebody reads");
+        refuse(path, /*id:pipe-nobody-reads*/ "a pipe that nobody reads", "one that somebody reads");
       std::this_thread::sleep_for(kPause);
     }
     struct stat opened {};

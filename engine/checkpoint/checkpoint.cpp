@@ -43,7 +43,8 @@ void Checkpoint::require() const {
     // The error names an empty file or a pointer as such.
     const MappedFile file(m_path);
   }
-  if (std::filesystem::exists(status)) throw Failure({m_path.string(), "", "a file of another kind", kModel});
+  if (std::filesystem::exists(status))
+    throw Failure({m_path.string(), "", /*id:file-another-kind*/ "a file of another kind", kModel});
   const bool isMissing = status.type() == std::filesystem::file_type::not_found;
   throw Failure(
       {m_path.string(), "",

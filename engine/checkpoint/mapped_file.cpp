@@ -28,7 +28,7 @@ void MappedFile::requireWhole() const {
 void MappedFile::requireUnchanged() const {
   requireWhole();
   if (!m_bytes.isChanged()) return;
-  throw Failure({m_path.string(), "", "a file that was changed while it was read",
+  throw Failure({m_path.string(), "", /*id:file-changed-while*/ "a file that was changed while it was read",
                  "the file as it was when it was opened"});
 }
 

@@ -16,7 +16,7 @@ namespace {
 }
 
 [[noreturn]] void refuse(const Device& device) {
-  refuse(device.name + " (" + device.reason + ")", "a device that can be used");
+  refuse(device.name + " (" + device.reason + ")", /*id:device-can-used*/ "a device that can be used");
 }
 
 /// Returns the device with its free memory, or with the reason why it cannot be used.
@@ -45,7 +45,7 @@ std::string reasonOf(const std::vector<Device>& devices, std::string_view name) 
   if (name == kAutoDevice) {
     const bool isAny =
         std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.isUsable(); });
-    return isAny ? std::string() : "none can be used";
+    return isAny ? std::string() : /*id:none-can-used-backends*/ "none can be used";
   }
   // The name of a device is that of its kind and a number. The first device comes first.
   for (const Device& device : devices) {
@@ -55,7 +55,7 @@ std::string reasonOf(const std::vector<Device>& devices, std::string_view name) 
   for (const Device& device : devices) {
     if (!device.isUsable() && device.name == name.substr(0, name.find(':'))) return device.reason;
   }
-  return "there is none of this name";
+  return /*id:none-name*/ "there is none of this name";
 }
 
 KindEntry::KindEntry(BackendKind kind) : m_state(std::make_shared<State>()) {
@@ -109,7 +109,8 @@ ChosenDevice Backends::choose(std::string_view name) const {
       if (isNamed) refuse(device);
     }
   }
-  if (name == kAutoDevice) refuse("none that can be used", "one that can compute");
+  if (name == kAutoDevice)
+    refuse(/*id:none-can-used*/ "none that can be used", /*id:can-compute*/ "one that can compute");
   refuse("\"" + std::string(name) + "\"", "one of " + names);
 }
 

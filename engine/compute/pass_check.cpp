@@ -27,12 +27,12 @@ void checkShape(const AttentionShape& shape, const RotaryTable& rotary, const Kv
   const bool fits = shape.keyHeads > 0 && shape.queryHeads > 0 && shape.queryHeads % shape.keyHeads == 0 &&
                     shape.keyHeads == store.heads && shape.headSize == store.headSize && shape.headSize > 0;
   if (!fits) {
-    throw Failure(errorAt("attention",
-                          std::to_string(shape.queryHeads) + " query heads, " +
-                              std::to_string(shape.keyHeads) + " key heads of " +
-                              std::to_string(shape.headSize),
-                          std::to_string(store.heads) + " key heads of " + std::to_string(store.headSize) +
-                              " as in the KV store, and a multiple of them as query heads"));
+    throw Failure(
+        errorAt("attention",
+                std::to_string(shape.queryHeads) + " query heads, " + std::to_string(shape.keyHeads) +
+                    " key heads of " + std::to_string(shape.headSize),
+                std::to_string(store.heads) + " key heads of " + std::to_string(store.headSize) +
+                    /*id:kv-store-multiple*/ " as in the KV store, and a multiple of them as query heads"));
   }
   if (2 * rotary.inverseFrequencies.size() != static_cast<std::size_t>(shape.headSize)) {
     throw Failure(errorAt("rotary table", std::to_string(rotary.inverseFrequencies.size()) + " frequencies",
@@ -43,7 +43,7 @@ void checkShape(const AttentionShape& shape, const RotaryTable& rotary, const Kv
 void checkRows(const KvShape& store, const PassInputs& inputs) {
   const std::size_t rows = inputs.tokens.size();
   if (inputs.localIndices.size() != rows || inputs.slots.size() != rows) {
-    throw Failure(errorAt("pass", "lists of different lengths",
+    throw Failure(errorAt("pass", /*id:lists-different-lengths*/ "lists of different lengths",
                           "a token, a local index and a slot for each of " + std::to_string(rows) + " rows"));
   }
   const std::int64_t slots = std::int64_t{store.blocks} * store.blockSize;
@@ -56,7 +56,7 @@ void checkRows(const KvShape& store, const PassInputs& inputs) {
   for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
     for (const std::int32_t row : *list) {
       if (row < 0 || static_cast<std::size_t>(row) >= rows)
-        refuse("row that is wanted", row, "less than " + std::to_string(rows));
+        refuse(/*id:row-wanted*/ "row that is wanted", row, "less than " + std::to_string(rows));
     }
   }
   for (const Draw& draw : inputs.draws) {
@@ -67,9 +67,10 @@ void checkRows(const KvShape& store, const PassInputs& inputs) {
 
 void checkKeys(std::size_t run, const KeyRange& keys, const KvShape& store) {
   const auto slots = static_cast<std::int64_t>(keys.blocks.size()) * store.blockSize;
-  if (keys.begin < 0) refuse(run, "begin of a key range", keys.begin, "at least 0");
+  if (keys.begin < 0) refuse(run, /*id:begin-key-range*/ "begin of a key range", keys.begin, "at least 0");
   if (keys.end < keys.begin)
-    refuse(run, "end of a key range", keys.end, "at least its begin, " + std::to_string(keys.begin));
+    refuse(run, /*id:end-key-range*/ "end of a key range", keys.end,
+           /*id:least-begin*/ "at least its begin, " + std::to_string(keys.begin));
   if (keys.end > slots) refuse(run, "end of a key range", keys.end, "at most " + std::to_string(slots));
   for (const BlockId block : keys.blocks) {
     if (block < 0 || block >= store.blocks)
@@ -87,7 +88,8 @@ void checkRun(std::size_t index, const KvShape& store, const PassInputs& inputs)
   const auto first = inputs.localIndices.begin() + static_cast<std::ptrdiff_t>(run.firstRow);
   const auto descent = std::is_sorted_until(first, first + run.rowCount);
   if (descent != first + run.rowCount)
-    refuse(index, "local index", *descent, "at least that of the row before, " + std::to_string(descent[-1]));
+    refuse(index, "local index", *descent,
+           /*id:least-row-before*/ "at least that of the row before, " + std::to_string(descent[-1]));
   if (run.mostBlocks < 0 || run.mostBlocks == 1)
     refuse(index, "most blocks", run.mostBlocks, "0 for all, or at least 2");
   for (const KeyRange& keys : run.keys) checkKeys(index, keys, store);
@@ -102,7 +104,8 @@ void checkPass(const AttentionShape& shape, const RotaryTable& rotary, const KvS
   for (std::size_t run = 0; run < inputs.runs.size(); ++run) checkRun(run, store, inputs);
   for (const std::uint32_t run : inputs.mass.runs) {
     if (run >= inputs.runs.size())
-      refuse("run whose mass is asked for", run, "less than " + std::to_string(inputs.runs.size()));
+      refuse(/*id:run-whose-mass*/ "run whose mass is asked for", run,
+             "less than " + std::to_string(inputs.runs.size()));
   }
 }
 

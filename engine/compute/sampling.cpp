@@ -33,9 +33,10 @@ Error describeFault(const SampledToken& token, std::uint64_t index, std::int32_t
   const std::string logit = "logit " + std::to_string(token.token) + " of " + std::to_string(count);
   Error error{.file = {},
               .place = "sampling token " + std::to_string(index),
-              .found = "no finite logit among " + std::to_string(count),
-              .expected = "finite logits; the weights may be damaged"};
-  if (token.fault == LogitFault::NotANumber) error.found = logit + ", which is not a number";
+              .found = /*id:no-finite-logit*/ "no finite logit among " + std::to_string(count),
+              .expected = /*id:finite-logits-weights*/ "finite logits; the weights may be damaged"};
+  if (token.fault == LogitFault::NotANumber)
+    error.found = logit + /*id:not-number*/ ", which is not a number";
   if (token.fault == LogitFault::Infinite) error.found = logit + ", which is infinite";
   return error;
 }

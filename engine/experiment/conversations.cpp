@@ -56,7 +56,9 @@ std::pair<std::string, std::int32_t> readName(const JsonPlace& place) {
     if (error != std::errc() || end != number.data() + number.size()) turn = 0;
   }
   if (parting == 0 || turn < 1 || turn > kMostTurns)
-    throw place.fail(checkpoint::inQuotes(name), "a conversation and the number of its turn: \"name<::>1\"");
+    throw place.fail(
+        checkpoint::inQuotes(name),
+        /*id:conversation-number-turn*/ "a conversation and the number of its turn: \"name<::>1\"");
   return {std::string(name.substr(0, parting)), turn};
 }
 
@@ -74,7 +76,8 @@ ConversationTurn readTurn(const JsonPlace& task, const PassageIndex& passages) {
     turn.said.push_back({.byUser = byUser, .text = one.field("text").requireText()});
   }
   if (turn.said.empty() || !turn.said.back().byUser)
-    throw input.fail(turn.said.empty() ? "nothing said" : "an answer at its end", "a question at its end");
+    throw input.fail(turn.said.empty() ? "nothing said" : "an answer at its end",
+                     /*id:question-end*/ "a question at its end");
   const JsonPlace contexts = task.field("contexts");
   if (contexts.isNull()) return turn;
   const std::size_t found = contexts.requireList(kMostOfTurn);
@@ -154,7 +157,7 @@ fs::path findConversations(const fs::path& asked, std::span<const fs::path> publ
           {asked.string(), {}, "a folder without a file that ends with .json or .json.gz", kWanted});
     }
     if (fs::exists(asked, error)) return asked;
-    throw Failure({asked.string(), {}, "no such file or folder", kWanted});
+    throw Failure({asked.string(), {}, /*id:no-such-file*/ "no such file or folder", kWanted});
   }
   std::string looked;
   for (const fs::path& folder : published) {

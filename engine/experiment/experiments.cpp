@@ -119,7 +119,8 @@ void checkOwn(const ExperimentField& field, std::string_view value) {
   ExperimentField any = field;
   any.most = INT32_MAX;
   for (const std::int32_t number : readNumbers(any, value)) {
-    if (number > field.most) refuseNumbers(field, value, ": so many documents stand under the plus");
+    if (number > field.most)
+      refuseNumbers(field, value, /*id:documents-under-plus*/ ": so many documents stand under the plus");
   }
 }
 

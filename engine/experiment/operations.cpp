@@ -191,7 +191,7 @@ class OperationBench {
     const auto keys = tensor(rows, keyWidth());
     const auto held = m_backend.makeKvStore(store);
     const double elements = 2.0 * rows * static_cast<double>(keyWidth());
-    measure(named("store keys and values", rows),
+    measure(named(/*id:store-keys-values*/ "store keys and values", rows),
             {.flops = 0, .bytes = elements * (kActivation + storedBytes())}, *pass,
             [&] { m_backend.storeKeysValues(*pass, *keys, *keys, 0, *held); });
   }

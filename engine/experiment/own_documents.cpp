@@ -36,14 +36,16 @@ bool isRetrieved(const query::Node& root) {
   query::walk(root, {}, [&](const query::Node& node, const NodePath&) {
     if (retrieves(node)) ++augments;
     if (isPlus(node) && query::anyNode(node, retrieves))
-      throw Failure(errorAt(kQuery, "an augment under plus", "documents there, or an augment alone"));
+      throw Failure(errorAt(kQuery, /*id:augment-under-plus*/ "an augment under plus",
+                            "documents there, or an augment alone"));
   });
   if (augments == 0) return false;
   if (augments > 1)
     throw Failure(
         errorAt(kQuery, std::to_string(augments) + " of augment", "one, which finds the documents"));
   if (query::anyNode(root, isPlus))
-    throw Failure(errorAt(kQuery, "an augment beside a plus", "one of them, for the documents"));
+    throw Failure(errorAt(kQuery, /*id:augment-beside-plus*/ "an augment beside a plus",
+                          "one of them, for the documents"));
   return true;
 }
 
@@ -61,7 +63,8 @@ NodePath plusOf(const query::Node& root) {
   if (plus->as<query::Join>()->children.empty())
     throw Failure(errorAt(kQuery, "nothing under plus", kOnePlus));
   if (query::anyNode(*plus, generates))
-    throw Failure(errorAt(kQuery, "a generate under plus", "documents there, which need not be generated"));
+    throw Failure(errorAt(kQuery, /*id:generate-under-plus*/ "a generate under plus",
+                          "documents there, which need not be generated"));
   return pluses.front();
 }
 

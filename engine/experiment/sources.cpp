@@ -314,7 +314,8 @@ std::vector<SourceMeasure> sourceMeasures() {
       {"strongest token", "the most that all heads read at one token", strongestToken},
       {"strongest look", "the most that one head reads at one token", strongestLook},
       {"first token", "sum at the first token of the answer alone", firstToken},
-      {"more than at first", "sum, less what it would be if all tokens read like the first", moreThanAtFirst},
+      {/*id:more-first*/ "more than at first", "sum, less what it would be if all tokens read like the first",
+       moreThanAtFirst},
   };
 }
 

@@ -109,7 +109,8 @@ StepRequests stepRequests(const plan::Plan& plan, std::optional<std::uint64_t> s
 }
 
 Error generatesNothing() {
-  return {"", "", "a query that generates nothing", "a generate, a repeat or a map"};
+  return {"", "", /*id:query-generates-nothing*/ "a query that generates nothing",
+          "a generate, a repeat or a map"};
 }
 
 ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t> seed) {

@@ -85,6 +85,7 @@ const std::vector<FeatureRow>& featureTable() {
   static const std::vector<FeatureRow> otherRows = {
       // Parameters without a value.
       {NumberParameter, kAll, Refused,
+       /*id:name-stands-where*/
        "{{name}} is in the place of a number, but its value is not a number. Set a number in the document's "
        "parameters.",
        ""},
@@ -127,6 +128,7 @@ const std::vector<FeatureRow>& featureTable() {
       {InnerGenerate,
        {Target::Request},
        Refused,
+       /*id:inner-generate-request*/
        "A generate node is inside another one. The server runs one at a time and gets inner answers as "
        "messages. SPNL can run the query from the JSON.",
        "{n} generate nodes are inside another one. The server runs one at a time and gets inner answers as "
@@ -135,6 +137,7 @@ const std::vector<FeatureRow>& featureTable() {
       {InnerGenerate,
        {Target::Chat},
        Differs,
+       /*id:inner-generate-chat*/
        "A generate node is inside another one. Its answer is not known yet, so the outer request has a "
        "placeholder. Replace the placeholder before you send the request.",
        "{n} generate nodes are inside another one. Their answers are not known yet, so the outer requests "
@@ -143,6 +146,7 @@ const std::vector<FeatureRow>& featureTable() {
       {SharedPrompt,
        {Target::Chat},
        Differs,
+       /*id:shared-prompt*/
        "The outer request has the answer of a generate node under plus, but not its prompt. A server with "
        "span support gets both and reuses everything.",
        "The outer requests have the answers of {n} generate nodes under plus, but not their prompts. A "
@@ -150,9 +154,11 @@ const std::vector<FeatureRow>& featureTable() {
       {OutsideMessage,
        {Target::Calls, Target::Request, Target::Chat, Target::Tokens},
        Differs,
+       /*id:message-stands-no*/
        "A message is outside of every generate node. It is a part of the result and is not sent.",
        "{n} messages are outside of every generate node. They are a part of the result and are not sent."},
       {LostRole, kForms, Differs,
+       /*id:simplify-makes-map*/
        "Simplify turns generate nodes over system or assistant messages into a map. The inputs of a map are "
        "user messages, so the role is lost.",
        "", RowCondition::Rewritten},
@@ -165,6 +171,7 @@ const std::vector<FeatureRow>& featureTable() {
       {Plus,
        {Target::Chat},
        Differs,
+       /*id:plus-in-a-row*/
        "A plus becomes messages in a row. Each attends to earlier ones, and their order matters. A server "
        "reuses only the common prefix.",
        "{n} plus become messages in a row. Each message attends to earlier ones, and the order matters. A "
@@ -172,6 +179,7 @@ const std::vector<FeatureRow>& featureTable() {
       {Plus,
        {Target::Tokens},
        Differs,
+       /*id:without-plus-marker*/
        "Without a plus delimiter, the children of a plus are ordinary messages in a row. They attend to each "
        "other, and only the common prefix is reused.",
        "",
@@ -185,6 +193,7 @@ const std::vector<FeatureRow>& featureTable() {
       {Cross,
        {Target::Tokens},
        Differs,
+       /*id:without-cross-marker*/
        "Without a cross delimiter, the last child of a cross belongs to the span before it. Its block keys "
        "depend on that span only, so its blocks may be reused after other spans.",
        "",
@@ -216,12 +225,14 @@ const std::vector<FeatureRow>& featureTable() {
       {NullTemperature,
        {Target::Query, Target::Calls},
        Differs,
+       /*id:temperature-null-spnl*/
        "A temperature is null. SPNL omits it, and reads a missing temperature as 0.6.",
        "{n} temperatures are null. SPNL omits them, and reads a missing temperature as 0.6.",
        RowCondition::NullsAreLeftOut},
       {NullMaxTokens,
        {Target::Query, Target::Calls},
        Note,
+       /*id:number-tokens-null*/
        "A number of tokens is null. SPNL omits it, and reads a missing number as 0: the server decides.",
        "{n} numbers of tokens are null. SPNL omits them, and reads a missing number as 0: the server "
        "decides.",
@@ -446,7 +457,8 @@ void addWithheld(Remarks& remarks, const query::Node& query) {
     remarks.add(effect, "This " + name + " is not written: " + withheld.reason + ".", {withheld.node});
   }
   if (calls.bodies.empty() && calls.withheld.empty()) {
-    remarks.add(Effect::Refused, "There is no generate, repeat or map to send.", {NodePath()});
+    remarks.add(Effect::Refused, /*id:no-generate-repeat*/ "There is no generate, repeat or map to send.",
+                {NodePath()});
   }
 }
 
@@ -473,7 +485,7 @@ void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
     if (!once.empty()) remarks.add(effect, text, std::move(once));
   };
   add(Effect::Refused, "A request has no message. Chat completions need at least one.", empty);
-  add(Effect::Note,
+  add(Effect::Note, /*id:system-message-not*/
       "A system message is not the first message. The chat templates of some models refuse this.",
       lateSystem);
   add(Effect::Note,

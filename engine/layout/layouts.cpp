@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<LayoutInfo, 3> kLayouts = {
     {{.layout = Layout::Exact,
       .name = "exact",
-      .brief = "the chat template's text",
+      .brief = /*id:chat-templates-text*/ "the chat template's text",
       .help = "The chat template's text, token for token, without padding and truncation",
       .over = ""},
      {.layout = Layout::Padded,
@@ -28,7 +28,8 @@ constexpr std::array<LayoutInfo, 3> kLayouts = {
       .brief = "padded, and answers truncated to whole blocks",
       .help = "As padded, and answers are truncated so that they end at a block boundary, as IBM/spnl does "
               "for servers with span support",
-      .over = "over the padded and cropped tokens and not the chat template's text"}}};
+      .over =
+          /*id:over-padded-cropped*/ "over the padded and cropped tokens and not the chat template's text"}}};
 
 /// Returns the id of the text as a single token. Otherwise returns an id for the same bytes.
 TokenId tokenOf(const text::Tokenizer& tokenizer, const std::string& text) {

@@ -283,7 +283,7 @@ class ActionReader {
         return fault(m_at - 1, query::inQuotes(m_line.substr(m_at - 1, 2)), "\\n, \\\" or \\\\");
       text += next == 'n' ? '\n' : next;
     }
-    return fault(begin, "a text without its end", "\" behind the text");
+    return fault(begin, /*id:text-without-end*/ "a text without its end", "\" behind the text");
   }
 
   std::optional<ArgumentValue> valueOf(ArgumentKind kind, std::string_view word) {

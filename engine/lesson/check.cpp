@@ -30,7 +30,8 @@ class LessonChecker {
     for (const Placed<std::string>& query : m_lesson.head.queries) {
       const std::vector<std::string>& opened = m_state.opened();
       if (std::find(opened.begin(), opened.end(), query.value) == opened.end())
-        warn(query.offset, "the query " + query::inQuotes(query.value) + ", which is never opened",
+        warn(query.offset,
+             "the query " + query::inQuotes(query.value) + /*id:never-opened*/ ", which is never opened",
              "an action \"open\"");
     }
     return std::move(m_faults);
@@ -64,8 +65,11 @@ class LessonChecker {
   bool isRunYet(std::uint32_t run, Offset offset, const char* what) {
     if (run <= m_runs) return true;
     const std::string soFar = m_runs == 0 ? "no run" : "only " + counted(m_runs, "run");
-    fault(offset, "run " + std::to_string(run) + " in " + what, soFar + " stands before this place",
-          run <= m_lesson.runs() ? "text may name what has been run; a question may ask ahead" : "");
+    fault(offset, "run " + std::to_string(run) + " in " + what,
+          soFar + /*id:stands-before-place*/ " stands before this place",
+          run <= m_lesson.runs()
+              ? /*id:text-may-name*/ "text may name what has been run; a question may ask ahead"
+              : "");
     return false;
   }
 
@@ -74,13 +78,13 @@ class LessonChecker {
     const bool isMeasured = m_measured.contains(ref.run);
     if (ref.metric->needs == metrics::Needs::Fidelity && !isMeasured) {
       fault(ref.offset, "the " + metrics::lessonName(*ref.metric) + " of run " + std::to_string(ref.run),
-            "\"measure fidelity\" of that run before it");
+            /*id:measure-fidelity-run*/ "\"measure fidelity\" of that run before it");
     }
     if (!ref.node) return;
     const std::set<NodePath>& nodes = m_nodes[ref.run - 1];
     if (!nodes.contains(*ref.node)) {
       fault(ref.offset, "the node " + query::inQuotes(*ref.node),
-            "a place of a node in the query of run " + std::to_string(ref.run));
+            /*id:place-node-query-run*/ "a place of a node in the query of run " + std::to_string(ref.run));
     }
   }
 
@@ -110,10 +114,10 @@ class LessonChecker {
     if (target.kind == Target::Kind::Dock) return;
     if (target.kind == Target::Kind::Node) {
       if (!m_state.hasDocument())
-        fault(offset, "a node while no query is open", "an action \"open\" before it");
+        fault(offset, /*id:node-while-no*/ "a node while no query is open", "an action \"open\" before it");
       else if (!m_state.hasNode(target.node))
         fault(offset, "the node " + query::inQuotes(target.node),
-              "a place of a node in the query as it is there");
+              /*id:place-node-query*/ "a place of a node in the query as it is there");
     } else if (m_runs == 0) {
       fault(offset, written(target) + " before a run", "an action \"run\" before it");
     }
@@ -136,25 +140,30 @@ class LessonChecker {
         break;
       case ActionKind::Scrub:
       case ActionKind::Wait:
-        if (m_runs == 0) fault(action.offset, "a moment before a run", "an action \"run\" before it");
+        if (m_runs == 0)
+          fault(action.offset, /*id:moment-before-run*/ "a moment before a run",
+                "an action \"run\" before it");
         break;
       case ActionKind::Compare: {
         const std::uint32_t run = std::get<std::uint32_t>(action.arguments[0].value);
         if (isRunYet(run, action.arguments[0].offset, "a comparison") && run == m_runs)
-          fault(action.arguments[0].offset, "the last run beside itself", "an earlier run");
+          fault(action.arguments[0].offset, /*id:last-run-beside*/ "the last run beside itself",
+                "an earlier run");
         break;
       }
       case ActionKind::Fidelity: {
         if (m_runs == 0) {
-          fault(action.offset, "fidelity before a run", "an action \"run\" before it");
+          fault(action.offset, /*id:fidelity-before-run*/ "fidelity before a run",
+                "an action \"run\" before it");
           break;
         }
         const std::uint32_t run =
             action.arguments.empty() ? m_runs : std::get<std::uint32_t>(action.arguments[0].value);
         if (!isRunYet(run, action.offset, "a measurement")) break;
         if (m_session[run - 1] != sessionSettings())
-          fault(action.offset, "run " + std::to_string(run) + ", whose session has ended",
-                "a run under the present settings of the cache");
+          fault(action.offset,
+                "run " + std::to_string(run) + /*id:whose-session-ended*/ ", whose session has ended",
+                /*id:run-under-present*/ "a run under the present settings of the cache");
         m_measured.insert(run);
         break;
       }

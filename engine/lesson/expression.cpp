@@ -239,7 +239,8 @@ class ExpressionReader {
       if (!readName(found.figure)) return std::nullopt;
       m_before = found.figure;
     } else if (m_before.metric == nullptr) {
-      return fault(begin, "a run without the name of a metric", "a colon and a name after its number");
+      return fault(begin, /*id:run-without-name*/ "a run without the name of a metric",
+                   "a colon and a name after its number");
     }
     found.figure.metric = m_before.metric;
     found.figure.node = m_before.node;
@@ -269,9 +270,12 @@ class ExpressionReader {
     const Word where = first < m_words.size() ? m_words[first] : Word{{}, m_offset + m_text.size()};
     figure.metric = metrics::find(name);
     if (figure.metric == nullptr) {
-      fault(where, name.empty() ? "no name of a metric" : "the figure " + query::inQuotes(name),
-            "the name of a metric",
-            "the manual's page on numbers lists them, as \"cached tokens\" and \"time to first token\"");
+      fault(
+          where,
+          name.empty() ? /*id:no-name-figure*/ "no name of a metric" : "the figure " + query::inQuotes(name),
+          /*id:name-figure*/ "the name of a metric",
+          /*id:manuals-page-numbers*/
+          "the manual's page on numbers lists them, as \"cached tokens\" and \"time to first token\"");
       return false;
     }
     if (isNext("of")) {
@@ -330,7 +334,7 @@ std::string_view trimmed(std::string_view text, Offset& offset) {
 Evaluated valueOf(const MetricRef& ref, const FactsOf& factsOf) {
   const std::string run = "run " + std::to_string(ref.run);
   const metrics::RunFacts* const facts = factsOf(ref.run);
-  if (facts == nullptr) return Missing{run + " has not been run"};
+  if (facts == nullptr) return Missing{run + /*id:not-run*/ " has not been run"};
   std::optional<Value> value = ref.node ? ref.metric->of(*facts, *ref.node) : ref.metric->of(*facts);
   if (value) return std::move(*value);
   if (ref.metric->needs == metrics::Needs::Fidelity)
@@ -440,7 +444,9 @@ Evaluated evaluate(const Expression& expression, const FactsOf& factsOf) {
   if (expression.kind == Kind::Sum) return Value(left + right);
   if (expression.kind == Kind::Difference) return Value(left - right);
   if (expression.kind == Kind::Product) return Value(left * right);
-  if (right == 0) return Missing{written(expression.operands[1]) + " is 0, and nothing can be divided by it"};
+  if (right == 0)
+    return Missing{written(expression.operands[1]) +
+                   /*id:nothing-can-divided*/ " is 0, and nothing can be divided by it"};
   return Value(left / right);
 }
 

@@ -205,8 +205,9 @@ std::vector<std::string> FilledLesson::failures() const {
       } else if (const auto* question = std::get_if<FilledQuestion>(&block)) {
         if (question->isAnswered()) continue;
         found.push_back(where + "the question \"" + question->text.markdown() + "\" " +
-                        (question->missing.empty() ? "has not exactly one right choice"
-                                                   : "is not answered: " + question->missing));
+                        (question->missing.empty()
+                             ? /*id:not-exactly-right*/ "has not exactly one right choice"
+                             : "is not answered: " + question->missing));
       } else if (const auto* claims = std::get_if<FilledClaims>(&block)) {
         for (const FilledClaim& claim : *claims) {
           if (claim.holds.value_or(false)) continue;

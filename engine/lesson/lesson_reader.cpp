@@ -90,7 +90,8 @@ class LessonReader {
     while (!atEnd()) readLine();
     endStep();
     if (m_lesson.steps.empty())
-      fault(m_text.size(), "no step", "a heading \"## 1. Title\" with the first step below it");
+      fault(m_text.size(), "no step",
+            /*id:heading-title-first*/ "a heading \"## 1. Title\" with the first step below it");
     return {std::move(m_lesson), std::move(m_faults)};
   }
 
@@ -111,7 +112,7 @@ class LessonReader {
     while (!atEnd() && isBlankLine(line().text)) ++m_next;
     if (atEnd() || bare(line()).text != "---") {
       fault(atEnd() ? m_text.size() : line().offset, atEnd() ? "an empty file" : query::inQuotes(line().text),
-            "the head of the lesson, which begins with a line ---");
+            /*id:head-lesson-begins*/ "the head of the lesson, which begins with a line ---");
       return;
     }
     std::set<std::string, std::less<>> seen;
@@ -120,7 +121,7 @@ class LessonReader {
       if (!isBlankLine(line().text)) readHeadLine(bare(line()), seen);
     }
     if (atEnd()) {
-      fault(begin, "a head without its end", "a line --- behind it");
+      fault(begin, /*id:head-without-end*/ "a head without its end", "a line --- behind it");
       return;
     }
     for (const char* key : {"title", "minutes", "after"}) {
@@ -140,7 +141,7 @@ class LessonReader {
     }
     const Line value = bare({whole.text.substr(colon + 1), whole.offset + colon + 1});
     if (!seen.insert(key).second)
-      fault(whole.offset, "\"" + key + "\" for the second time", "each word once");
+      fault(whole.offset, "\"" + key + /*id:second-time*/ "\" for the second time", "each word once");
     Head& head = m_lesson.head;
     if (key == "title" || key == "after") {
       if (value.text.empty()) fault(value.offset, "nothing", "a text");
@@ -151,7 +152,7 @@ class LessonReader {
       const bool isWhole = error == std::errc() && end == value.text.data() + value.text.size();
       if (!isWhole || head.minutes < 1 || head.minutes > kMaxMinutes)
         fault(value.offset, query::inQuotes(value.text),
-              "a whole number from 1 to " + std::to_string(kMaxMinutes));
+              /*id:whole-number-lesson-reader*/ "a whole number from 1 to " + std::to_string(kMaxMinutes));
     } else if (key == "model") {
       const std::vector<Line> words = wordsOf(value);
       if (words.size() == 1)
@@ -177,7 +178,7 @@ class LessonReader {
       }
     } else {
       fault(whole.offset, "the word " + query::inQuotes(key),
-            "title, minutes, after, model, queries or settings");
+            /*id:title-minutes-after*/ "title, minutes, after, model, queries or settings");
     }
   }
 
@@ -197,11 +198,13 @@ class LessonReader {
     } else if (here.text.starts_with("#")) {
       const bool isLong = here.text.find_first_not_of('#') != std::string_view::npos;
       fault(here.offset, isLong ? "the heading " + query::inQuotes(here.text) : "an empty heading",
-            "only headings of steps, as \"## 2. Title\"");
+            /*id:headings-steps-title*/ "only headings of steps, as \"## 2. Title\"");
     } else if (isBlankLine(here.text)) {
       if (!m_paragraphs.empty()) m_paragraphs.push_back(here);
     } else if (step() == nullptr) {
-      if (!m_saidBeforeSteps) fault(here.offset, "text before the first step", "a heading \"## 1. Title\"");
+      if (!m_saidBeforeSteps)
+        fault(here.offset, /*id:text-before-first*/ "text before the first step",
+              "a heading \"## 1. Title\"");
       m_saidBeforeSteps = true;
     } else {
       m_paragraphs.push_back(here);
@@ -215,7 +218,8 @@ class LessonReader {
     const std::string expected = std::to_string(next.number) + ".";
     if (!title.text.starts_with(expected + " ")) {
       const std::string_view found = title.text.substr(0, title.text.find(' '));
-      fault(title.offset, query::inQuotes(found), "\"" + expected + "\" and the title: steps are numbered");
+      fault(title.offset, query::inQuotes(found),
+            "\"" + expected + /*id:title-steps-numbered*/ "\" and the title: steps are numbered");
     }
     std::string_view words = title.text;
     if (const std::size_t dot = words.find(". ");
@@ -240,9 +244,11 @@ class LessonReader {
     const bool hasText = std::any_of(last->blocks.begin(), last->blocks.end(), [](const Block& block) {
       return std::holds_alternative<Prose>(block) || std::holds_alternative<Question>(block);
     });
-    if (!hasText) fault(last->offset, "a step without text", "what the learner reads there");
+    if (!hasText)
+      fault(last->offset, /*id:step-without-text*/ "a step without text",
+            /*id:learner-reads*/ "what the learner reads there");
     if (m_stepText > kMaxStepText) {
-      fault(last->offset, counted(m_stepText, "character") + " of text in one step",
+      fault(last->offset, counted(m_stepText, "character") + /*id:text-step*/ " of text in one step",
             "at most " + std::to_string(kMaxStepText) + ": one thought a step");
     }
     m_stepText = 0;
@@ -270,7 +276,8 @@ class LessonReader {
     for (++m_next; m_next < m_lines.size() && !line().text.starts_with("```"); ++m_next)
       inside.push_back(line());
     if (m_next >= m_lines.size()) {
-      fault(begin.offset, "a fenced block without its end", "a line ``` behind it");
+      fault(begin.offset, /*id:fenced-block-without*/ "a fenced block without its end",
+            "a line ``` behind it");
       return;
     }
     const Line end = line();
@@ -286,7 +293,8 @@ class LessonReader {
     endProse();
     std::erase_if(inside, [](const Line& one) { return isBlankLine(one.text); });
     if (inside.empty()) {
-      fault(begin.offset, "an empty block", kind == "question" ? "a question" : "a line in it");
+      fault(begin.offset, "an empty block",
+            kind == "question" ? "a question" : /*id:a-line-in*/ "a line in it");
       return;
     }
     if (kind == "do")
@@ -318,7 +326,8 @@ class LessonReader {
       Line comparison = bare(one);
       const bool isWhere = comparison.text.starts_with(kWhere);
       if (isWhere && one.offset != first.offset)
-        fault(comparison.offset, "\"where\" behind a comparison", "\"where\" in the first line alone");
+        fault(comparison.offset, /*id:where-behind*/ "\"where\" behind a comparison",
+              /*id:where-first-line*/ "\"where\" in the first line alone");
       if (isWhere) {
         comparison.text.remove_prefix(kWhere.size());
         comparison.offset += kWhere.size();
@@ -327,14 +336,16 @@ class LessonReader {
       if (!claim) continue;
       visitFigures(*claim, [&](const MetricRef& ref) {
         if (ref.metric->isTime())
-          fault(ref.offset, "a time in what must hold", "counts: times differ from run to run");
+          fault(ref.offset, /*id:time-must-hold*/ "a time in what must hold",
+                /*id:counts-times-differ*/ "counts: times differ from run to run");
       });
       if (isWhere)
         list.where = std::move(*claim);
       else
         list.claims.push_back(std::move(*claim));
     }
-    if (list.where && list.claims.empty()) fault(first.offset, "\"where\" alone", "a comparison below it");
+    if (list.where && list.claims.empty())
+      fault(first.offset, "\"where\" alone", /*id:comparison-below*/ "a comparison below it");
     addBlock(std::move(list), begin.offset);
   }
 
@@ -345,7 +356,8 @@ class LessonReader {
     bool hasKind = false;
     const auto isOf = [&](Question::Kind kind, const Line& where) {
       if (hasKind && (question.kind != kind || kind != Question::Kind::Choice)) {
-        fault(where.offset, "a second answer", "one answer, or several lines of \"choice:\"");
+        fault(where.offset, "a second answer",
+              /*id:answer-several-lines*/ "one answer, or several lines of \"choice:\"");
         return false;
       }
       question.kind = kind;
@@ -370,10 +382,13 @@ class LessonReader {
         text.push_back(here);
       }
     }
-    if (text.empty()) fault(begin.offset, "a question without its text", "the question above its answer");
+    if (text.empty())
+      fault(begin.offset, /*id:question-without-text*/ "a question without its text",
+            /*id:question-above-answer*/ "the question above its answer");
     if (!hasKind) {
-      fault(begin.offset, "a question without an answer", "a line number:, block: or choice: below it",
-            "the run answers, as \"number: run 2: computed tokens\"");
+      fault(begin.offset, /*id:question-without-answer*/ "a question without an answer",
+            /*id:line-number-block*/ "a line number:, block: or choice: below it",
+            /*id:run-answers-number*/ "the run answers, as \"number: run 2: computed tokens\"");
     } else if (question.kind == Question::Kind::Choice && question.choices.size() < 2 && !m_isChoiceFaulty) {
       fault(begin.offset, "one choice", "two or more");
     }
@@ -389,7 +404,9 @@ class LessonReader {
     if (wantsBlock == (unit == Unit::Place) && unit != Unit::Text) {
       bool hasFigure = false;
       visitFigures(*question.answer, [&](const MetricRef&) { hasFigure = true; });
-      if (!hasFigure) fault(offset, "a number that is typed", "a figure of a run: the run answers");
+      if (!hasFigure)
+        fault(offset, /*id:number-typed*/ "a number that is typed",
+              /*id:figure-run-run*/ "a figure of a run: the run answers");
       return;
     }
     fault(offset, "a figure in " + std::string(metrics::unitName(unit)),
@@ -400,7 +417,8 @@ class LessonReader {
   void readChoice(Question& question, const Line& value) {
     const std::size_t bar = barOfChoice(value.text);
     if (bar == std::string_view::npos || bare({value.text.substr(0, bar), 0}).text.empty()) {
-      fault(value.offset, query::inQuotes(value.text), "a text, | and the comparison that makes it right");
+      fault(value.offset, query::inQuotes(value.text),
+            /*id:text-comparison-makes*/ "a text, | and the comparison that makes it right");
       m_isChoiceFaulty = true;
       return;
     }
@@ -461,7 +479,7 @@ class LessonReader {
       bool hasFigure = false;
       if (expression) visitFigures(*expression, [&hasFigure](const MetricRef&) { hasFigure = true; });
       if (!hasFigure) continue;
-      warn(code.offset + at, "a figure in code, which is shown as it stands",
+      warn(code.offset + at, /*id:figure-code-shown*/ "a figure in code, which is shown as it stands",
            "the figure without the marks of code");
       return;
     }
@@ -484,8 +502,10 @@ class LessonReader {
     const bool begins = before.find_first_not_of(" >-+*") == std::string_view::npos &&
                         (before.empty() || isGap(before.back()) || before.back() == '>');
     if (!isMarker || (!begins && !isNumbered)) return;
-    warn(offset, std::string("a figure before \"") + behind[0] + "\" at the beginning of a line",
-         "a word before the figure", "to Markdown, a number with a point behind it is an entry of a list");
+    warn(
+        offset,
+        std::string("a figure before \"") + behind[0] + /*id:beginning-line*/ "\" at the beginning of a line",
+        "a word before the figure", "to Markdown, a number with a point behind it is an entry of a list");
   }
 
   void readInline(const Line& one, bool opensParagraph, std::string& text, Prose& prose) {
@@ -514,7 +534,8 @@ class LessonReader {
       } else if (c == '{') {
         const std::size_t end = line.find('}', at);
         if (end == std::string_view::npos) {
-          fault(offset, "a brace without its end", "} in the same line, or \\{ for a brace that is shown");
+          fault(offset, /*id:brace-without-end*/ "a brace without its end",
+                /*id:same-line-brace*/ "} in the same line, or \\{ for a brace that is shown");
           return;
         }
         std::optional<Expression> figure =
@@ -526,7 +547,7 @@ class LessonReader {
         }
         at = end + 1;
       } else if (c == '}') {
-        fault(offset, "a closing brace", "\\} for a brace that is shown");
+        fault(offset, "a closing brace", /*id:brace-shown*/ "\\} for a brace that is shown");
         ++at;
       } else if (c == ']' && line.substr(at).starts_with("](")) {
         const std::size_t end = std::min(line.find(')', at), line.size());
@@ -536,8 +557,9 @@ class LessonReader {
         at = end;
       } else {
         if (isDigit(c) && !saidDigit) {
-          warn(offset, "a digit in a sentence", "a figure by its name, in braces",
-               "what is no figure of a run may stand in `code`");
+          warn(offset, /*id:digit-sentence*/ "a digit in a sentence",
+               /*id:figure-name-braces*/ "a figure by its name, in braces",
+               /*id:no-figure-run*/ "what is no figure of a run may stand in `code`");
           saidDigit = true;
         }
         text += c;
@@ -548,7 +570,7 @@ class LessonReader {
 
   void readLink(std::string_view where, Offset offset, Prose& prose) {
     if (const std::size_t brace = where.find('{'); brace != std::string_view::npos) {
-      fault(offset + brace, "a figure in the address of a link",
+      fault(offset + brace, /*id:figure-address-link*/ "a figure in the address of a link",
             "an address without one: figures stand in words");
       return;
     }
@@ -559,7 +581,7 @@ class LessonReader {
     }
     fault(offset, "the link " + query::inQuotes(where),
           std::string(argumentHelp(ArgumentKind::Target)) +
-              ", dock:ID, or an address that begins with https://");
+              /*id:dock-id-address*/ ", dock:ID, or an address that begins with https://");
   }
 
   std::string_view m_text;
@@ -596,7 +618,8 @@ ReadLesson readLesson(std::string_view text) {
                         "at most so many in a lesson"}}};
   }
   if (const std::size_t invalid = findInvalidUtf8(text); invalid != std::string_view::npos)
-    return {.lesson = {}, .faults = {{invalid, "bytes that are no UTF-8", "text in UTF-8"}}};
+    return {.lesson = {},
+            .faults = {{invalid, /*id:bytes-no-utf*/ "bytes that are no UTF-8", "text in UTF-8"}}};
   return LessonReader(text).read();
 }
 

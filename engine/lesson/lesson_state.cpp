@@ -151,7 +151,8 @@ std::optional<query::NotGiven> assign(RunSettings& settings, const Assignment& a
       if (mayBeSet(one)) keys += (keys.empty() ? "" : ", ") + std::string(one.key);
     }
     return query::NotGiven{
-        (setting == nullptr ? "the setting " : "a lesson that sets ") + query::inQuotes(assignment.key),
+        (setting == nullptr ? "the setting " : /*id:lesson-sets*/ "a lesson that sets ") +
+            query::inQuotes(assignment.key),
         "one of " + keys,
         setting == nullptr ? "" : "only settings that do not depend on the learner's machine"};
   }
@@ -202,7 +203,8 @@ void LessonState::apply(const Action& action, std::vector<Fault>& faults) {
 void LessonState::open(const Argument& file, std::vector<Fault>& faults) {
   const std::string& name = std::get<std::string>(file.value);
   if (std::find(m_queries.begin(), m_queries.end(), name) == m_queries.end()) {
-    faults.push_back({file.offset, "the query " + query::inQuotes(name), "one of the head's \"queries:\""});
+    faults.push_back({file.offset, "the query " + query::inQuotes(name),
+                      /*id:heads-queries*/ "one of the head's \"queries:\""});
     return;
   }
   if (std::find(m_opened.begin(), m_opened.end(), name) == m_opened.end()) m_opened.push_back(name);
@@ -234,8 +236,10 @@ void LessonState::open(const Argument& file, std::vector<Fault>& faults) {
   }
   if (!opened) return;
   if (const std::string server = firstServerOf(*opened); !server.empty()) {
-    faults.push_back({file.offset, name + ", which has a node for the server " + query::inQuotes(server),
-                      "a query without servers", "the learner alone chooses a server for a lesson"});
+    faults.push_back(
+        {file.offset,
+         name + /*id:node-server*/ ", which has a node for the server " + query::inQuotes(server),
+         "a query without servers", "the learner alone chooses a server for a lesson"});
     return;
   }
   m_document = std::move(opened);
@@ -265,7 +269,7 @@ void LessonState::edit(const Action& action, std::vector<Fault>& faults) {
     faults.push_back({action.arguments[0].offset,
                       "the node " + query::inQuotes(std::get<Target>(action.arguments[0].value).node) +
                           ", a " + query::operatorName(own),
-                      "a node with a text of its own, as a message"});
+                      /*id:node-text-own*/ "a node with a text of its own, as a message"});
     return;
   }
   *text = textAt(action, 1);
@@ -281,7 +285,8 @@ void LessonState::swap(const Action& action, std::vector<Fault>& faults) {
                       document::swapChildren(*m_document, parent, m_document->indexInParent(first),
                                              m_document->indexInParent(second));
   if (!isDone)
-    faults.push_back({action.offset, "two nodes that cannot be swapped", "two children of one node"});
+    faults.push_back({action.offset, /*id:two-nodes-cannot*/ "two nodes that cannot be swapped",
+                      /*id:two-children-node*/ "two children of one node"});
 }
 
 bool LessonState::hasNode(const NodePath& path) const {
@@ -296,11 +301,13 @@ std::variant<PlannedQuery, std::vector<query::NotGiven>> LessonState::plan() con
   const auto wrong = [](std::string found, std::string expected) {
     return std::vector{query::NotGiven{std::move(found), std::move(expected), {}}};
   };
-  if (!m_document) return wrong("a run while no query is open", "an action \"open\" before it");
+  if (!m_document)
+    return wrong(/*id:run-while-no*/ "a run while no query is open", "an action \"open\" before it");
   document::QueryOf taken = document::toQuery(*m_document, document::TakeOut::MutedAndFrozen);
   if (!taken.query) return wrong(m_file + ", which has no input or is empty", "a query that can be run");
   if (hasAugment(*taken.query)) {
-    return wrong(m_file + ", which has an augment", "a query without one: lessons retrieve nothing");
+    return wrong(m_file + /*id:which-has-an*/ ", which has an augment",
+                 /*id:query-without-lessons*/ "a query without one: lessons retrieve nothing");
   }
   LessonStateFiles files(m_folder.folderOf(m_file));
   workbench::PipelineInput input{.source = std::move(*taken.query)};

@@ -217,6 +217,7 @@ class PageWriter {
       const std::string title = escapedMarkup(picture.title);
       if (!m_fitting.contains(&picture)) {
         m_out += "<p class=\"missing\">" + title +
+                 /*id:picture-too-large*/
                  ": this picture is too large for the page. The window shows it at this step.</p>\n";
         continue;
       }

@@ -358,7 +358,8 @@ std::string kindText(const AttentionKind& kind) {
   const std::string scaling = scalingText(kind);
   if (scaling != "none") text += ", " + scaling;
   if (kind.positionScale.isOn()) {
-    text += ", queries scaled at every " + counted(kind.positionScale.step, "token") + " by 1 + " +
+    text += /*id:queries-scaled-every*/ ", queries scaled at every " +
+            counted(kind.positionScale.step, "token") + " by 1 + " +
             numberText(std::round(kind.positionScale.beta * 1e6) / 1e6) + " ln(1 + step)";
   }
   return text;
@@ -395,6 +396,7 @@ std::string attentionText(const ModelConfig& config) {
 
 std::string relocationText(const ModelConfig& config) {
   std::string text =
+      /*id:same-at-every-place*/
       "scores depend only on how far apart two tokens stand, so a stored span is the same at every place";
   const std::vector<std::int64_t> counts = layersByKind(config);
   std::int64_t windowed = 0;
@@ -411,7 +413,7 @@ std::string relocationText(const ModelConfig& config) {
   }
   if (windowed == 0) return text;
   return text + "; in " + std::to_string(windowed) + " of " + counted(config.layers, "layer") +
-         " a token sees only the last " + counted(widest, "token") +
+         /*id:token-sees-last*/ " a token sees only the last " + counted(widest, "token") +
          " of the view, and what stands further away reaches it by way of other layers or of tokens between";
 }
 

@@ -120,9 +120,10 @@ const LowRankPair* pairFor(const Adapter* adapter, const std::string& name, std:
   if (found == adapter->pairs().end()) return nullptr;
   const LowRankPair& pair = found->second;
   if (pair.rows != rows || pair.columns != columns) {
-    throw Failure({adapter->directory().string(), name,
-                   std::to_string(pair.rows) + " × " + std::to_string(pair.columns),
-                   std::to_string(rows) + " × " + std::to_string(columns) + ", as the model has"});
+    throw Failure(
+        {adapter->directory().string(), name,
+         std::to_string(pair.rows) + " × " + std::to_string(pair.columns),
+         std::to_string(rows) + " × " + std::to_string(columns) + /*id:as-the-model*/ ", as the model has"});
   }
   return &pair;
 }

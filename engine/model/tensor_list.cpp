@@ -123,7 +123,7 @@ void refuseSurplus(const ModelConfig& config, const WeightSource& source, const 
   if (surplus.size() > kNamed) names += " and " + std::to_string(surplus.size() - kNamed) + " more";
   throw Failure({surplus.front().file, "",
                  (surplus.size() == 1 ? "a tensor that the model has no use for: "
-                                      : "tensors that the model has no use for: ") +
+                                      : /*id:tensors-model-no*/ "tensors that the model has no use for: ") +
                      names,
                  "only those of " + config.architecture + " with " + counted(config.layers, "layer") +
                      ", as config.json describes it"});

@@ -306,7 +306,7 @@ std::map<std::string, std::set<std::string>> readIndex(const std::filesystem::pa
           for (const auto& [tensor, value] : map.value().items()) {
             const checkpoint::JsonPlace shard = map.member(tensor, value);
             if (!isPlainFileName(shard.requireText()))
-              throw shard.unexpected("the name of a file in the same directory");
+              throw shard.unexpected(/*id:name-file-same*/ "the name of a file in the same directory");
             shards[shard.requireText()].insert(tensor);
           }
           return shards;

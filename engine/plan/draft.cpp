@@ -103,7 +103,7 @@ class DraftMaker {
       result.temperature = *value;
       if (!std::isfinite(*value) || *value < 0) {
         problem(place + "/temperature", "the temperature " + std::to_string(*value),
-                "a finite number from 0 up");
+                /*id:finite-number-up*/ "a finite number from 0 up");
       }
     }
     return result;
@@ -250,7 +250,7 @@ std::string labelOf(const Draft& draft) {
   if (shape.hasInputs) label += " " + std::to_string(draft.inputs.size());
   if (shape.answers) label += settingsOf(draft);
   if (draft.is<query::Generate>() && draft.form == OutputForm::Continuation)
-    label += ", read with its prompt";
+    label += /*id:read-prompt*/ ", read with its prompt";
   return label;
 }
 

@@ -77,8 +77,9 @@ class Explainer {
     if (plan.passes.empty()) line(1, "none applied");
     for (std::size_t i = 0; i < plan.passes.size(); ++i) {
       const PassReport& pass = plan.passes[i];
-      line(1, fmt::format("{}. {}, applied {}{}", i + 1, pass.rule, times(pass.applied),
-                          pass.keepsMeaning ? "" : ", changes the contents of prompts"));
+      line(1, fmt::format(
+                  "{}. {}, applied {}{}", i + 1, pass.rule, times(pass.applied),
+                  pass.keepsMeaning ? "" : /*id:changes-prompts-hold*/ ", changes the contents of prompts"));
       line(2, "why     " + pass.reason);
       if (eachTree) writeTree(2, "tree before", pass.before, true);
       for (std::size_t change = 0; change < pass.changeCount; ++change) {
@@ -90,7 +91,7 @@ class Explainer {
       if (eachTree) writeTree(2, "tree after", pass.after, true);
     }
     if (!eachTree && !plan.passes.empty())
-      writeTree(0, "Tree after the rules", plan.passes.back().after, false);
+      writeTree(0, /*id:tree-after-rules*/ "Tree after the rules", plan.passes.back().after, false);
   }
 
   void writeTree(std::size_t indent, const char* title, const std::vector<TreeLine>& tree, bool marked) {
@@ -123,8 +124,8 @@ class Explainer {
   void writeStep(std::size_t index, const Step& step) {
     line(1, fmt::format("Step {}: {}, copy {}{}", index, place(step.node), step.copy + 1,
                         step.dropped ? ", output dropped" : ""));
-    const std::string limit =
-        step.maxTokens ? "at most " + counted(*step.maxTokens, "token") : "tokens up to the session's limit";
+    const std::string limit = step.maxTokens ? "at most " + counted(*step.maxTokens, "token")
+                                             : /*id:tokens-up-sessions*/ "tokens up to the session's limit";
     line(2, fmt::format("model {}, {}, temperature {}, seed {}",
                         step.model.empty() ? "not named" : step.model, limit, step.temperature, step.seed));
     std::string needs;
@@ -144,7 +145,7 @@ class Explainer {
       line(indent, run->children.empty() ? "nothing" : "in order");
       for (const PromptNode& child : run->children) writePrompt(indent + 1, child);
     } else if (const auto* plus = std::get_if<PromptPlus>(&node.value)) {
-      line(indent, "each in a scope of its own");
+      line(indent, /*id:each-scope-own*/ "each in a scope of its own");
       for (const PromptNode& child : plus->children) writePrompt(indent + 1, child);
     }
   }

@@ -169,7 +169,7 @@ void findLeftovers(const Draft& draft, std::vector<Error>& problems) {
     if (rule->writesOut != draft.op) continue;
     const std::string what = draft.name();
     problems.push_back(
-        {"", draft.node, "a " + what + " that is not written out",
+        {"", draft.node, "a " + what + /*id:not-written-out*/ " that is not written out",
          "the rule \"" + std::string(rule->name) + "\" switched on: the engine has no " + what});
   }
   for (const Draft& child : draft.children) findLeftovers(child, problems);

@@ -53,14 +53,15 @@ std::string expectedOf(const Parameter& parameter) {
           (i == 0 ? "" : (i + 1 == parameter.words.size() ? " or " : ", ")) + std::string(parameter.words[i]);
     return words;
   }
-  return std::string(parameter.isWhole ? "a whole number from " : "a number from ") +
+  return std::string(parameter.isWhole ? /*id:whole-number-choice*/ "a whole number from "
+                                       : "a number from ") +
          numberText(parameter.least) + " to " + numberText(parameter.most) +
          (parameter.hasAll ? ", or all" : "");
 }
 
 /// "link(n): tokens of each document, a whole number from 0 to 1000000, or all"
 std::string expectedOf(const Policy& policy) {
-  if (policy.parameters.empty()) return std::string(policy.name) + ", which has no values";
+  if (policy.parameters.empty()) return std::string(policy.name) + /*id:no-values*/ ", which has no values";
   std::string text = std::string(policy.name) + "(";
   for (const Parameter& parameter : policy.parameters)
     text += (&parameter == policy.parameters.data() ? "" : ",") + std::string(parameter.name);
@@ -166,7 +167,7 @@ std::variant<Choice, ChoiceProblem> readValues(const Policy& policy, std::string
     if (place >= values.size() || isGiven[place]) return problem;
     const std::optional<double> value = readValue(policy.parameters[place], part);
     if (!value) {
-      if (hasLeadingZero(part)) problem.expected += ", without a leading zero";
+      if (hasLeadingZero(part)) problem.expected += /*id:without-leading-zero*/ ", without a leading zero";
       return problem;
     }
     values[place] = *value;

@@ -26,7 +26,8 @@ Recomputation recomputationOf(std::span<const double> values) {
 std::optional<std::string> expectedOfRecomputation(std::span<const double> values, std::int32_t layers) {
   const Recomputation recomputation = recomputationOf(values);
   if (recomputation.share == 1 || recomputation.layer + recomputation.steps <= layers) return std::nullopt;
-  return "tokens that are chosen in layers 0 to " + std::to_string(layers - 1) + ", those of the model";
+  return /*id:tokens-chosen-layers*/ "tokens that are chosen in layers 0 to " + std::to_string(layers - 1) +
+         /*id:those-model*/ ", those of the model";
 }
 
 std::vector<std::optional<std::uint32_t>> copiesIn(const layout::SpanTable& table) {

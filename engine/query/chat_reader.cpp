@@ -77,7 +77,7 @@ class ChatReader {
     Setting<std::int32_t> newerMaxTokens;
     std::size_t maxTokensOffset = 0;
     const std::array fields = {
-        FieldReader{"model", Need::Required, "the name of a model",
+        FieldReader{"model", Need::Required, /*id:name-model*/ "the name of a model",
                     [&] { readText(m_walk, generate.settings.model, "the name of a model"); }},
         FieldReader{"messages", Need::Required, "a list of messages",
                     [&] { readMessages(*generate.input, "/g/input", before); }},
@@ -115,9 +115,11 @@ class ChatReader {
     if (auto* join = std::get_if<Join>(&generate.input->value); join != nullptr && instructions)
       join->children.insert(join->children.begin(), std::move(*instructions));
     const bool isWarm = !std::holds_alternative<Absent>(generate.settings.temperature);
-    m_walk.warning(begin, "a chat-completions request", "a query",
-                   std::string("it is read as a generate over a seq of its messages") +
-                       (isWarm ? "" : ", with the temperature 0.6 that a query has without one"));
+    m_walk.warning(
+        begin, "a chat-completions request", "a query",
+        std::string(/*id:read-generate-over*/ "it is read as a generate over a seq of its messages") +
+            (isWarm ? "" : /*id:temperature-query-without*/
+                 ", with the temperature 0.6 that a query has without one"));
     node.value = std::move(generate);
     m_sources.close(entry, m_cursor.offset());
   }
@@ -141,7 +143,8 @@ class ChatReader {
       });
     }
     if (!m_cursor.stopped() && join.children.empty() && before == 0) {
-      m_walk.warning(begin, "no messages", "at least one", "the model is asked to go on from nothing");
+      m_walk.warning(begin, "no messages", "at least one",
+                     /*id:model-asked-go*/ "the model is asked to go on from nothing");
     }
     node.value = std::move(join);
     m_sources.close(entry, m_cursor.offset());
@@ -189,9 +192,11 @@ class ChatReader {
     const std::size_t entry = m_sources.open(std::move(step), begin);
     Message message;
     const std::array fields = {
-        FieldReader{"role", Need::Required, "system, developer, user or assistant",
+        FieldReader{"role", Need::Required,
+                    /*id:system-developer-user*/ "system, developer, user or assistant",
                     [&] { readRole(message.role); }},
-        FieldReader{"content", Need::Required, "the text of the message", [&] { readContent(message.text); }},
+        FieldReader{"content", Need::Required, /*id:text-message*/ "the text of the message",
+                    [&] { readContent(message.text); }},
     };
     readFields(m_walk, ListForm::Refused, fields,
                [&](const std::string& key, std::size_t offset) { return readOther(key, offset); });
@@ -210,19 +215,21 @@ class ChatReader {
     if (name == "system" || name == "developer") {
       role = Role::System;
       if (name == "developer") {
-        m_walk.warning(begin, "the role \"developer\"", "system, user or assistant", "it is read as system");
+        m_walk.warning(begin, "the role \"developer\"",
+                       /*id:system-user-assistant*/ "system, user or assistant",
+                       /*id:read-system*/ "it is read as system");
       }
     } else if (name == "user" || name == "assistant") {
       role = name == "user" ? Role::User : Role::Assistant;
     } else {
       const bool isTool = name == "tool" || name == "function";
       m_walk.error(begin, "the role " + inQuotes(name), kRoles,
-                   isTool ? "what a tool has answered has no form in a query" : "");
+                   isTool ? /*id:tool-answered-no*/ "what a tool has answered has no form in a query" : "");
     }
   }
 
   void readContent(std::string& text) {
-    constexpr const char* kContent = "text, or a list of parts of the type text";
+    constexpr const char* kContent = /*id:text-list-parts*/ "text, or a list of parts of the type text";
     const JsonKind kind = m_cursor.peek();
     if (kind != JsonKind::Array) {
       readText(m_walk, text, kContent);
@@ -239,7 +246,7 @@ class ChatReader {
     }
     if (!m_cursor.stopped() && count > 1) {
       m_walk.warning(begin, std::to_string(count) + " parts of text", "one text",
-                     "they are joined by line breaks");
+                     /*id:joined-line-breaks*/ "they are joined by line breaks");
     }
   }
 
@@ -269,8 +276,8 @@ class ChatReader {
     if (m_walk.errors() > errorsBefore || m_cursor.stopped()) return text;
     if (type != "text") {
       // The other fields of this part are refused together with it.
-      m_walk.error(begin, "a part of the type " + inQuotes(*type), "the type text",
-                   "a query holds text alone");
+      m_walk.error(begin, /*id:part-type*/ "a part of the type " + inQuotes(*type), "the type text",
+                   /*id:query-holds-text*/ "a query holds text alone");
       return text;
     }
     if (!hasText) m_walk.error(begin, "no field \"text\"", "\"text\": the text of the part");
@@ -283,8 +290,9 @@ class ChatReader {
     m_walk.within(key, [&] {
       if (isNothing(key)) return;
       if (isIn(kTools, key)) {
-        m_walk.error(keyOffset, "the field " + inQuotes(key), "messages of text",
-                     "tools, other forms of a reply and sound have no form in a query");
+        m_walk.error(
+            keyOffset, "the field " + inQuotes(key), "messages of text",
+            /*id:tools-other-forms*/ "tools, other forms of a reply and sound have no form in a query");
       } else {
         leaveOut(key, keyOffset);
       }
@@ -293,7 +301,8 @@ class ChatReader {
   }
 
   void leaveOut(const std::string& key, std::size_t offset) {
-    m_walk.warning(offset, "the field " + inQuotes(key), "what a query can say", "it is left out");
+    m_walk.warning(offset, "the field " + inQuotes(key), /*id:query-can-say*/ "what a query can say",
+                   /*id:left-out*/ "it is left out");
   }
 
   /// Whether the value asks for an answer of text, which a query gives anyway. If yes, skips the value.
@@ -394,7 +403,8 @@ void readChat(QueryWalk& walk, ChatForm form, SourceMap& sources, Node& node) {
   }
   const std::size_t begin = walk.cursor().offset();
   reader.readMessages(node, {});
-  walk.warning(begin, "a list of chat messages", "a query", "it is read as a seq of them");
+  walk.warning(begin, /*id:list-chat-messages*/ "a list of chat messages", "a query",
+               /*id:read-seq*/ "it is read as a seq of them");
 }
 
 }  // namespace spanscope::query

@@ -172,7 +172,7 @@ bool isWhole(const std::string& value, std::int64_t least, std::int64_t most) {
 
 template <class T>
 std::string rangeText() {
-  return "a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+  return /*id:whole-number*/ "a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
          std::to_string(std::numeric_limits<T>::max());
 }
 
@@ -240,7 +240,7 @@ std::string parameterValueForm(ParameterKind kind) {
     case ParameterKind::MaxTokens:
       return rangeText<std::int32_t>();
     case ParameterKind::Temperature:
-      return "a number that a 32-bit float can hold";
+      return /*id:number-bit-float-can*/ "a number that a 32-bit float can hold";
   }
   return {};
 }
@@ -305,7 +305,8 @@ std::vector<Diagnostic> checkValues(const std::vector<ParameterInfo>& parameters
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     Diagnostic unknown;
     unknown.severity = Severity::Warning;
-    unknown.found = "a value for " + inQuotes(name) + ", which is no parameter of the query";
+    unknown.found =
+        "a value for " + inQuotes(name) + /*id:no-parameter-query*/ ", which is no parameter of the query";
     unknown.expected = names.empty() ? "none: it has no parameters" : "one of";
     for (const std::string& known : names) unknown.expected += (known == names.front() ? " " : ", ") + known;
     if (const auto meant = nearestName(name, names)) unknown.hint = "did you mean " + inQuotes(*meant) + "?";

@@ -13,7 +13,8 @@ namespace spanscope::query {
 
 namespace {
 
-constexpr const char* kQueryForm = "a query: an object with one operator, such as {\"user\": \"text\"}";
+constexpr const char* kQueryForm =
+    /*id:query-object-operator*/ "a query: an object with one operator, such as {\"user\": \"text\"}";
 
 /// Reads an operator into `node`. If the operator has several kinds, `kind` is the index of its kind.
 template <class Operator>
@@ -79,8 +80,10 @@ void QueryReader::readNode(Node& node, std::string step) {
   if (!m_walk.countNode(begin)) return;
   if (kind != JsonKind::Object) {
     std::string hint;
-    if (kind == JsonKind::String) hint = "text stands under an operator: {\"user\": …}";
-    if (kind == JsonKind::Array) hint = "a list of queries stands under an operator: {\"seq\": […]}";
+    if (kind == JsonKind::String)
+      hint = /*id:text-stands-under*/ "text stands under an operator: {\"user\": …}";
+    if (kind == JsonKind::Array)
+      hint = /*id:list-queries-stands*/ "a list of queries stands under an operator: {\"seq\": […]}";
     m_walk.refuseValue(kQueryForm, std::move(hint));
     return;
   }
@@ -110,7 +113,8 @@ void QueryReader::readNode(Node& node, std::string step) {
       m_walk.error(
           object.keyOffset,
           key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
-          "one operator in each object", "several queries stand in a list: {\"seq\": […]}");
+          /*id:operator-each-object*/ "one operator in each object",
+          /*id:several-queries-stand*/ "several queries stand in a list: {\"seq\": […]}");
     }
     // The query is already refused, but the reader reports its other errors too.
     Node unused;
@@ -161,8 +165,9 @@ void readChildren(const ReadContext& context, std::vector<Node>& children, const
   const JsonKind next = cursor.peek();
   const std::size_t begin = cursor.offset();
   if (next != JsonKind::Array) {
-    context.walk.refuseValue("a list of queries",
-                             next == JsonKind::Object ? "put the query into a list: […]" : "");
+    context.walk.refuseValue(
+        /*id:list-queries*/ "a list of queries",
+        next == JsonKind::Object ? /*id:put-query-into*/ "put the query into a list: […]" : "");
     return;
   }
   const std::string step = pointer + "/";
@@ -192,8 +197,9 @@ void readTexts(const ReadContext& context, std::vector<std::string>& texts) {
     texts.emplace_back();
     context.walk.within(std::to_string(texts.size() - 1), [&] {
       if (kind == JsonKind::Object) {
-        context.walk.refuseValue("text", std::string("the inputs of a ") + context.key +
-                                             " are texts; each becomes a user message");
+        context.walk.refuseValue("text",
+                                 std::string(/*id:the-inputs-of*/ "the inputs of a ") + context.key +
+                                     /*id:texts-each-becomes*/ " are texts; each becomes a user message");
       } else {
         readText(context.walk, texts.back(), "text");
       }
@@ -223,7 +229,7 @@ void readOlderGenerate(const ReadContext& context, Generate& generate, const std
         return;
       }
       context.walk.error(object.keyOffset, (count == 0 ? "the key " : "a second key, ") + inQuotes(key),
-                         kForm, "only a generate can be repeated");
+                         kForm, /*id:generate-can-repeated*/ "only a generate can be repeated");
       cursor.skipValue();
     });
   }
@@ -262,7 +268,8 @@ void readDocumentContent(QueryWalk& walk, SourceDocument& document) {
 }  // namespace
 
 void readDocument(QueryWalk& walk, SourceDocument& document) {
-  constexpr const char* kForm = "a list of two: a name, and {\"Text\": …} or {\"Binary\": […]}";
+  constexpr const char* kForm =
+      /*id:list-two-name*/ "a list of two: a name, and {\"Text\": …} or {\"Binary\": […]}";
   if (walk.cursor().peek() != JsonKind::Array) {
     walk.refuseValue(kForm);
     return;
@@ -283,7 +290,7 @@ void readDocument(QueryWalk& walk, SourceDocument& document) {
     });
   }
   if (!walk.cursor().stopped() && count < 2) {
-    walk.error(begin, count == 0 ? "an empty list" : "a list of one element", kForm);
+    walk.error(begin, count == 0 ? "an empty list" : /*id:list-element*/ "a list of one element", kForm);
   }
 }
 

@@ -61,7 +61,7 @@ void QueryWalk::report(Severity severity, JsonIssue issue) {
   if (count > m_limits.maxDiagnostics) {
     if (severity == Severity::Warning || count > m_limits.maxDiagnostics + 1) return;
     issue = {issue.offset, "more than " + std::to_string(m_limits.maxDiagnostics) + " errors", "none",
-             "what follows was not read"};
+             /*id:follows-not-read*/ "what follows was not read"};
     // The cursor may report issues while it is being made.
     if (m_cursor) m_cursor->stop();
   }
@@ -128,9 +128,9 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   const auto meant = nearestName(key, names);
   std::string hint = "it is ignored";
   if (meant) hint += "; did you mean \"" + *meant + "\"?";
-  // Within a repeat, "g" is the key of the generate itself. Elsewhere, it is the key of the operator. So
-  // users easily write it twice.
-  if (key == "g") hint += "; the fields of a generate stand here directly";
+  // Within a repeat, "g" names the generate itself. Elsewhere it names the operator. So people easily write
+  // it twice.
+  if (key == "g") hint += /*id:fields-generate-stand*/ "; the fields of a generate stand here directly";
   walk.warning(offset, "the unknown field " + inQuotes(key), "one of " + namesOf(fields), std::move(hint));
 }
 
@@ -188,7 +188,8 @@ void readElements(QueryWalk& walk, std::span<const FieldReader> fields, FieldsRe
   }
   if (walk.cursor().stopped()) return;
   const bool isShort = count < fields.size() && fields[count].need != Need::Optional;
-  if (isShort) walk.error(begin, std::string("a list without its ") + fields[count].name, form);
+  if (isShort)
+    walk.error(begin, std::string(/*id:list-without*/ "a list without its ") + fields[count].name, form);
   read.isComplete = !isShort;
 }
 
@@ -203,7 +204,7 @@ FieldsRead readFields(QueryWalk& walk, ListForm listForm, std::span<const FieldR
   } else if (kind == JsonKind::Array && listForm == ListForm::Allowed) {
     readElements(walk, fields, read);
   } else {
-    walk.refuseValue("an object with the fields " + namesOf(fields));
+    walk.refuseValue(/*id:object-fields*/ "an object with the fields " + namesOf(fields));
   }
   return read;
 }
@@ -227,9 +228,10 @@ std::optional<std::int64_t> readWholeNumber(QueryWalk& walk, std::int64_t least,
   const auto value = isWhole ? wholeNumberValue(number) : std::nullopt;
   if (!value || *value < least || *value > most) {
     walk.error(begin, "the number " + cutText(number, kShownCharacters), expected,
-               isWhole          ? ""
-               : number == "-0" ? "write 0"
-                                : "write it without a fraction and an exponent");
+               isWhole ? ""
+               : number == "-0"
+                   ? "write 0"
+                   : /*id:write-without-fraction*/ "write it without a fraction and an exponent");
     return std::nullopt;
   }
   return value;
@@ -244,7 +246,8 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   if (walk.errors() > errorsBefore) return std::nullopt;
   if (auto name = parameterName(text)) return Parameter{std::move(*name)};
   walk.error(begin, "the text " + inQuotes(text), expected,
-             isJsonNumber(text) ? "write it without quotes" : "a parameter is written \"{name}\"");
+             isJsonNumber(text) ? /*id:write-without-quotes*/ "write it without quotes"
+                                : /*id:parameter-written-name*/ "a parameter is written \"{name}\"");
   return std::nullopt;
 }
 
@@ -281,12 +284,13 @@ void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting) {
   if (const auto value = readWholeNumber(walk, Limits::min(), Limits::max(), expected)) {
     setting = static_cast<std::int32_t>(*value);
     if (*value < 0)
-      walk.warning(begin, "the number " + std::to_string(*value), "0, the server's own limit, or more");
+      walk.warning(begin, "the number " + std::to_string(*value),
+                   /*id:servers-own-limit*/ "0, the server's own limit, or more");
   }
 }
 
 void readTemperature(QueryWalk& walk, Setting<float>& setting) {
-  constexpr const char* kExpected = "a number or null";
+  constexpr const char* kExpected = /*id:number-null*/ "a number or null";
   if (readNullOrParameter(walk, kExpected, setting)) return;
   if (walk.cursor().peekNumber() != JsonKind::Number) {
     walk.refuseValue(kExpected);
@@ -300,7 +304,8 @@ void readTemperature(QueryWalk& walk, Setting<float>& setting) {
   setting = value;
   const std::string found = "the number " + cutText(number, kShownCharacters);
   if (std::isinf(value)) {
-    walk.warning(begin, found, "a temperature that a 32-bit float can hold", "it is read as infinite");
+    walk.warning(begin, found, /*id:temperature-bit-float*/ "a temperature that a 32-bit float can hold",
+                 /*id:read-infinite*/ "it is read as infinite");
   } else if (value < 0) {
     walk.warning(begin, found, "a temperature of 0 or more");
   }
@@ -308,7 +313,7 @@ void readTemperature(QueryWalk& walk, Setting<float>& setting) {
 
 void readCount(QueryWalk& walk, Times& count) {
   constexpr std::int64_t kMost = std::numeric_limits<std::uint8_t>::max();
-  const std::string expected = "a whole number from 0 to 255";
+  const std::string expected = /*id:whole-number-query-walk*/ "a whole number from 0 to 255";
   const JsonKind kind = walk.cursor().peekNumber();
   const std::size_t begin = walk.cursor().offset();
   if (kind == JsonKind::String) {
@@ -328,7 +333,8 @@ void readBytes(QueryWalk& walk, std::vector<std::uint8_t>& bytes) {
   std::size_t count = 0;
   for (ValueCursor::Container array; walk.cursor().nextElement(array); ++count) {
     walk.within(std::to_string(count), [&] {
-      const auto byte = readWholeNumber(walk, 0, 255, "a byte: a whole number from 0 to 255");
+      const auto byte =
+          readWholeNumber(walk, 0, 255, /*id:byte-whole-number*/ "a byte: a whole number from 0 to 255");
       if (byte) bytes.push_back(static_cast<std::uint8_t>(*byte));
     });
   }

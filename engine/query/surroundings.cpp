@@ -19,7 +19,7 @@ std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, con
   auto* text = std::get_if<std::string>(&given);
   if (text == nullptr) return given;
   const std::string file = "the file \"" + cutText(path, 80) + "\"";
-  constexpr const char* kExpected = "a text in UTF-8: save the file as such";
+  constexpr const char* kExpected = /*id:text-in-utf8*/ "a text in UTF-8: save the file as such";
   if (auto narrow = utf8OfWide(*text)) {
     if (!narrow->firstReplaced) return std::move(narrow->text);
     return NotGiven{

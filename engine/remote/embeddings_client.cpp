@@ -117,7 +117,7 @@ class ReplyReader {
   std::vector<retrieve::EmbeddingVector> read(std::string_view body) const {
     const Json reply = parse(body);
     if (!reply.is_object() || !reply.contains("data") || !reply["data"].is_array())
-      refuse(kReply, shownReply(body), "an object with a list \"data\"");
+      refuse(kReply, shownReply(body), /*id:object-list-data*/ "an object with a list \"data\"");
     const Json& data = reply["data"];
     if (data.size() != m_count)
       refuse("/data", counted(data.size(), "entry", "entries"), std::to_string(m_count) + ", one a text");
@@ -135,7 +135,8 @@ class ReplyReader {
       vectors[index] = vectorOf(entry["embedding"], place + "/embedding");
       if (!length) length = vectors[index].size();
       if (vectors[index].size() != *length)
-        refuse(place + "/embedding", counted(vectors[index].size(), "number"), "as many as the first has");
+        refuse(place + "/embedding", counted(vectors[index].size(), "number"),
+               /*id:many-first*/ "as many as the first has");
     }
     return vectors;
   }
@@ -151,7 +152,9 @@ class ReplyReader {
     std::size_t values = 0;
     const auto watch = [&](int depth, Json::parse_event_t, const Json&) {
       if (depth > kMaxDepth)
-        refuse(kReply, "lists within lists, deeper than " + std::to_string(kMaxDepth), "vectors");
+        refuse(kReply,
+               /*id:lists-within-lists*/ "lists within lists, deeper than " + std::to_string(kMaxDepth),
+               "vectors");
       if (++values > most) refuse(kReply, "more than " + std::to_string(most) + " values", "fewer");
       return true;
     };

@@ -190,11 +190,13 @@ std::string asJson(std::string_view line) {
 }
 
 Error noJsonLine(std::string_view line, std::size_t number, std::string_view text) {
-  Error error{
-      {}, "line " + std::to_string(number), query::inQuotes(line), "a JSON value that ends on its line"};
+  Error error{{},
+              "line " + std::to_string(number),
+              query::inQuotes(line),
+              /*id:json-value-ends*/ "a JSON value that ends on its line"};
   if (Json::accept(asJson(text))) {
-    error.found = "one JSON value over several lines";
-    error.expected = "a JSON value on each line (or the extension .json)";
+    error.found = /*id:json-value-over*/ "one JSON value over several lines";
+    error.expected = /*id:json-value-each*/ "a JSON value on each line (or the extension .json)";
   }
   return error;
 }
@@ -496,10 +498,11 @@ class CsvReader {
       record.push_back(std::move(field));
       if (m_at == m_text.size() || skipLineEnd()) break;
       if (m_text[m_at] != m_separator) {
-        return problem("text after a quoted field", std::string(m_separator == ','   ? "a comma"
-                                                                : m_separator == ';' ? "a semicolon"
-                                                                                     : "a tab") +
-                                                        " or the end of the line");
+        return problem(/*id:text-after-quoted*/ "text after a quoted field",
+                       std::string(m_separator == ','   ? "a comma"
+                                   : m_separator == ';' ? "a semicolon"
+                                                        : "a tab") +
+                           " or the end of the line");
       }
       ++m_at;
     }
@@ -514,7 +517,8 @@ class CsvReader {
   }
 
   std::optional<Error> readQuoted(std::string& field) {
-    const Error unended = problem("a quoted field without an end", "a closing quote");
+    const Error unended =
+        problem(/*id:quoted-field-without*/ "a quoted field without an end", "a closing quote");
     for (++m_at; m_at < m_text.size(); ++m_at) {
       if (m_text[m_at] == '"') {
         ++m_at;

@@ -703,7 +703,8 @@ std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, st
   while (list.step()) {
     const std::span<const std::byte> bytes = list.bytes(3);
     if (vectorChecksum(fingerprint, list.text(4), bytes) != list.integer(5)) {
-      throw Failure({m_parts->database.file(), "vectors", "another one than was written",
+      throw Failure({m_parts->database.file(), "vectors",
+                     /*id:another-written*/ "another one than was written",
                      "those that were; it is made anew when its document is indexed next"});
     }
     checkVectorBytes(question.size() * sizeof(float), bytes.size(), embedder);

@@ -106,7 +106,7 @@ int writePages(const std::string& bytes) {
   if (document == nullptr) {
     if (bytes.compare(0, 5, "%PDF-") == 0)
       return refuse("a damaged PDF: it is cut off, or was changed", "a whole one: fetch or export it again");
-    return refuse("bytes that are no PDF", "a PDF");
+    return refuse(/*id:bytes-no-pdf*/ "bytes that are no PDF", "a PDF");
   }
   if (document->is_locked())
     return refuse("an encrypted PDF: it wants a password or a certificate", "one without");

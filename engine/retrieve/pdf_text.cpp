@@ -31,7 +31,7 @@ constexpr int kLookMilliseconds = 50;
 /// On a busy machine it is many times the processor time.
 constexpr int kClockTimes = 20;
 
-const char* const kReadable = "a PDF that can be read";
+const char* const kReadable = /*id:pdf-can-read*/ "a PDF that can be read";
 
 std::string systemError(int number) {
   return std::generic_category().message(number);

@@ -150,7 +150,8 @@ class Resolver {
     nameFirst(remarks.unread, " with pages without text", "pages with text");
     if (!remarks.lostPins.empty()) {
       add(Severity::Warning, path,
-          counted(remarks.lostPins.size(), "pinned fragment that is", "pinned fragments that are") +
+          counted(remarks.lostPins.size(), /*id:pinned-fragment*/ "pinned fragment that is",
+                  "pinned fragments that are") +
               " not in " + query::inQuotes(document.name) + " any more",
           "fragments of the documents as they are now, cut as now");
     }
@@ -291,7 +292,8 @@ std::optional<Retrieved> searchAugment(const std::string& model, std::string que
     if (!tools.embedder) {
       throw Failure({{},
                      "ranking",
-                     std::string("\"") + rankingName(result.ranking) + "\" without a model that embeds",
+                     std::string("\"") + rankingName(result.ranking) +
+                         /*id:without-model-embeds*/ "\" without a model that embeds",
                      "\"lexical\""});
     }
     embedder = &tools.embedder();
@@ -376,7 +378,7 @@ std::variant<SourceDocument, Error> AugmentDocuments::read(std::size_t index) {
       const char* const kind = kindOfBytes(bytes);
       return Error{path, kind == nullptr ? "byte " + std::to_string(zero) : std::string(),
                    kind == nullptr ? "a zero byte, which no text has" : kind,
-                   "text, Markdown, JSON lines, CSV or PDF"};
+                   /*id:text-markdown-json*/ "text, Markdown, JSON lines, CSV or PDF"};
     }
   }
   SourceDocument document{.name = path, .bytes = std::move(bytes)};

@@ -11,7 +11,7 @@ namespace {
 
 /// Max time to wait while another program has the file locked.
 constexpr int kBusyMilliseconds = 10'000;
-constexpr const char* kExpected = "an index that can be read and written";
+constexpr const char* kExpected = /*id:index-can-read*/ "an index that can be read and written";
 
 }  // namespace
 
@@ -78,7 +78,7 @@ Database::Database(const std::string& file) : m_file(file == ":memory:" ? std::s
   const std::filesystem::file_status status = std::filesystem::status(m_file, error);
   // SQLite would put its journal beside a device before it reports an error.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw Failure({m_file, {}, "something that is no regular file", kExpected});
+    throw Failure({m_file, {}, /*id:something-no-regular*/ "something that is no regular file", kExpected});
   sqlite3* database = nullptr;
   const int code =
       sqlite3_open_v2(file.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);

@@ -246,8 +246,9 @@ Error tooLong(const plan::Step& step, const std::string& atLeast, std::int64_t t
   return {.file = {},
           .place = step.node,
           .found = "a prompt of " + atLeast + counted(tokens, "token"),
-          .expected = "at most " + std::to_string(most) + ", the model's context less one for the answer: " +
-                      atLeast + std::to_string(tokens - most) + " too many"};
+          .expected = "at most " + std::to_string(most) +
+                      /*id:models-context-less*/ ", the model's context less one for the answer: " + atLeast +
+                      std::to_string(tokens - most) + " too many"};
 }
 
 }  // namespace

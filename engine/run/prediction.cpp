@@ -89,7 +89,7 @@ const char* doubtReason(Doubt doubt) {
     case Doubt::None:
       break;
     case Doubt::HoldsReply:
-      return "the prompt holds a reply that has yet to be sampled";
+      return /*id:prompt-holds-reply*/ "the prompt holds a reply that has yet to be sampled";
     case Doubt::ContinuesReply:
       return "a segment reaches to where a reply to an earlier prompt will stand";
     case Doubt::SeveralBlocks:

@@ -269,8 +269,8 @@ Error Scheduler::tooLarge(Request& request) const {
           .found = prompt + " and a reply that has grown to " + std::to_string(request.generated.size()) +
                    " of at most " + std::to_string(request.options.maxNewTokens) + ", which need " +
                    counted(needed, "block"),
-          .expected = "a reply that ends within the " + counted(usable, "block") + " of " +
-                      std::to_string(blockSize) + " that the pool has"};
+          .expected = /*id:reply-ends-within*/ "a reply that ends within the " + counted(usable, "block") +
+                      " of " + std::to_string(blockSize) + /*id:that-the-pool*/ " that the pool has"};
 }
 
 }  // namespace spanscope::run

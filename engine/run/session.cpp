@@ -53,7 +53,8 @@ layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
   if (reply.empty()) refuse("reply", "no tokens", "at least one");
   for (const TokenId token : reply) {
     if (token >= 0 && token < model.vocabularySize) continue;
-    refuse("token of the reply", std::to_string(token), "0 to " + std::to_string(model.vocabularySize - 1));
+    refuse(/*id:token-reply*/ "token of the reply", std::to_string(token),
+           "0 to " + std::to_string(model.vocabularySize - 1));
   }
   layout::SpanTable table = spanTableOf(segments, model.vocabularySize);
   const std::int64_t tokens = table.tokenCount() + static_cast<std::int64_t>(reply.size());
@@ -584,7 +585,7 @@ bool Session::keepFor(std::chrono::milliseconds most) {
 LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop) {
   Impl& impl = *m_impl;
   if (request.table.segments.empty() || request.table.segments.back().tokens.empty()) {
-    refuse("span table", "no tokens in the last segment", "at least one");
+    refuse("span table", /*id:no-tokens-last*/ "no tokens in the last segment", "at least one");
   }
   for (const layout::Segment& segment : request.table.segments) {
     for (const TokenId token : segment.tokens) {
@@ -642,7 +643,8 @@ void Session::beginReplay(const AttentionReplayRequest& request, std::stop_token
                             static_cast<std::int64_t>(table.segments.size());
   const std::uint64_t bytes = static_cast<std::uint64_t>(rows * keys) * sizeof(float);
   if (bytes * static_cast<std::uint64_t>(heads) > kReplayBytes) {
-    refuse("attention to be seen", counted(bytes * static_cast<std::uint64_t>(heads), "byte"),
+    refuse(/*id:attention-seen*/ "attention to be seen",
+           counted(bytes * static_cast<std::uint64_t>(heads), "byte"),
            "at most " + std::to_string(kReplayBytes) + ": one head of a layer, or blocks instead of tokens");
   }
   std::vector<TokenId>& last = table.segments.back().tokens;

@@ -26,7 +26,8 @@ std::string described(const Json& value) {
 std::string rangeText(std::int64_t least, std::int64_t most) {
   if (most == std::numeric_limits<std::int64_t>::max())
     return "a whole number, at least " + std::to_string(least);
-  return "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  return /*id:whole-number-scenario*/ "a whole number from " + std::to_string(least) + " to " +
+         std::to_string(most);
 }
 
 bool isIn(const Json& value, std::int64_t least, std::int64_t most) {
@@ -118,7 +119,7 @@ const std::string& ScenarioPlace::requireText() const {
 }
 
 std::vector<TokenId> ScenarioPlace::requireTokens() const {
-  if (!m_value->is_array()) throw unexpected("a list of token ids");
+  if (!m_value->is_array()) throw unexpected(/*id:list-token-ids*/ "a list of token ids");
   constexpr std::int64_t kMost = std::numeric_limits<TokenId>::max();
   std::vector<TokenId> tokens;
   tokens.reserve(m_value->size());
@@ -145,9 +146,9 @@ Json parseScenario(std::string_view text, const ScenarioLine& line) {
   try {
     scenario = Json::parse(text, checkDepth);
   } catch (const Json::parse_error& error) {
-    throw fail("a mistake at byte " + std::to_string(error.byte), "JSON");
+    throw fail(/*id:mistake-byte*/ "a mistake at byte " + std::to_string(error.byte), "JSON");
   } catch (const Json::out_of_range&) {
-    throw fail("a number that is too large", "numbers up to 1e308");
+    throw fail(/*id:number-too-large*/ "a number that is too large", "numbers up to 1e308");
   } catch (const Json::exception&) {
     throw fail("a text that is not JSON", "JSON");
   }

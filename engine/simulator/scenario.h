@@ -95,13 +95,15 @@ template <class Cache>
 const std::string& runningRequest(const ScenarioPlace& op, const Cache& cache) {
   const std::string& request = op.field("request").requireText();
   if (cache.runs(request)) return request;
-  throw op.field("request").fail('"' + request + "\", which does not run", "a request that runs");
+  throw op.field("request").fail('"' + request + /*id:op-of-no-request*/ "\", which does not run",
+                                 /*id:a-running-request*/ "a request that runs");
 }
 template <class Cache>
 const std::string& newRequest(const ScenarioPlace& op, const Cache& cache) {
   const std::string& request = op.field("request").requireText();
   if (!cache.runs(request)) return request;
-  throw op.field("request").fail('"' + request + "\", which runs", "a request that does not run");
+  throw op.field("request").fail('"' + request + "\", which runs",
+                                 /*id:no-running-request*/ "a request that does not run");
 }
 
 /// Returns the tokens of an op's prompt; at least one.

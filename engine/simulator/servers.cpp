@@ -19,7 +19,7 @@ struct FateText {
 };
 
 constexpr std::array<FateText, 7> kFates{
-    {{Fate::Found, "found", "kept from an earlier request"},
+    {{Fate::Found, "found", /*id:kept-earlier-request*/ "kept from an earlier request"},
      {Fate::Moved, "moved", "kept from an earlier request behind another beginning, and moved here"},
      {Fate::Differs, "differs", "no earlier request that is still kept goes on like this"},
      {Fate::Gone, "gone", "as in an earlier request, but it had to make room"},

@@ -171,7 +171,7 @@ bool isPrompt(const Node& node) {
 std::string reasonOf(const Node& node) {
   switch (query::infoOf(node).gives) {
     case query::Gives::Reply:
-      return "its prompt holds a reply that is not known yet";
+      return /*id:call-prompt-holds-reply*/ "its prompt holds a reply that is not known yet";
     case query::Gives::Resolved:
       return std::string("its prompt holds an operator \"") + query::operatorName(node) +
              "\", which is resolved before a query is sent";

@@ -73,7 +73,7 @@ std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoin
   if (const auto json = checkpoint.find("tokenizer.json")) return loadJson(*json);
   if (const auto pieces = checkpoint.find("tokenizer.model")) return loadSentencePiece(*pieces);
   if (const auto gguf = checkpoint.anyGguf()) return makeGgufTokenizer(checkpoint::GgufMetadata::read(*gguf));
-  throw Failure({checkpoint.path().string(), "", "no tokenizer in it",
+  throw Failure({checkpoint.path().string(), "", /*id:no-tokenizer*/ "no tokenizer in it",
                  "a directory with tokenizer.json, tokenizer.model or a .gguf file"});
 }
 

@@ -20,10 +20,12 @@ std::uint64_t ByteReader::longNumber() {
   for (int shift = 0; shift <= kLastShift; shift += 7) {
     const std::uint8_t next = byte();
     const std::uint64_t bits = next & 0x7F;
-    if (shift == kLastShift && bits > 1) fail("a number of more than 64 bits", "a number of 64 bits");
+    if (shift == kLastShift && bits > 1)
+      fail(/*id:number-more-bits*/ "a number of more than 64 bits", "a number of 64 bits");
     value |= bits << shift;
     if (next < 0x80) {
-      if (next == 0 && shift > 0) fail("a number with leading zeros", "its shortest form");
+      if (next == 0 && shift > 0)
+        fail(/*id:number-leading-zeros*/ "a number with leading zeros", "its shortest form");
       return value;
     }
   }
@@ -36,7 +38,8 @@ void ByteReader::throwEnd() const {
 
 void ByteReader::throwCount(std::uint64_t count, std::size_t minimum) const {
   fail("a count of " + std::to_string(count),
-       "at most " + std::to_string(remaining() / minimum) + ", which is what the bytes left can hold");
+       "at most " + std::to_string(remaining() / minimum) +
+           /*id:bytes-left-can*/ ", which is what the bytes left can hold");
 }
 
 }  // namespace spanscope::trace

@@ -177,7 +177,8 @@ void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event) {
     const std::uint64_t timeStep = reader.number();
     const auto timeLeft = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) -
                           static_cast<std::uint64_t>(cursor.time);
-    if (timeStep > timeLeft) reader.fail("a time of more than 63 bits", "nanoseconds in 63 bits");
+    if (timeStep > timeLeft)
+      reader.fail(/*id:time-more-bits*/ "a time of more than 63 bits", "nanoseconds in 63 bits");
     event.sequence = cursor.sequence + sequenceStep;
     event.time = cursor.time + static_cast<std::int64_t>(timeStep);
     reader.setField("session");

@@ -115,8 +115,8 @@ std::string fidelityText(const FidelityMetrics& fidelity) {
     if (fidelity.agreedTokens == 0) return text + ", different answer from the first token on";
     return text + ", different answer after " + counted(fidelity.agreedTokens, "token");
   }
-  return text + ", " + std::to_string(fidelity.sameAnswers) + " of " +
-         counted(compared, "answer is the same", "answers are the same");
+  return text + ", " + std::to_string(figures.sameAnswers) + " of " +
+         counted(compared, /*id:answer-same*/ "answer is the same", "answers are the same");
 }
 
 }  // namespace spanscope::trace

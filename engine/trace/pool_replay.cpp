@@ -23,7 +23,8 @@ std::string blockPlace(std::int64_t block) {
 std::optional<Error> PoolReplay::check(const PoolState& state) {
   constexpr auto kMostBlocks = static_cast<std::size_t>(std::numeric_limits<BlockId>::max());
   if (state.blockSize < 1) {
-    return errorAt("pool", "a block size of " + std::to_string(state.blockSize), "at least 1");
+    return errorAt("pool", /*id:block-size*/ "a block size of " + std::to_string(state.blockSize),
+                   "at least 1");
   }
   if (state.blocks.size() > kMostBlocks) {
     return errorAt("pool", std::to_string(state.blocks.size()) + " blocks",
@@ -45,23 +46,26 @@ std::optional<Error> PoolReplay::check(const PoolState& state) {
                      std::to_string(block.fill) + ", its fill");
     }
     if (i == 0 && (block.cached || block.references != 0)) {
-      return errorAt(place(), "a null block in use", "one that nobody refers to or finds");
+      return errorAt(place(), /*id:null-block-use*/ "a null block in use",
+                     /*id:nobody-refers-finds*/ "one that nobody refers to or finds");
     }
     if (i != 0 && block.references == 0) ++unreferenced;
   }
   if (state.freeOrder.size() != unreferenced) {
-    return errorAt("free list", counted(state.freeOrder.size(), "block"),
-                   std::to_string(unreferenced) + ", the blocks nobody refers to");
+    return errorAt(
+        "free list", counted(state.freeOrder.size(), "block"),
+        std::to_string(unreferenced) + /*id:blocks-nobody-refers*/ ", the blocks nobody refers to");
   }
   std::vector<bool> seen(state.blocks.size(), false);
   for (const BlockId id : state.freeOrder) {
     if (id < 1 || static_cast<std::size_t>(id) >= state.blocks.size()) {
-      return errorAt("free list", blockPlace(id), "a block of the pool");
+      return errorAt("free list", blockPlace(id), /*id:block-pool-pool-replay*/ "a block of the pool");
     }
     const auto index = static_cast<std::size_t>(id);
     if (seen[index]) return errorAt("free list", blockPlace(id) + " twice", "each block once");
     if (state.blocks[index].references != 0) {
-      return errorAt("free list", blockPlace(id) + ", which is referred to", "blocks nobody refers to");
+      return errorAt("free list", blockPlace(id) + /*id:which-is-referred*/ ", which is referred to",
+                     /*id:blocks-nobody-refers-pool-replay*/ "blocks nobody refers to");
     }
     seen[index] = true;
   }
@@ -165,7 +169,9 @@ struct PoolReplay::Applier {
                      "a free block");
     }
     if (block.cached) {
-      return errorAt(blockPlace(payload.block), "allocated while lookups can find it", "its removal first");
+      return errorAt(blockPlace(payload.block),
+                     /*id:allocated-while-lookups*/ "allocated while lookups can find it",
+                     "its removal first");
     }
     edit(payload.block).references = 1;
     pool.leaveFreeList(payload.block);
@@ -207,10 +213,13 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.block)) return error;
     const BlockState& block = at(payload.block);
     if (!block.cached) {
-      return errorAt(blockPlace(payload.block), "removed, though lookups cannot find it", "a stored block");
+      return errorAt(blockPlace(payload.block),
+                     /*id:removed-though-lookups*/ "removed, though lookups cannot find it",
+                     "a stored block");
     }
     if (block.key != payload.key) {
-      return errorAt(blockPlace(payload.block), "removed under another key", "the key it was stored under");
+      return errorAt(blockPlace(payload.block), /*id:removed-under-another*/ "removed under another key",
+                     /*id:key-stored-under*/ "the key it was stored under");
     }
     pool.forget(static_cast<std::size_t>(payload.block));
     return std::nullopt;
@@ -228,7 +237,9 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.block)) return error;
     const BlockState& block = at(payload.block);
     if (block.references == 0) {
-      return errorAt(blockPlace(payload.block), "released, though nobody refers to it", "a block in use");
+      return errorAt(blockPlace(payload.block),
+                     /*id:released-though-nobody*/ "released, though nobody refers to it",
+                     /*id:block-use*/ "a block in use");
     }
     if (payload.references != block.references - 1) {
       return errorAt(blockPlace(payload.block), "released: " + counted(payload.references, "reference"),
@@ -241,7 +252,8 @@ struct PoolReplay::Applier {
   Result operator()(const CacheCleared&) const {
     if (pool.m_blocks.empty()) return std::nullopt;
     if (pool.m_freeCount + 1 != pool.m_blocks.size()) {
-      return errorAt("pool", "cleared while blocks are in use", "nobody referring to a block");
+      return errorAt("pool", /*id:cleared-while-blocks*/ "cleared while blocks are in use",
+                     /*id:nobody-referring-block*/ "nobody referring to a block");
     }
     for (std::size_t i = 0; i < pool.m_blocks.size(); ++i) pool.forget(i);
     std::vector<BlockId> order(pool.m_blocks.size() - 1);

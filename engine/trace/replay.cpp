@@ -27,8 +27,9 @@ Result checkSegment(const SegmentInfo& segment, std::size_t index) {
     if (seen >= index) return errorAt(place, "sees segment " + std::to_string(seen), "earlier segments only");
   }
   if (!segment.texts.empty() && segment.texts.size() != segment.tokens.size()) {
-    return errorAt(place, counted(segment.texts.size(), "text"),
-                   "one for each of the " + counted(segment.tokens.size(), "token") + ", or none");
+    return errorAt(
+        place, counted(segment.texts.size(), "text"),
+        /*id:one-for-each*/ "one for each of the " + counted(segment.tokens.size(), "token") + ", or none");
   }
   std::int64_t covered = 0;
   for (const TokenRunInfo& run : segment.runs) {
@@ -85,7 +86,8 @@ struct Checker {
   }
   Result known(RequestId id) const {
     if (!whole || find(id) != nullptr) return std::nullopt;
-    return errorAt("request", std::to_string(id), "one that an earlier event introduced");
+    return errorAt("request", std::to_string(id),
+                   /*id:earlier-event-introduced*/ "one that an earlier event introduced");
   }
   Result names(About about) const {
     switch (about) {
@@ -118,7 +120,7 @@ struct Checker {
   }
   Result operator()(const RunFinished&) const {
     if (!whole || progress.runs.contains(event.run)) return std::nullopt;
-    return errorAt("run", std::to_string(event.run), "one that has started");
+    return errorAt("run", std::to_string(event.run), /*id:one-that-has*/ "one that has started");
   }
   Result operator()(const StepFinished&) const {
     return event.request == 0 ? std::nullopt : known(event.request);
@@ -137,7 +139,7 @@ struct Checker {
     if (request != nullptr && !request->blocks.empty() &&
         request->blocks.rbegin()->first.segment >= payload.segments.size()) {
       return errorAt("segments", std::to_string(payload.segments.size()),
-                     "enough for the blocks reported before");
+                     /*id:enough-blocks-reported*/ "enough for the blocks reported before");
     }
     return checkSegments(payload.segments);
   }
@@ -145,12 +147,12 @@ struct Checker {
     if (Result error = place(payload.segment, payload.virtualIndex)) return error;
     if (payload.block < 0 || (payload.block != kNullBlock && !progress.gap &&
                               static_cast<std::size_t>(payload.block) >= pool.blockCount())) {
-      return errorAt("block", std::to_string(payload.block), "a block of the pool, or 0");
+      return errorAt("block", std::to_string(payload.block), /*id:block-pool*/ "a block of the pool, or 0");
     }
     if (payload.tokens < 0 || payload.wanted < 0 || payload.tokens > payload.wanted) {
       return errorAt("token slots",
                      std::to_string(payload.tokens) + " found of " + std::to_string(payload.wanted),
-                     "none negative, and no more found than looked for");
+                     /*id:none-negative-no*/ "none negative, and no more found than looked for");
     }
     return std::nullopt;
   }
@@ -504,7 +506,8 @@ std::optional<Error> Replay::apply(const Event& event) {
   const bool jump = event.sequence - last > 1;
   const PoolEffect effect = std::visit([]<class T>(const T&) { return Facts<T>::kPool; }, event.payload);
   if (effect == PoolEffect::Changes && (jump || m_progress.gap)) {
-    return named(errorAt("pool", "a change after events that are missing", "a snapshot before it"));
+    return named(errorAt("pool", /*id:change-after-events*/ "a change after events that are missing",
+                         "a snapshot before it"));
   }
   const bool whole = m_progress.whole && !jump;
   const Checker checker{m_progress, m_pool, event, whole};

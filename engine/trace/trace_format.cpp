@@ -59,7 +59,8 @@ RecordHeader decodeRecordHeader(std::span<const std::uint8_t> bytes) {
   RecordHeader header;
   reader.setField("kind");
   const auto kind = reader.fixed<std::uint32_t>();
-  if (kind >= EnumNames<RecordKind>::kNames.size()) reader.fail(std::to_string(kind), "a kind of record");
+  if (kind >= EnumNames<RecordKind>::kNames.size())
+    reader.fail(std::to_string(kind), /*id:kind-record*/ "a kind of record");
   header.kind = static_cast<RecordKind>(kind);
   header.count = reader.fixed<std::uint32_t>();
   header.firstSequence = reader.fixed<std::uint64_t>();
@@ -92,13 +93,15 @@ std::vector<std::uint8_t> RecordDecompressor::decompress(std::span<const std::ui
                                                          std::uint32_t rawBytes) {
   const unsigned long long stated = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (stated == ZSTD_CONTENTSIZE_ERROR || stated == ZSTD_CONTENTSIZE_UNKNOWN) {
-    refuse("", "content that is not compressed as it should be", "a zstd frame that states its size");
+    refuse("", /*id:content-not-compressed*/ "content that is not compressed as it should be",
+           /*id:zstd-frame-states*/ "a zstd frame that states its size");
   }
   if (stated != rawBytes) {
     refuse("", "a frame of " + counted(stated, "byte"), counted(rawBytes, "byte"));
   }
   if (ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size()) {
-    refuse("", "a frame that does not fill its record", "one whole zstd frame");
+    refuse("", /*id:frame-not-fill*/ "a frame that does not fill its record",
+           /*id:whole-zstd-frame*/ "one whole zstd frame");
   }
   std::vector<std::uint8_t> raw(rawBytes);
   const std::size_t size =

@@ -137,11 +137,11 @@ struct TraceReader::Impl {
   void readPreamble() {
     if (source.size() < kPreambleBytes) {
       refuse(bytePlace(0), counted(source.size(), "byte"),
-             "a trace file, which has at least " + std::to_string(kPreambleBytes));
+             /*id:trace-file-least*/ "a trace file, which has at least " + std::to_string(kPreambleBytes));
     }
     const std::vector<std::uint8_t> bytes = source.read(0, kPreambleBytes);
     if (!std::equal(kTraceMagic.begin(), kTraceMagic.end(), bytes.begin())) {
-      refuse(bytePlace(0), "other bytes", "the first bytes of a trace file");
+      refuse(bytePlace(0), "other bytes", /*id:first-bytes-trace*/ "the first bytes of a trace file");
     }
     MemoryBudget none(0);
     ByteReader reader(std::span<const std::uint8_t>(bytes).subspan(kTraceMagic.size()), none);
@@ -152,8 +152,11 @@ struct TraceReader::Impl {
       refuse(bytePlace(8), "version " + std::to_string(version), "version " + std::to_string(kTraceVersion));
     }
     if (reserved != 0) refuse(bytePlace(12), std::to_string(reserved), "0");
-    if (!isReadableSchema(schema))
-      refuse(bytePlace(16), "a trace with other fields", "the fields of this version of the program");
+    const std::optional<KeyframeForm> form = readableSchema(schema);
+    if (!form)
+      refuse(bytePlace(16), /*id:trace-other-fields*/ "a trace with other fields",
+             /*id:fields-version-program*/ "the fields of this version of the program");
+    keyframeForm = *form;
   }
 
   /// Throws Failure without a file name if there is no whole record between offset and end.
@@ -177,7 +180,8 @@ struct TraceReader::Impl {
     }
     record.stored = source.read(offset + RecordHeader::kBytes, record.header.storedBytes);
     if (recordChecksum(record.header, record.stored) != record.header.checksum) {
-      cut("content that does not fit its checksum", "content as it was written");
+      cut(/*id:content-not-fit*/ "content that does not fit its checksum",
+          /*id:content-written*/ "content as it was written");
     }
     return record;
   }
@@ -253,13 +257,13 @@ struct TraceReader::Impl {
     const bool chunk = entry.kind == RecordKind::Chunk;
     if ((!chunk && entry.kind != RecordKind::Keyframe) || (entry.count != 0) != chunk) {
       wrong("a " + std::string(enumName(entry.kind)) + " of " + counted(entry.count, "event"),
-            "a chunk of events or a keyframe without");
+            /*id:chunk-events-keyframe*/ "a chunk of events or a keyframe without");
     }
     const std::uint64_t sequence = i == 0 ? 1 : index[i - 1].lastSequence;
     const std::int64_t time = i == 0 ? 0 : index[i - 1].lastTime;
     if (entry.firstSequence < sequence || entry.lastSequence < entry.firstSequence ||
         entry.firstTime < time || entry.lastTime < entry.firstTime) {
-      wrong("sequence numbers or times that go back", "ascending ones");
+      wrong(/*id:sequence-numbers-times*/ "sequence numbers or times that go back", "ascending ones");
     }
     eventCount += entry.count;
   }
@@ -287,12 +291,13 @@ struct TraceReader::Impl {
         }
         offset += RecordHeader::kBytes + found.storedBytes;
       }
-      warnings.push_back(
-          error(bytePlace(offset), "a recording that was not ended",
-                complete ? "its last bytes; nothing is lost" : "its end; what stands before is whole"));
+      warnings.push_back(error(bytePlace(offset), /*id:recording-not-ended*/ "a recording that was not ended",
+                               complete ? "its last bytes; nothing is lost"
+                                        : /*id:end-stands-before*/ "its end; what stands before is whole"));
     } catch (const Failure& failure) {
-      warnings.push_back(error(bytePlace(offset), failure.error().found,
-                               failure.error().expected + "; what stands before is whole"));
+      warnings.push_back(
+          error(bytePlace(offset), failure.error().found,
+                failure.error().expected + /*id:stands-before-whole*/ "; what stands before is whole"));
     }
     recordsEnd = offset;
   }
@@ -308,7 +313,8 @@ struct TraceReader::Impl {
     const IndexEntry said{found.kind,         entry.offset,    found.count,   found.firstSequence,
                           found.lastSequence, found.firstTime, found.lastTime};
     if (said != entry || entry.offset + RecordHeader::kBytes + found.storedBytes != endOf(i)) {
-      throw Failure(Error{"", "", "a record that the index does not describe", "what the index says"});
+      throw Failure(Error{"", "", /*id:record-index-not*/ "a record that the index does not describe",
+                          /*id:index-says*/ "what the index says"});
     }
     return record;
   }
@@ -336,7 +342,8 @@ struct TraceReader::Impl {
     const Event& first = events[events.size() - count];
     if (first.sequence != record.header.firstSequence || cursor.sequence != record.header.lastSequence ||
         first.time != record.header.firstTime || cursor.time != record.header.lastTime) {
-      throw Failure(Error{"", "", "other sequence numbers or times", "those of its header"});
+      throw Failure(Error{"", "", /*id:other-sequence-numbers*/ "other sequence numbers or times",
+                          /*id:those-header*/ "those of its header"});
     }
   }
 

@@ -34,7 +34,7 @@ class WatchedWeights final : public model::WeightSource {
     if (m_options.stop.stop_requested()) {
       throw Failure({.file = m_weights.name(),
                      .place = name,
-                     .found = "a stop during loading",
+                     .found = /*id:stop-while-loaded*/ "a stop during loading",
                      .expected = "to be let finish"});
     }
     // Tied weights are asked for twice.
@@ -73,7 +73,7 @@ std::string weightsDigest(ModelBundle& bundle) {
   if (filesOf(*weights) != bundle.weightFiles) {
     throw Failure({.file = weights->name(),
                    .place = {},
-                   .found = "a file that was changed since the model was loaded",
+                   .found = /*id:file-changed-since*/ "a file that was changed since the model was loaded",
                    .expected = "the file as it was, to store spans of it: load the model again"});
   }
   bundle.decoder->readWeightsDigest(*weights);
@@ -298,8 +298,9 @@ void checkMemory(const MemoryNeed& need, const compute::Device& device) {
   if (device.memoryBytes == 0 || need.total() <= device.memoryBytes) return;
   std::string found = gibibytes(need.weights) + " of weights";
   if (need.blocks > 0) {
-    found += ", " + gibibytes(need.pool()) + " for a pool of " + counted(need.blocks, "block") + " in " +
-             compute::nameOf(need.kvType) + " and " + gibibytes(need.workspace) + " to work in";
+    found += ", " + gibibytes(need.pool()) + /*id:for-a-pool*/ " for a pool of " +
+             counted(need.blocks, "block") + " in " + compute::nameOf(need.kvType) + " and " +
+             gibibytes(need.workspace) + " to work in";
   }
   std::string expected = "at most the " + gibibytes(device.memoryBytes) + " of memory that it has";
   const std::uint64_t other = saturatedSum({need.weights, need.workspace});
@@ -307,7 +308,7 @@ void checkMemory(const MemoryNeed& need, const compute::Device& device) {
     expected +=
         "; a pool of " + counted((device.memoryBytes - other) / need.blockBytes, "block") + " would fit";
   } else if (need.blocks > 0) {
-    expected += ", which is too little for any pool";
+    expected += /*id:too-little-any*/ ", which is too little for any pool";
   }
   throw Failure({.file = {},
                  .place = "memory of " + device.name,

@@ -73,7 +73,7 @@ void refuseSugar(const query::Node& query, std::vector<Diagnostic>& problems) {
     Diagnostic& problem = problems.emplace_back();
     problem.pointer = path;
     problem.found = std::string("an operator \"") + query::operatorName(node) + "\"";
-    problem.expected = "one that servers know: put the text itself there";
+    problem.expected = /*id:servers-know-put*/ "one that servers know: put the text itself there";
   });
 }
 

@@ -67,7 +67,8 @@ T valueOf(const std::array<Named<T>, N>& table, std::string_view name) {
 }  // namespace
 
 Choices deviceChoices() {
-  Choices choices{{.name = std::string(compute::kAutoDevice), .label = tr("first usable device")}};
+  Choices choices{
+      {.name = std::string(compute::kAutoDevice), .label = tr(/*id:first-can-used*/ "first usable device")}};
   for (const compute::DeviceKind* kind : compute::kDeviceKinds)
     choices.push_back({.name = kind->name, .label = kind->label});
   return choices;

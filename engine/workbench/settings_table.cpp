@@ -188,7 +188,7 @@ const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .row = {.group = Group::Cache,
                .place = 1,
-               .label = tr("Disk cache"),
+               .label = tr(/*id:keep-disk*/ "Disk cache"),
                .help = tr("Each run stores its blocks in your cache folder, most recently used first. Later "
                           "starts of the program reuse them. Anyone who can read the folder can learn the "
                           "prompts. Only you have access."),
@@ -332,7 +332,9 @@ const std::vector<Setting>& runSettings() {
        .name = "distribute",
        .member = &RunSettings::distribute,
        .effect = SettingEffect::Plan,
-       .row = {.group = Group::Run, .place = 1, .label = tr("Distribute plus into inner generate nodes")},
+       .row = {.group = Group::Run,
+               .place = 1,
+               .label = tr(/*id:distribute-plus-into*/ "Distribute plus into inner generate nodes")},
        .option = {.name = "--no-distribute",
                   .help = "Put only the outputs of inner steps into an outer prompt, without their prompts",
                   .isNegated = true}},

@@ -80,8 +80,10 @@ ThreadPool::~ThreadPool() {
 std::string ThreadPool::shortfall() const {
   if (size() == m_asked) return {};
   const std::string fewer = counted(size(), "thread") + " instead of " + std::to_string(m_asked) + ": ";
-  if (size() < m_tried) return fewer + "the system could not start as many" + limitsText();
-  return fewer + "more than " + std::to_string(kMostThreadsACore) + " a core only wait for each other";
+  if (size() < m_tried)
+    return fewer + /*id:too-few-threads-started*/ "the system could not start as many" + limitsText();
+  return fewer + "more than " + std::to_string(kMostThreadsACore) +
+         /*id:threads-only-wait*/ " a core only wait for each other";
 }
 
 /// Ends the workers beyond `left`. They sleep without a job, and are woken up for this.

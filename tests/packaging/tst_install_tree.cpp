@@ -2,6 +2,7 @@
 // What `cmake --install` makes: programs that find what they open wherever the whole is moved to, and all
 // that a system wants to know of them.
 #include "tests/engine/retrieve/pdf_writer.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -24,6 +25,8 @@
 #include <QTest>
 
 #include <string>
+
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -216,7 +219,7 @@ class TestInstallTree : public QObject {
     QVERIFY(QDir().mkpath(QFileInfo(library()).path()));
     QFile::remove(library());
     QCOMPARE(cards().first().toObject().value(QStringLiteral("obstacle")).toString(),
-             QStringLiteral("not built into this program"));
+             worded("<not-built-in>"));
     QVERIFY(QFile::copy(QStringLiteral(SPANSCOPE_EMULATED_LIBRARY), library()));
     const QJsonObject card = cards().first().toObject();
     QCOMPARE(card.value(QStringLiteral("device")).toString(), QStringLiteral("cuda:0"));

@@ -322,7 +322,7 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
   }
   if (node->collapsed) parts.append(tr("collapsed"));
   if (const Stack* stack = core.stacks().of(id))
-    parts.append(tr("in a stack of %1").arg(stackTitle(core.document(), *stack)));
+    parts.append(tr(/*id:in-a-stack*/ "in a stack of %1").arg(stackTitle(core.document(), *stack)));
   if (look != core.looks().end() && look->second.draft) parts.append(tr("draft"));
   return parts.join(QStringLiteral(", "));
 }

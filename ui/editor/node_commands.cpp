@@ -107,7 +107,9 @@ FreezableReplies freezableReplies(const ViewInput& input, NodeId node, const Nod
   if (each == 0 || result.replies.size() != each) {
     const std::size_t missing = each - std::min(each, result.replies.size());
     result.replies.clear();
-    result.problem = tr("%1 of its %2 answers are missing. Run the query first.").arg(missing).arg(each);
+    result.problem = tr(/*id:answers-not-given*/ "%1 of its %2 answers are missing. Run the query first.")
+                         .arg(missing)
+                         .arg(each);
   }
   return result;
 }
@@ -308,7 +310,8 @@ class DocumentCommands {
   bool canMakeRoot() const { return canEditNodes() && topOf(m_core.current()) != document().root(); }
   void makeRoot() {
     const NodeId top = topOf(m_core.current());
-    m_core.change(tr("Make this the query"), [top](Document& next) { document::makeRoot(next, top); });
+    m_core.change(tr(/*id:make-query*/ "Make this the query"),
+                  [top](Document& next) { document::makeRoot(next, top); });
   }
 
   // ---- looks ----

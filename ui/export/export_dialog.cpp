@@ -141,7 +141,7 @@ QWidget* ExportDialog::makeRemarks() {
   m_remarksTitle->setFont(m_theme.titleFont());
   m_remarks = new QListWidget(box);
   m_remarks->setItemDelegate(new RemarkDelegate(m_theme, m_remarks));
-  m_remarks->setAccessibleName(tr("Remarks on this target"));
+  m_remarks->setAccessibleName(tr(/*id:remarks-target*/ "Remarks on this target"));
   m_remarks->setWordWrap(true);
   m_remarks->setResizeMode(QListView::Adjust);
   m_remarks->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

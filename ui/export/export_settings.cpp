@@ -472,18 +472,19 @@ void addTakenOut(Remarks& remarks, const Document& document) {
     if (node.isFrozen() && frozen++ == 0) firstFrozen = id;
   }
   if (muted > 0) {
-    remarks.note(counted(muted, tr("A muted node and everything under it is left out."),
-                         tr("%1 muted nodes and everything under them are left out.")),
-                 firstMuted);
+    remarks.note(
+        counted(muted, tr(/*id:muted-node-left*/ "A muted node and everything under it is left out."),
+                tr("%1 muted nodes and everything under them are left out.")),
+        firstMuted);
   }
   if (frozen > 0) {
-    remarks.note(counted(frozen, tr("A frozen node is replaced by its answer."),
+    remarks.note(counted(frozen, tr(/*id:frozen-node-sent*/ "A frozen node is replaced by its answer."),
                          tr("%1 frozen nodes are replaced by their answers.")),
                  firstFrozen);
   }
   const auto others = static_cast<int>(document.tops().size()) - 1;
   if (others > 0) {
-    remarks.note(counted(others, tr("A tree next to the query is not part of it."),
+    remarks.note(counted(others, tr(/*id:tree-beside-query*/ "A tree next to the query is not part of it."),
                          tr("%1 trees next to the query are not part of it.")));
   }
   remarks.note(tr("Layout, names, notes and run settings stay in the document."));

@@ -69,7 +69,7 @@ ViewExportDialog::ViewExportDialog(std::vector<ExportItem> items, const QString&
   m_width->setAccessibleName(tr("Width in pixels"));
   m_height->setAccessibleName(tr("Height in pixels"));
   m_scale->setAccessibleName(tr("Scale of the PNG picture"));
-  m_scheme->setAccessibleName(tr("Theme of the picture"));
+  m_scheme->setAccessibleName(tr(/*id:theme-picture*/ "Theme of the picture"));
 
   m_preview = new QLabel(this);
   m_preview->setFixedSize(kPreview);

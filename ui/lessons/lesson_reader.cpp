@@ -149,7 +149,7 @@ void LessonReader::makePage() {
   free->setContentsMargins(4 * kSpace, kSpace, 4 * kSpace, kSpace);
   m_free = new QLabel(tr("You left the steps of the lesson."));
   m_free->setWordWrap(true);
-  m_return = new QPushButton(tr("Back to the step"));
+  m_return = new QPushButton(tr(/*id:back-to-the-step*/ "Back to the step"));
   connect(m_return, &QPushButton::clicked, this,
           [this] { Q_EMIT commandWanted(QStringLiteral("learn.return")); });
   free->addWidget(m_free, 1);

@@ -118,7 +118,7 @@ void LessonRecorderPanel::addTop(QVBoxLayout& column) {
   away->setText(QStringLiteral("✕"));
   away->setAutoRaise(true);
   away->setFocusPolicy(Qt::TabFocus);
-  away->setToolTip(tr("Discard recording"));
+  away->setToolTip(tr(/*id:throw-recording-away*/ "Discard recording"));
   away->setAccessibleName(tr("Discard recording"));
   connect(away, &QToolButton::clicked, this, &LessonRecorderPanel::throwAwayWanted);
   top->addWidget(m_head, 1);
@@ -129,7 +129,7 @@ void LessonRecorderPanel::addTop(QVBoxLayout& column) {
 void LessonRecorderPanel::addHead(QVBoxLayout& form) {
   m_title = new QLineEdit;
   m_title->setPlaceholderText(tr("Title of the lesson"));
-  m_title->setAccessibleName(tr("Title of the lesson"));
+  m_title->setAccessibleName(tr(/*id:title-lesson*/ "Title of the lesson"));
   form.addWidget(m_title);
   auto* second = new QHBoxLayout;
   m_after = new QLineEdit;
@@ -155,9 +155,9 @@ void LessonRecorderPanel::addHead(QVBoxLayout& form) {
   form.addLayout(stepRow);
   m_stepTitle = new QLineEdit;
   m_stepTitle->setPlaceholderText(tr("Title of the step"));
-  m_stepTitle->setAccessibleName(tr("Title of the step"));
+  m_stepTitle->setAccessibleName(tr(/*id:title-step*/ "Title of the step"));
   form.addWidget(m_stepTitle);
-  m_text = addText(tr("What the learner reads first"), tr("One thought"), 3);
+  m_text = addText(tr(/*id:learner-reads-first*/ "What the learner reads first"), tr("One thought"), 3);
   connect(m_another, &QPushButton::clicked, this, [this] {
     keep();
     m_recorder.newStep();
@@ -225,7 +225,7 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
   m_addChoice = smallButton(tr("Another answer"), tr("A question has two to six answers"));
   column->addWidget(m_addChoice, 0, Qt::AlignLeft);
   form.addWidget(m_choiceBox);
-  m_answerSays = addSaying(tr("Form of the answer"));
+  m_answerSays = addSaying(tr(/*id:answers-question*/ "Form of the answer"));
 
   connect(m_kind, &QComboBox::activated, this, [this] {
     showKind();
@@ -278,7 +278,7 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
 }
 
 void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
-  m_outcome = addText(tr("Result, read after the run"), tr("What it means"), 3);
+  m_outcome = addText(tr(/*id:came-out-read*/ "Result, read after the run"), tr("What it means"), 3);
   auto* row = new QHBoxLayout;
   auto* figure = smallButton(tr("Figure…"), tr("Insert a metric of the run into the text"));
   figure->setObjectName(QStringLiteral("putFigure"));

@@ -109,17 +109,19 @@ QString answerReason(const ViewInput& input, RequestId id) {
     case TraceOrigin::Unknown:
       return tr("There is no engine.");
     case TraceOrigin::File:
-      return tr("This is a recorded run. Only the session that gave an answer can compute it again.");
+      return tr(/*id:answer-of-a-recorded-run*/
+                "This is a recorded run. Only the session that gave an answer can compute it again.");
     case TraceOrigin::Server:
       return tr("A server gave this answer. Only answers of the embedded engine can be computed again.");
     case TraceOrigin::EndedSession:
-      return tr("The session of this answer has ended. Run the query again.");
+      return tr(
+          /*id:answer-session-ended*/ "The session of this answer has ended. Run the query again.");
     case TraceOrigin::Session:
       break;
   }
   const trace::RequestState* request = requestOf(input, id);
   if (request == nullptr || request->segments.empty()) return tr("There is no answer.");
-  if (!request->outcome) return tr("The answer is not finished.");
+  if (!request->outcome) return tr(/*id:answer-not-finished*/ "The answer is not finished.");
   if (request->generatedTokens == 0) return tr("There is no answer.");
   const auto tokens = static_cast<std::int64_t>(replyOf(input, id).size());
   if (!request->complete || tokens != request->generatedTokens)
@@ -135,8 +137,8 @@ QString answerReason(const ViewInput& input, RequestId id) {
   if (QString problem = policyReason(run->policy); !problem.isEmpty()) return problem;
   const std::optional<RunningJob>& running = input.replay.running;
   if (running && running->call.kind == jobs::AttentionReplayJob::kId)
-    return tr("Other attention is being computed.");
-  if (input.replay.engineIsBusy) return tr("A query is running.");
+    return tr(/*id:other-attention-being*/ "Other attention is being computed.");
+  if (input.replay.engineIsBusy) return tr(/*id:query-running*/ "A query is running.");
   return {};
 }
 

@@ -242,9 +242,11 @@ QString EngineHost::waitingText(const Job& job) const {
     if (other->asked.measures && other->state == JobState::Working) measuring = other.get();
   }
   if (isAlone) return m_loading;
-  if (measuring == nullptr || !job.asked.work->canPass()) return tr("Waiting for other jobs");
-  return measuring->asked.tab == EngineJob::kProgram ? tr("Waiting for the next step of the experiment")
-                                                     : tr("Waiting for the next step of a measurement");
+  if (measuring == nullptr || !job.asked.work->canPass())
+    return tr(/*id:waiting-until-other*/ "Waiting for other jobs");
+  return measuring->asked.tab == EngineJob::kProgram
+             ? tr("Waiting for the next step of the experiment")
+             : tr(/*id:waits-next-step*/ "Waiting for the next step of a measurement");
 }
 
 void EngineHost::changeJob(std::uint64_t id, JobState state, const QString& problem) {

@@ -70,7 +70,7 @@ std::array<FactRow, kFacts> factTable() {
       {Fact::CachedTokens, metricName("cached-tokens"), isOneOf<RequestAdmitted, StepMetrics>,
        isOneOf<StepFinished>},
       {Fact::TokenTimes, tr("times of tokens"), isOneOf<TokenGenerated>, isOneOf<StepFinished>},
-      {Fact::Passes, tr("forward passes and their rates"), isOneOf<BatchComputed>,
+      {Fact::Passes, tr(/*id:passes-rates*/ "forward passes and their rates"), isOneOf<BatchComputed>,
        isOneOf<StepFinished, TokenGenerated>},
       {Fact::Attention, tr("attention"), tellsAttention, isOneOf<TokenGenerated, StepFinished>},
       {Fact::StepTimes, tr("times of steps"), isOneOf<StepStarted>, isOneOf<StepFinished>},
@@ -109,7 +109,7 @@ QString unreportedText(const ReportedFacts& reported, const std::vector<Fact>& n
     const bool isNeeded = std::find(needs.begin(), needs.end(), row.fact) != needs.end();
     if (isNeeded && isMissing(row.fact)) names += row.name;
   }
-  return tr("Not reported by this trace: %1.").arg(names.join(tr(", ")));
+  return tr(/*id:not-reported*/ "Not reported by this trace: %1.").arg(names.join(tr(", ")));
 }
 
 bool reportsNothing(const ReportedFacts& reported, const std::vector<Fact>& needs) {

@@ -15,7 +15,7 @@ namespace {
 
 query::NotGiven noFolder() {
   return {.found = "a file next to a document without a file",
-          .expected = "a saved document",
+          .expected = /*id:document-saved*/ "a saved document",
           .hint = "save the document in the folder of the files"};
 }
 

@@ -106,11 +106,12 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
   --event.sequence;  // the message below stands in place of the event before
   part.append(event);
   ++event.sequence;
-  event.payload = trace::MessageLogged{
-      .severity = Severity::Note,
-      .text = tr("the window has a part of this session: %1 older events were dropped to save memory")
-                  .arg(part.m_missing)
-                  .toStdString()};
+  event.payload =
+      trace::MessageLogged{.severity = Severity::Note,
+                           .text = tr(/*id:window-keeps-part*/ "the window has a part of this session: %1 "
+                                                               "older events were dropped to save memory")
+                                       .arg(part.m_missing)
+                                       .toStdString()};
   part.append(event);
   for (std::size_t i = first; i < m_events.size(); ++i) part.append(m_events[i]);
   return part;

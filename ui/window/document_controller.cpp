@@ -304,12 +304,13 @@ bool DocumentController::offerDocuments(const QStringList& paths) {
   QMessageBox box(QMessageBox::Question, tr("Open"),
                   paths.size() == 1
                       ? tr("%1 is a text, not a query.").arg(QFileInfo(paths.front()).fileName())
-                      : tr("%1 of these are texts, not queries.").arg(paths.size()),
+                      : tr(/*id:these-texts-not*/ "%1 of these are texts, not queries.").arg(paths.size()),
                   QMessageBox::Cancel, &m_window);
   box.setInformativeText(tr(
       "Add the text to a query? Each file becomes a document: a child of a plus with the name of the file."));
   const QAbstractButton* here =
-      isQueryShown() ? box.addButton(tr("Add to this query"), QMessageBox::AcceptRole) : nullptr;
+      isQueryShown() ? box.addButton(tr(/*id:add-query*/ "Add to this query"), QMessageBox::AcceptRole)
+                     : nullptr;
   const QAbstractButton* fresh = box.addButton(tr("New query"), QMessageBox::AcceptRole);
   box.exec();
   if (box.clickedButton() == fresh) return addFiles(paths, AddTo::NewQuery);

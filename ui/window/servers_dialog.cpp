@@ -69,8 +69,9 @@ QString serverFactsText(const remote::ServerFacts& facts) {
       lines += ServersDialog::tr("Cached tokens: cannot be reported");
       break;
   }
-  lines += kind.sendsProgress ? ServersDialog::tr("Progress of a prompt: reported")
-                              : ServersDialog::tr("Progress of a prompt: not reported");
+  lines += kind.sendsProgress
+               ? ServersDialog::tr(/*id:progress-prompt-reported*/ "Progress of a prompt: reported")
+               : ServersDialog::tr("Progress of a prompt: not reported");
   QStringList protocols;
   for (const remote::Protocol* protocol : remote::protocols()) {
     if (protocol->isTakenBy(facts)) protocols += QString::fromUtf8(protocol->title);
@@ -347,7 +348,7 @@ void ServersDialog::showProtocol() {
   QString text;
   bool isProblem = false;
   if (protocol != nullptr && isKnown && !protocol->isTakenBy(facts->second)) {
-    text = tr("This server does not have this protocol.");
+    text = tr(/*id:server-not-take*/ "This server does not have this protocol.");
     isProblem = true;
   } else if (protocol != nullptr) {
     text = QString::fromUtf8(protocol->help);

@@ -30,7 +30,7 @@ StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& dock
   setSizeGripEnabled(false);
   m_status = new ElidedLabel;
   m_status->setObjectName(QStringLiteral("runState"));
-  m_status->setAccessibleName(tr("State of the newest run"));
+  m_status->setAccessibleName(tr(/*id:state-newest-run*/ "State of the newest run"));
   m_status->setToolTip(
       QStringList({tr("The newest run of this document at the shown moment. Times are medians of its steps. "
                       "Changes compare with the last run of this document on the same model."),

@@ -96,7 +96,7 @@ QString statusText(const StatusModel& status) {
     if (parts.isEmpty())
       parts << (status.anyKept  ? tr("This query has not run since the start")
                 : status.anyRan ? tr("This query has not run yet")
-                                : tr("Nothing has run yet"));
+                                : tr(/*id:nothing-run-yet*/ "Nothing has run yet"));
     return parts.join(kGap);
   }
   QString run = tr("Run %1").arg(status.run) + QLatin1Char(' ');

@@ -179,7 +179,7 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
     return std::nullopt;
   }
   if (pack->isCut()) {
-    remove(file, "a file that was cut while it was read");
+    remove(file, /*id:file-cut-while*/ "a file that was cut while it was read");
     return std::nullopt;
   }
   known.usedAt = now();
@@ -386,7 +386,7 @@ class Copy {
     const fs::path path = m_part / name;
     note(path);
     Descriptor to(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-    constexpr const char* kWritable = "a file that can be written";
+    constexpr const char* kWritable = /*id:file-can-written*/ "a file that can be written";
     if (to.number() < 0) refuseOutput(shown(name), errno, kWritable);
     std::vector<std::byte> buffer(std::size_t{1} << 20U);
     while (const std::size_t size = read(from, source, buffer)) {

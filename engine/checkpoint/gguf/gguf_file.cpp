@@ -362,7 +362,7 @@ class ValueReader {
   std::optional<GgufValue> list(bool required) {
     const Type element = type();
     if (element == Type::List) {
-      if (required) throw m_reader.fail("a list of lists", "a list of texts or numbers");
+      if (required) throw m_reader.fail(/*id:list-lists*/ "a list of lists", "a list of texts or numbers");
       skipElements(element, 0);
       return std::nullopt;
     }

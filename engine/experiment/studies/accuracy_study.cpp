@@ -54,9 +54,10 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   if (!request.own)
     study.remark("Answers are compared word for word with what the bundled model was trained to say.");
   else if (expected.empty())
-    study.remark("There is no expected answer: how many answers are right is not said.");
+    study.remark(
+        /*id:no-expected-answer*/ "There is no expected answer: how many answers are right is not said.");
   else
-    study.remark("Answers are compared word for word with the expected answer.");
+    study.remark(/*id:answers-compared-word*/ "Answers are compared word for word with the expected answer.");
   if (request.own) study.remark(kRepeatsAreOrders);
   for (const std::int32_t count : documents) {
     for (const std::string& policy : policies) {

@@ -82,7 +82,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kRagStudy{
     .name = "rag",
-    .title = forTranslation("Experiments", "Time to first token of RAG"),
+    .title = forTranslation("Experiments", /*id:time-first-token*/ "Time to first token of RAG"),
     .brief = forTranslation(
         "Experiments",
         "How long does the first token take over more and more documents, with an empty cache and with "

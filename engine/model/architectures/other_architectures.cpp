@@ -102,8 +102,8 @@ constexpr std::array<std::string_view, 5> kClassEndings = {"forcausallm", "forco
                                                            "lmheadmodel", "formaskedlm", "model"};
 
 std::string stateText(const std::optional<StateLayers>& state) {
-  std::string text = "it keeps a running state in ";
-  text += !state                      ? "some of its layers"
+  std::string text = /*id:keeps-running-state*/ "it keeps a running state in ";
+  text += !state                      ? /*id:some-layers*/ "some of its layers"
           : state->with == state->all ? "all of its " + counted(state->all, "layer")
                                       : std::to_string(state->with) + " of " + counted(state->all, "layer");
   return text +
@@ -142,22 +142,26 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
     case NotComputed::PositionBias:
       return "positions are a bias on its scores, which is not computed yet";
     case NotComputed::PositionScale:
-      return "it scales queries by their position from the beginning, so a span is exact at other places "
-             "only below the "
-             "length of its first training; that is not computed yet";
+      return /*id:scales-queries-position*/
+          "it scales queries by their position from the beginning, so a span is exact at other places "
+          "only below the "
+          "length of its first training; that is not computed yet";
     case NotComputed::Encoder:
-      return "its tokens read what comes after them, so nothing of a text can be stored and continued";
+      return /*id:encoder-reads-ahead*/
+          "its tokens read what comes after them, so nothing of a text can be stored and continued";
     case NotComputed::Diffusion:
       return "it draws tokens in any order, and they read what comes after them, so nothing can be stored "
              "and continued";
     case NotComputed::Experts:
-      return "a router chooses among experts for each token, which is not computed yet";
+      return /*id:router-chooses-among*/
+          "a router chooses among experts for each token, which is not computed yet";
     case NotComputed::SharedLayers:
       return "some of its layers read keys and values of other layers, which is not computed yet";
     case NotComputed::SoftCaps:
       return "it bounds scores by a soft cap, which is not computed yet";
     case NotComputed::Media:
-      return "it is a model of pictures or sound, of which the part for text is not taken out yet";
+      return /*id:model-pictures-sound*/
+          "it is a model of pictures or sound, of which the part for text is not taken out yet";
     case NotComputed::NotYet:
       break;
   }

@@ -36,8 +36,9 @@ const Rule kDistributeRule = {
     .before = "g(plus(g(a)))",
     .after = "g(plus((a, reply)))",
     .reason =
-        "The outer prompt contains the inner prompt and its answer as one scope, so it reuses everything "
-        "that the inner step computed.",
+        /*id:outer-prompt-holds*/
+    "The outer prompt contains the inner prompt and its answer as one scope, so it reuses everything that "
+    "the inner step computed.",
     .meaning = Meaning::ChangesPrompts,
     .matches = matches,
     .rewrite = rewrite,

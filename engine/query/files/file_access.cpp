@@ -43,7 +43,8 @@ bool FileAccess::isAllowed(const fs::path& file) const {
 }
 
 std::variant<fs::path, NotGiven> FileAccess::locate(const std::string& path) const {
-  if (path.empty() || path.find('\0') != std::string::npos) return notGiven(path, "", "the path of a file");
+  if (path.empty() || path.find('\0') != std::string::npos)
+    return notGiven(path, "", /*id:path-file*/ "the path of a file");
   std::error_code error;
   fs::path file = fs::canonical(m_folder / path, error);
   std::error_code unknown;
@@ -51,7 +52,7 @@ std::variant<fs::path, NotGiven> FileAccess::locate(const std::string& path) con
   const std::string inFolder = " in " + cutText((unknown ? m_folder : folder).string(), kShownCharacters);
   if (error) return notGiven(path, " that cannot be opened (" + error.message() + ")", "a file" + inFolder);
   if (!isAllowed(file)) {
-    return notGiven(path, " outside of the query's folder", "a file" + inFolder,
+    return notGiven(path, /*id:outside-querys-folder*/ " outside of the query's folder", "a file" + inFolder,
                     "the user who runs the query can allow other folders");
   }
   return file;
@@ -65,7 +66,8 @@ std::variant<std::string, NotGiven> FileAccess::read(const std::string& path) co
   if (!fs::is_regular_file(file, error)) return notGiven(path, " that is no regular file", "a file");
 
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return notGiven(path, " that cannot be opened", "a file that may be read");
+  if (!stream)
+    return notGiven(path, /*id:cannot-opened*/ " that cannot be opened", "a file that may be read");
   std::string bytes;
   std::vector<char> buffer(std::size_t{1} << 16U);
   while (stream && bytes.size() <= kMaxFileBytes) {
@@ -196,7 +198,8 @@ std::variant<FileList, NotGiven> FileAccess::list(const std::string& path) const
   std::sort(files.paths.begin(), files.paths.end());
   if (files.paths.empty()) {
     if (!files.leftOut.empty()) return std::move(files.leftOut.front());
-    return listNotGiven(path, isPattern ? ", which no file fits" : ", a folder without files",
+    return listNotGiven(path,
+                        isPattern ? /*id:no-file-fits*/ ", which no file fits" : ", a folder without files",
                         "at least one file");
   }
   return files;

@@ -29,15 +29,16 @@ std::string hexOf(unsigned code) {
 
 /// Returns a hint about a notation that people write but JSON lacks.
 std::string hintForValue(std::string_view rest) {
-  if (rest.starts_with('\'')) return "text stands in double quotes";
-  if (rest.starts_with('/') || rest.starts_with('#')) return "JSON has no comments";
-  if (rest.starts_with('+')) return "a number has no plus sign in front";
+  if (rest.starts_with('\'')) return /*id:text-stands-double*/ "text stands in double quotes";
+  if (rest.starts_with('/') || rest.starts_with('#')) return /*id:json-no-comments*/ "JSON has no comments";
+  if (rest.starts_with('+')) return /*id:number-no-plus*/ "a number has no plus sign in front";
   if (rest.starts_with('.')) return "a number begins with a digit, such as 0.5";
   const std::string_view word = wordAt(rest);
   if (word == "NaN" || word == "Infinity" || word == "-Infinity" || word == "nan" || word == "inf") {
-    return "JSON has numbers only, no infinity and no not-a-number";
+    return /*id:json-numbers-no*/ "JSON has numbers only, no infinity and no not-a-number";
   }
-  if (word == "True" || word == "False" || word == "None") return "JSON writes true, false and null";
+  if (word == "True" || word == "False" || word == "None")
+    return /*id:json-writes-true*/ "JSON writes true, false and null";
   return {};
 }
 
@@ -87,8 +88,10 @@ std::string JsonCursor::readString() {
     }
     value += m_text.substr(run, m_offset - run);
     if (atEnd()) {
-      failWith(
-          {begin, "text that is not closed before the end of the document", "a closing double quote", {}});
+      failWith({begin,
+                /*id:text-not-closed*/ "text that is not closed before the end of the document",
+                /*id:closing-double-quote*/ "a closing double quote",
+                {}});
       break;
     }
     const char c = m_text[m_offset];
@@ -99,11 +102,13 @@ std::string JsonCursor::readString() {
     if (c == '\\') {
       readEscape(value);
     } else if (c == '\n' || c == '\r') {
-      // Most likely the closing quote is missing. The reader would then misread everything after it.
-      fail("a closing double quote on the same line", "a line break within text is written \\n");
+      // Most likely the closing quote is missing. Then everything after it would be misread.
+      fail(/*id:closing-double-quote-same*/ "a closing double quote on the same line",
+           /*id:line-break-within*/ "a line break within text is written \\n");
     } else {
       const std::string escape = c == '\t' ? "\\t" : "\\u" + hexOf(static_cast<unsigned char>(c));
-      m_listener.jsonIssue({m_offset, "a control character within text", "an escape", "write " + escape});
+      m_listener.jsonIssue({m_offset, /*id:control-character-within*/ "a control character within text",
+                            "an escape", "write " + escape});
       ++m_offset;
     }
   }
@@ -127,9 +132,9 @@ void JsonCursor::readEscape(std::string& value) {
     ++m_offset;
     return;
   }
-  m_listener.jsonIssue({begin, "a backslash that begins no escape",
+  m_listener.jsonIssue({begin, /*id:backslash-begins-no*/ "a backslash that begins no escape",
                         "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX",
-                        "a backslash itself is written \\\\"});
+                        /*id:backslash-itself-written*/ "a backslash itself is written \\\\"});
 }
 
 void JsonCursor::readUnicodeEscape(std::string& value) {
@@ -142,7 +147,10 @@ void JsonCursor::readUnicodeEscape(std::string& value) {
   m_offset += 2;
   unsigned code = 0;
   if (!readHexDigits(code)) {
-    m_listener.jsonIssue({begin, "an incomplete \\u escape", "four hexadecimal digits after \\u", {}});
+    m_listener.jsonIssue({begin,
+                          "an incomplete \\u escape",
+                          /*id:four-hexadecimal-digits*/ "four hexadecimal digits after \\u",
+                          {}});
     return;
   }
   if (isSurrogate(code, kHigh) && m_text.substr(m_offset).starts_with("\\u")) {
@@ -156,8 +164,9 @@ void JsonCursor::readUnicodeEscape(std::string& value) {
     m_offset = second;
   }
   if (isSurrogate(code, kHigh) || isSurrogate(code, kLow)) {
-    m_listener.jsonIssue({begin, "half of a surrogate pair, \\u" + hexOf(code), "a whole character",
-                          "write the character itself, or both halves, such as \\ud83d\\ude00"});
+    m_listener.jsonIssue(
+        {begin, /*id:half-surrogate-pair*/ "half of a surrogate pair, \\u" + hexOf(code), "a whole character",
+         /*id:write-character-itself*/ "write the character itself, or both halves, such as \\ud83d\\ude00"});
     return;
   }
   appendUtf8(value, code);
@@ -193,13 +202,16 @@ std::string_view JsonCursor::readNumber() {
   if (!isJsonNumber(number)) {
     const std::string_view digits = number.substr(number.starts_with('-') ? 1 : 0);
     const bool hasLeadingZero = digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
-    failWith({m_offset, inQuotes(wordAt(rest)), "a number such as 12, -3, 0.5 or 1e-3",
-              hasLeadingZero ? "a number does not begin with a zero before other digits" : ""});
+    failWith({m_offset, inQuotes(wordAt(rest)), /*id:number-such-e*/ "a number such as 12, -3, 0.5 or 1e-3",
+              hasLeadingZero
+                  ? /*id:number-not-begin*/ "a number does not begin with a zero before other digits"
+                  : ""});
     return "0";
   }
   if (!isInDoubleRange(number)) {
     m_listener.jsonIssue({m_offset, "the number " + cutText(number, kShownCharacters),
-                          "a number that a 64-bit float can hold", "the largest is about 1.8e308"});
+                          /*id:number-bit-float*/ "a number that a 64-bit float can hold",
+                          /*id:largest-about-e*/ "the largest is about 1.8e308"});
   }
   m_offset += number.size();
   return number;
@@ -232,7 +244,8 @@ void JsonCursor::enter(char bracket) {
   if (m_depth >= m_maxDepth) {
     failWith({m_offset,
               "one more container within " + std::to_string(m_depth) + " others",
-              "at most " + std::to_string(m_maxDepth) + " containers within each other",
+              "at most " + std::to_string(m_maxDepth) +
+                  /*id:containers-within-each*/ " containers within each other",
               {}});
     return;
   }
@@ -281,14 +294,15 @@ bool JsonCursor::readKey(std::string& key) {
   if (peek() != JsonKind::String) {
     const bool isWord =
         !atEnd() && m_text[m_offset] != '{' && m_text[m_offset] != '[' && m_text[m_offset] != ',';
-    fail("a key in double quotes", isWord ? "keys stand in double quotes" : "");
+    fail(/*id:key-double-quotes*/ "a key in double quotes",
+         isWord ? /*id:keys-stand-double*/ "keys stand in double quotes" : "");
     return false;
   }
   key = readString();
   if (m_stopped) return false;
   skipSpace();
   if (atEnd() || m_text[m_offset] != ':') {
-    fail("a colon after the key " + inQuotes(key));
+    fail(/*id:colon-after-key*/ "a colon after the key " + inQuotes(key));
     return false;
   }
   ++m_offset;
@@ -328,7 +342,8 @@ void JsonCursor::skipValue() {
 
 void JsonCursor::expectEnd() {
   if (m_stopped || peek() == JsonKind::End) return;
-  fail("nothing after the query", m_text[m_offset] == '{' ? "a document holds one query" : "");
+  fail(/*id:nothing-after-query*/ "nothing after the query",
+       m_text[m_offset] == '{' ? /*id:document-holds-query*/ "a document holds one query" : "");
 }
 
 void JsonCursor::goTo(Mark mark) {
@@ -341,10 +356,10 @@ void JsonCursor::skipSpace() {
 }
 
 std::string JsonCursor::describeHere() const {
-  if (atEnd()) return "the end of the document";
+  if (atEnd()) return /*id:end-document*/ "the end of the document";
   const std::string_view rest = m_text.substr(m_offset);
-  if (rest.starts_with(kByteOrderMark)) return "a byte order mark";
-  if (rest.starts_with('\n') || rest.starts_with('\r')) return "the end of the line";
+  if (rest.starts_with(kByteOrderMark)) return /*id:byte-order-mark*/ "a byte order mark";
+  if (rest.starts_with('\n') || rest.starts_with('\r')) return /*id:end-line*/ "the end of the line";
   if (static_cast<unsigned char>(rest.front()) < 0x20) {
     return "the control character U+" + hexOf(static_cast<unsigned char>(rest.front()));
   }
@@ -380,7 +395,7 @@ std::string JsonCursor::describeNext(JsonKind kind) const {
 void JsonCursor::fail(std::string expected, std::string hint) {
   if (m_stopped) return;
   if (hint.empty() && m_text.substr(m_offset).starts_with(kByteOrderMark)) {
-    hint = "save the file as UTF-8 without one";
+    hint = /*id:save-file-utf*/ "save the file as UTF-8 without one";
   }
   failWith({m_offset, describeHere(), std::move(expected), std::move(hint)});
 }

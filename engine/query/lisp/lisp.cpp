@@ -314,7 +314,7 @@ class Reader {
     if (m_offset < m_text.size()) {
       const bool isClosing = m_text[m_offset] == ')';
       fail({m_offset, isClosing ? "a ) that closes nothing" : "a second form", "one form",
-            isClosing ? "" : "several queries stand in (seq …)"});
+            isClosing ? "" : /*id:several-queries-stand-seq*/ "several queries stand in (seq …)"});
     }
     return form;
   }
@@ -364,7 +364,7 @@ class Reader {
     while (!m_stopped) {
       skipSpace();
       if (m_offset == m_text.size()) {
-        fail({begin, "a ( that is not closed", "a ) before the end of the document", {}});
+        fail({begin, /*id:not-closed*/ "a ( that is not closed", "a ) before the end of the document", {}});
       } else if (m_text[m_offset] == ')') {
         ++m_offset;
         return;
@@ -442,8 +442,10 @@ class Reader {
     m_offset = std::min(m_offset, m_text.size());
     if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || code > most ||
         isSurrogate) {
-      issues.push_back(
-          {begin, "an escape that is no character", "\\x00 … \\x7f, or \\u{…} of a character", {}});
+      issues.push_back({begin,
+                        /*id:escape-no-character*/ "an escape that is no character",
+                        "\\x00 … \\x7f, or \\u{…} of a character",
+                        {}});
       m_offset = begin + 2;
       return;
     }

@@ -100,19 +100,23 @@ LispEvaluator::Maybe LispEvaluator::lookUp(const LispForm& form, const Scope& sc
   }
   if (form.text == "none") return LispValue{LispNone{}, form.range};
   const bool isOperation = findOperation(form.text) != nullptr;
-  error(form.range, "the name " + inQuotes(form.text) + ", which has no value here",
+  error(form.range, "the name " + inQuotes(form.text) + /*id:no-value*/ ", which has no value here",
+        /*id:text-double-quotes*/
         "text in double quotes, a number, a form or a name that foreach or lambda gives a value",
-        isOperation                ? "a form stands in parentheses"
-        : parameterName(form.text) ? "a parameter stands in double quotes: " + inQuotes(form.text)
-                                   : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
+        isOperation ? "a form stands in parentheses"
+        : parameterName(form.text)
+            ? /*id:parameter-stands-double*/ "a parameter stands in double quotes: " + inQuotes(form.text)
+            : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
   return std::nullopt;
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Scope& scope) {
   if (form.children.empty() || form.children.front().kind != LispFormKind::Symbol) {
-    error(form.range, form.children.empty() ? "an empty list" : "a list that does not begin with a name",
-          "a form, such as (user \"text\")",
-          form.children.empty() ? "" : "a list of values is written (list …)");
+    error(form.range,
+          form.children.empty() ? "an empty list"
+                                : /*id:list-not-begin*/ "a list that does not begin with a name",
+          /*id:form-such-user*/ "a form, such as (user \"text\")",
+          form.children.empty() ? "" : /*id:list-values-written*/ "a list of values is written (list …)");
     return std::nullopt;
   }
   const LispForm& head = form.children.front();
@@ -176,7 +180,9 @@ std::optional<std::string> LispEvaluator::textOf(const Maybe& value, const char*
   const auto* sugar = value->as<LispSugar>();
   if (sugar == nullptr) {
     const bool isNumber = value->as<LispNumber>() != nullptr;
-    wrongKind(*value, expected, isNumber ? "text stands in double quotes, or is made by (format …)" : "");
+    wrongKind(
+        *value, expected,
+        isNumber ? /*id:lisp-text-in-quotes*/ "text stands in double quotes, or is made by (format …)" : "");
     return std::nullopt;
   }
   if (m_surroundings == nullptr) {

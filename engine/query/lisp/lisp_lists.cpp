@@ -44,7 +44,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateAsk(const Call& call) {
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateRead(const Call& call) {
-  warning(call.form.range, "the older name \"read\"", "(ask text)", "it is read as that");
+  warning(call.form.range, "the older name \"read\"", "(ask text)",
+          /*id:it-is-read-as*/ "it is read as that");
   return sugar(call, "ask");
 }
 
@@ -113,7 +114,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateTake(const Call& call) {
     list = std::move(*given);
   } else {
     // For the macro it is a JSON text, mostly the text of a file.
-    const auto text = textOf(from, "a list, or the text of a JSON list of texts");
+    const auto text = textOf(from, /*id:list-text-json*/ "a list, or the text of a JSON list of texts");
     if (!text) return std::nullopt;
     const auto texts = readJsonTexts(*text);
     if (!texts) {
@@ -149,7 +150,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateLambda(const Call& call) {
   const bool isOneName = names.kind == LispFormKind::List && names.children.size() == 1 &&
                          names.children.front().kind == LispFormKind::Symbol;
   if (!isOneName) {
-    error(names.range, "something else", "the name of what the lambda is given: (lambda (name) value)");
+    error(names.range, "something else",
+          /*id:name-lambda-given*/ "the name of what the lambda is given: (lambda (name) value)");
     return std::nullopt;
   }
   return LispValue{LispLambda{&call.form, call.scope}, {}};
@@ -242,7 +244,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
       while (names != nullptr && names->name != *name) names = names->outer.get();
       if (names == nullptr) {
         error(range, "the placeholder " + inQuotes("{" + *name + "}"),
-              "a name that foreach or lambda gives a value",
+              /*id:name-foreach-lambda*/ "a name that foreach or lambda gives a value",
               "a parameter is written \"{{" + cutText(*name, 40) + "}}\" here");
         return std::nullopt;
       }
@@ -250,8 +252,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
     } else {
       const std::size_t index = std::get<std::size_t>(placeholder.argument);
       if (index >= values.size()) {
-        error(range, "a format of more placeholders than values", "as many",
-              "a brace itself is written {{ or }}");
+        error(range, /*id:format-more-placeholders*/ "a format of more placeholders than values", "as many",
+              /*id:brace-itself-written*/ "a brace itself is written {{ or }}");
         return std::nullopt;
       }
       used[index] = true;
@@ -268,7 +270,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
   const auto unused = std::find(used.begin(), used.end(), false);
   if (unused != used.end()) {
     error(call.argument(1 + static_cast<std::size_t>(unused - used.begin())).range,
-          "a value that the format does not show", "as many values as placeholders");
+          /*id:value-format-not*/ "a value that the format does not show",
+          /*id:many-values-placeholders*/ "as many values as placeholders");
     return std::nullopt;
   }
   return LispValue{std::move(*text), {}};

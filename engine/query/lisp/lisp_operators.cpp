@@ -168,7 +168,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
   auto* given = repeated == nullptr ? nullptr : repeated->node.as<Generate>();
   if (given == nullptr) {
     wrongKind(*value, "a generate: (g model input …)",
-              "what is repeated is a generate, or written (" + name + " n model input …)");
+              /*id:repeated-generate-written*/ "what is repeated is a generate, or written (" + name +
+                  " n model input …)");
     return std::nullopt;
   }
   // The generate is a part of the node, not a child of it.
@@ -185,9 +186,9 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
     if constexpr (IsOneOf<Member, Generate>) member = std::move(*given);
   });
   query.node.value = std::move(op);
-  warning(call.form.range, "an older form of " + name,
+  warning(call.form.range, /*id:older-form*/ "an older form of " + name,
           "(" + name + " n model input [temperature [max_tokens]])",
-          "it is read as a " + name + " of that generate");
+          /*id:it-is-read*/ "it is read as a " + name + " of that generate");
   return finish(std::move(query), call.form.range);
 }
 
@@ -336,7 +337,7 @@ bool LispEvaluator::setTemperature(const Maybe& value, GenerateSettings& setting
   } else if (name) {
     settings.temperature = Parameter{std::move(*name)};
   } else {
-    wrongKind(*value, "a temperature: a number, or none",
+    wrongKind(*value, /*id:temperature-number-none*/ "a temperature: a number, or none",
               text != nullptr ? "a parameter is written \"{name}\"" : "");
     return false;
   }
@@ -377,14 +378,14 @@ std::optional<GenerateSettings> LispEvaluator::olderSettingsOf(const Call& call,
     if (!isFlag || flag.text == "#t") {
       error(flag.range, isFlag ? "the flag #t" : "one argument more",
             "#f, or (g model input [temperature [max_tokens]])",
-            isFlag ? "a chat that goes on by itself has no form in a query" : "");
+            isFlag ? /*id:chat-goes-itself*/ "a chat that goes on by itself has no form in a query" : "");
       return std::nullopt;
     }
   }
   const auto shown = [&](std::size_t i) { return quotedIfBare(call.argument(i)); };
-  warning(call.form.range, "an older form of g, with max_tokens before temperature",
+  warning(call.form.range, /*id:older-form-g*/ "an older form of g, with max_tokens before temperature",
           "(g model input [temperature [max_tokens]])",
-          "it is read as (g … " + shown(first + 1) + " " + shown(first) + ")");
+          /*id:read-g*/ "it is read as (g … " + shown(first + 1) + " " + shown(first) + ")");
   return settings;
 }
 

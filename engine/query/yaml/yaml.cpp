@@ -69,7 +69,7 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
                                   *second,
                                   "a second document",
                                   "one",
-                                  "only the first is read"});
+                                  /*id:first-read*/ "only the first is read"});
   }
   return result;
 }
@@ -89,6 +89,7 @@ class Remarks {
     if (!mayBeMisreadInYaml(text)) return;
     add(pointer, "the text \"" + cutText(text, kShownCharacters) + "\"",
         "text that cannot mean anything else",
+        /*id:ibm-spnl-may*/
         "IBM/spnl may read it as a number, true, false or null, in quotes as well, and refuse the query");
   }
   void content(const NodePath& node, const std::string& pointer,

@@ -211,8 +211,10 @@ YamlCursor::YamlCursor(std::string_view text, std::size_t maxDepth, Listener& li
   std::size_t end = text.size();
   if (control != text.end()) {
     end = static_cast<std::size_t>(control - text.begin());
-    m_syntaxError =
-        JsonIssue{end, "a control character", "text without any, or an escape in double quotes", {}};
+    m_syntaxError = JsonIssue{end,
+                              "a control character",
+                              /*id:text-without-any*/ "text without any, or an escape in double quotes",
+                              {}};
   }
   std::string copy(text.substr(0, end));
   // The reference treats tabs before the first character like spaces.
@@ -263,7 +265,8 @@ void YamlCursor::refuseTab(std::size_t offset) {
     return event.kind != EventKind::End && event.offset >= offset;
   };
   m_events.erase(std::find_if(m_events.begin(), m_events.end(), isBehind), m_events.end());
-  refuse({offset, "a tab that indents", "spaces", "YAML does not indent with tabs"});
+  refuse({offset, /*id:tab-indents*/ "a tab that indents", "spaces",
+          /*id:yaml-not-indent*/ "YAML does not indent with tabs"});
 }
 
 void YamlCursor::check(const std::string& text) {
@@ -273,7 +276,7 @@ void YamlCursor::check(const std::string& text) {
 void YamlCursor::refuseAt(std::size_t offset, const std::string& reason) {
   const bool isOpen = offset >= m_text.size();
   refuse({offset, describeAt(m_text, offset), "YAML",
-          isOpen ? "something is not closed: a quote or a bracket" : reason});
+          isOpen ? /*id:something-not-closed*/ "something is not closed: a quote or a bracket" : reason});
 }
 
 void YamlCursor::refuse(JsonIssue issue) {
@@ -414,7 +417,8 @@ void YamlCursor::skipValue() {
     if (event.kind == EventKind::Begin) ++depth;
     if (event.kind == EventKind::End) --depth;
     if (event.kind == EventKind::Alias) {
-      m_listener.jsonIssue({event.offset, "an alias", "the value itself", "aliases are not read"});
+      m_listener.jsonIssue(
+          {event.offset, "an alias", "the value itself", /*id:aliases-not-read*/ "aliases are not read"});
       if (m_stopped) return;
     }
     pass();
@@ -464,7 +468,7 @@ std::string YamlCursor::textHint(JsonKind kind) const {
     case JsonKind::False:
     case JsonKind::True:
     case JsonKind::Number:
-      return "to be text it stands in quotes";
+      return /*id:text-stands-quotes*/ "to be text it stands in quotes";
     default:
       return {};
   }

@@ -94,7 +94,8 @@ void AnswerReader::end() {
                                    [](const ChatAnswer& answer) { return !answer.text.empty(); });
   if (!hasText && m_answers.size() == 1 && !m_answers.front().choice && m_answers.front().lacksChoices)
     refuse("an answer without choices", "one choice");
-  if (m_body == Body::Events || hasText) refuse("the stream ended before the answer did", "its end");
+  if (m_body == Body::Events || hasText)
+    refuse(/*id:stream-ended-before*/ "the stream ended before the answer did", "its end");
   if (m_body == Body::Unknown) refuse("nothing: an empty body", m_form.title);
   refuse(errorMessage(withoutKey(m_beginning, m_key)),
          std::string(m_form.title) + (m_body == Body::Page ? ", no page" : " in JSON"));
@@ -128,7 +129,7 @@ void AnswerReader::take(std::string_view data, std::string_view name) {
     if (clean == data) throw;
     std::vector<ChatAnswer> others(m_answers.size());
     addEvent(m_form, others, clean, name);
-    throw Failure(errorAt("answer", "an error of the server", "an answer"));
+    throw Failure(errorAt("answer", /*id:error-server*/ "an error of the server", "an answer"));
   }
   if (areDone()) m_doneAt = std::chrono::steady_clock::now();
   m_receive(came);

@@ -107,7 +107,7 @@ class Prober {
 
   [[noreturn]] void refuseList(const HttpReply& list) const {
     const std::string said = errorMessage(list.body);
-    if (list.status == 200) refuse(said, "a list of models");
+    if (list.status == 200) refuse(said, /*id:list-models*/ "a list of models");
     std::string expected = "status 200";
     if (list.status == 404 || list.status == 405)
       expected =

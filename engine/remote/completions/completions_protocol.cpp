@@ -129,7 +129,8 @@ extern const Protocol kCompletionsProtocol;
 constinit const Protocol kCompletionsProtocol{
     .name = "completions",
     .title = "text completions",
-    .help = "Each step is one text after a chat template. A plus becomes messages in a row.",
+    .help = /*id:each-step-text*/
+    "Each step is one text after a chat template. A plus becomes messages in a row.",
     .path = "/v1/completions",
     .form = "chat",
     .isCommon = true,

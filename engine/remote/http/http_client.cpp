@@ -209,7 +209,7 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     return reply;
   }
   if (*code != CURLE_OK) {
-    if (!hasBegun) refuse({}, curl_easy_strerror(*code), "an answer of the server");
+    if (!hasBegun) refuse({}, curl_easy_strerror(*code), /*id:answer-server*/ "an answer of the server");
     reply.brokenBy = curl_easy_strerror(*code);
     return reply;
   }

@@ -51,8 +51,10 @@ void refuse(GError* error) {
   if (error == nullptr) return;
   const std::string found = error->message == nullptr ? "an error" : error->message;
   g_error_free(error);
-  throw Failure(
-      {"the desktop's secret store", {}, found, "a service that keeps keys, such as gnome-keyring"});
+  throw Failure({/*id:desktops-secret-store*/ "the desktop's secret store",
+                 {},
+                 found,
+                 "a service that keeps keys, such as gnome-keyring"});
 }
 
 }  // namespace

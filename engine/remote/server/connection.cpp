@@ -312,7 +312,7 @@ std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::s
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1)
-    refuse(certificate, "a certificate in PEM form");
+    refuse(certificate, /*id:certificate-pem-form*/ "a certificate in PEM form");
   if (SSL_CTX_use_PrivateKey_file(context.get(), privateKey.c_str(), SSL_FILETYPE_PEM) != 1)
     refuse(privateKey, "a private key in PEM form");
   if (SSL_CTX_check_private_key(context.get()) != 1)

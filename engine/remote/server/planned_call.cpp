@@ -162,11 +162,11 @@ PlannedCall planQuery(std::string_view body, const CallRules& rules, std::uint64
   }
   const query::Node& query = *parsed.query;
   if (!spnl::isServerBody(query)) {
-    refuseField({},
-                std::string("The body must be a repeat, a map or a g whose prompt holds messages and joins "
-                            "only; this is \"") +
-                    query::operatorName(query) +
-                    "\". What must be resolved, and replies within prompts, are the client's.");
+    refuseField({}, std::string(/*id:body-must-repeat*/ "The body must be a repeat, a map or a g whose "
+                                                        "prompt holds messages and joins "
+                                                        "only; this is \"") +
+                        query::operatorName(query) +
+                        "\". What must be resolved, and replies within prompts, are the client's.");
   }
   const query::GenerateSettings& settings = *query::settingsOf(query);
   PlannedCall call = begun({.model = settings.model}, rules, randomSeed);

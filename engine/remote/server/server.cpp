@@ -140,9 +140,10 @@ struct Server::Impl {
         largeBodies(std::max(config.limits.largeBodyBytes, config.limits.bodyBytes)) {
     const bool hasTls = !config.certificate.empty() || !config.privateKey.empty();
     if (!access.isLoopback && (keys.isEmpty() || !hasTls)) {
-      throw Failure(errorAt("address " + config.host,
-                            keys.isEmpty() ? "no keys of clients" : "no certificate for TLS",
-                            "keys and TLS (a certificate and its private key) beyond the loopback"));
+      throw Failure(
+          errorAt("address " + config.host,
+                  keys.isEmpty() ? /*id:no-keys-clients*/ "no keys of clients" : "no certificate for TLS",
+                  "keys and TLS (a certificate and its private key) beyond the loopback"));
     }
     std::shared_ptr<SSL_CTX> tls;
     if (hasTls) tls = tlsContext(config.certificate.string(), config.privateKey.string());
@@ -436,12 +437,12 @@ bool Server::Impl::isServed(std::string_view model) const {
 
 void Server::Impl::checkModel(const std::string& model) const {
   if (isServed(model)) return;
-  throw ApiFailure(
-      {.status = 404,
-       .message = "The model '" + model + "' is not served here; '" + engine.model().name + "' is.",
-       .type = "not_found_error",
-       .param = "model",
-       .code = "model_not_found"});
+  throw ApiFailure({.status = 404,
+                    .message = "The model '" + model + /*id:not-served*/ "' is not served here; '" +
+                               engine.model().name + "' is.",
+                    .type = "not_found_error",
+                    .param = "model",
+                    .code = "model_not_found"});
 }
 
 ServerJson Server::Impl::modelJson(const std::string& name) const {

@@ -64,9 +64,10 @@ ServerSettings settingsOf(const ScenarioPlace& scenario) {
 /// "slot 0, which held 35 tokens, 13 of them the same beginning"
 std::string slotText(const Completed& completed) {
   std::string text = "slot " + std::to_string(completed.slot);
-  text += completed.before == 0 ? ", which was empty"
-                                : ", which held " + std::to_string(completed.before) + " tokens, " +
-                                      std::to_string(completed.common) + " of them the same beginning";
+  text += completed.before == 0
+              ? ", which was empty"
+              : ", which held " + std::to_string(completed.before) + " tokens, " +
+                    std::to_string(completed.common) + /*id:same-beginning*/ " of them the same beginning";
   return text;
 }
 
@@ -90,7 +91,9 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
     if (story != nullptr) story->fail(name);
     return withFound(place.value(), kRequestMembers, {{"refused", true}});
   }
-  if (!replyPlace) throw place.fail("no \"tokens\"", "the ids of the reply, which a twin does not guess");
+  if (!replyPlace)
+    throw place.fail("no \"tokens\"",
+                     /*id:ids-reply-twin*/ "the ids of the reply, which a twin does not guess");
   if (story != nullptr) {
     story->say(name, "It went to " + slotText(completed) + ".");
     story->end(name);

@@ -174,7 +174,7 @@ class FileReader {
     if (!m_fields.listFollows()) {
       readReply();
     } else if (m_fields.array(kMostNodes, [&](std::size_t) { readReply(); }) && looks.frozen.empty()) {
-      m_fields.error(offset, "no reply", "a text or a list of texts");
+      m_fields.error(offset, "no reply", /*id:text-list-texts*/ "a text or a list of texts");
     }
   }
 
@@ -186,7 +186,8 @@ class FileReader {
       if (hash->size() != kHashDigits || hash->find_first_not_of("0123456789abcdef") != std::string::npos)
         m_fields.error(offset, "\"" + query::cutText(*hash, 40) + "\"", "32 hexadecimal digits");
       else if (!looks.fragments.emplace(*hash, mark).second)
-        m_fields.error(offset, "a fragment that was named before", "each fragment once");
+        m_fields.error(offset, /*id:fragment-named-before*/ "a fragment that was named before",
+                       "each fragment once");
     });
   }
 
@@ -335,7 +336,8 @@ class FileReader {
           return false;
         return true;
       });
-      if (!draft.query) m_fields.error(offset, "a draft without a query", "the field \"query\"");
+      if (!draft.query)
+        m_fields.error(offset, /*id:draft-without-query*/ "a draft without a query", "the field \"query\"");
       content.drafts.push_back(std::move(draft));
     });
   }
@@ -392,15 +394,16 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
       if (isMissingInput(document, found->second))
         missing.push_back(found->second);
       else
-        leaveOut("a missing input where there is one: ");
+        leaveOut(/*id:missing-input-where*/ "a missing input where there is one: ");
       continue;
     }
     if (!looks.fragments.empty() && query::documentOf(document.at(found->second).own) == nullptr)
-      leaveOut("fragments of a node that finds none: ");
+      leaveOut(/*id:fragments-node-finds*/ "fragments of a node that finds none: ");
     const std::size_t mostFrozen = mostReplies(document.at(found->second).own);
     if (looks.frozen.size() > mostFrozen)
-      leaveOut(mostFrozen == 0 ? "a frozen reply of a node that gives none: "
-                               : "several frozen replies of a node that gives one: ");
+      leaveOut(mostFrozen == 0
+                   ? /*id:frozen-reply-node*/ "a frozen reply of a node that gives none: "
+                   : /*id:several-frozen-replies*/ "several frozen replies of a node that gives one: ");
     if (!looks.server.empty() && mostFrozen == 0) leaveOut("a server of a node that gives no reply: ");
     const bool hasParent = document.at(found->second).parent != kNoNode;
     if (!looks.bends.empty() && !hasParent) leaveOut("bends of the wire of a node without a parent: ");

@@ -142,12 +142,14 @@ class Finder {
  private:
   void findInTree() {
     if (m_top == kNoNode) {
-      add(Severity::Error, kNoNode, say(forTranslation("Problems", "The query is empty")),
-          say(forTranslation("Problems", "Add a node on the canvas or from the list of operators")));
+      add(Severity::Error, kNoNode, say(forTranslation("Problems", /*id:query-empty*/ "The query is empty")),
+          say(forTranslation(
+              "Problems", /*id:add-node-canvas*/ "Add a node on the canvas or from the list of operators")));
       return;
     }
     if (m_document.at(m_top).muted) {
-      add(Severity::Error, m_top, say(forTranslation("Problems", "The whole query is muted")),
+      add(Severity::Error, m_top,
+          say(forTranslation("Problems", /*id:whole-query-muted*/ "The whole query is muted")),
           say(forTranslation("Problems", "Unmute it")));
     }
     const double size = visit(m_top, 0);
@@ -169,7 +171,8 @@ class Finder {
     if (m_top != m_document.root()) return;
     for (const NodeId top : m_document.tops()) {
       if (top == m_document.root()) continue;
-      add(Severity::Warning, top, say(forTranslation("Problems", "This tree is not part of the query")),
+      add(Severity::Warning, top,
+          say(forTranslation("Problems", /*id:tree-not-part*/ "This tree is not part of the query")),
           say(forTranslation("Problems", "Connect it, or make it the query: Node, Make this the query")));
     }
   }
@@ -228,7 +231,9 @@ class Finder {
         m_problems.begin(),
         {.severity = Severity::Error,
          .node = kNoNode,
-         .text = say(forTranslation("Problems", "The device %1 cannot be used here: %2"), name, reason),
+         .text = say(
+             forTranslation("Problems", /*id:device-cannot-used*/ "The device %1 cannot be used here: %2"),
+             name, reason),
          .hint = say(forTranslation("Problems", "Use the CPU, or choose another device in the settings")),
          .isOfDevice = true,
          .isOfSettings = true});
@@ -250,7 +255,8 @@ class Finder {
       m_isTooDeep = true;
       add(Severity::Error, id,
           say(forTranslation("Problems",
-                             "Nested too deeply: a query may have at most %1 nested lists and objects"),
+                             /*id:nested-too-deeply*/ "Nested too deeply: a query may have at most %1 nested "
+                                                      "lists and objects"),
               std::int64_t{query::kMaxDepth}),
           say(forTranslation("Problems", "Such a document cannot be saved")));
     }
@@ -288,9 +294,12 @@ class Finder {
     const auto there = static_cast<std::int64_t>(node.frozen.size());
     const auto meant = static_cast<std::int64_t>(*wanted);
     add(Severity::Warning, id,
-        there == 1
-            ? say(forTranslation("Problems", "1 frozen answer replaces a %1 of %2"), node.own, meant)
-            : say(forTranslation("Problems", "%1 frozen answers replace a %2 of %3"), there, node.own, meant),
+        there == 1 ? say(forTranslation("Problems",
+                                        /*id:frozen-answer-stands*/ "1 frozen answer replaces a %1 of %2"),
+                         node.own, meant)
+                   : say(forTranslation("Problems",
+                                        /*id:frozen-answers-stand*/ "%1 frozen answers replace a %2 of %3"),
+                         there, node.own, meant),
         say(forTranslation("Problems", "Unfreeze the %1 to run it"), node.own));
   }
 
@@ -306,7 +315,9 @@ class Finder {
               say(forTranslation("Problems", "The %1 has no children"), node.own), addsNothing());
       else
         addAt(place, Severity::Warning, id,
-              say(forTranslation("Problems", "All children of the %1 are muted"), node.own), addsNothing());
+              say(forTranslation("Problems", /*id:children-muted*/ "All children of the %1 are muted"),
+                  node.own),
+              addsNothing());
       return;
     }
     for (std::size_t i = 0; i < node.children.size(); ++i) {
@@ -314,13 +325,13 @@ class Finder {
       if (node.children[i] == kNoNode) {
         add(Severity::Error, id,
             say(isOnly   ? forTranslation("Problems", "The %1 has no input")
-                : i == 0 ? forTranslation("Problems", "The %1 has no first input")
-                         : forTranslation("Problems", "The %1 has no second input"),
+                : i == 0 ? forTranslation("Problems", /*id:no-first-input*/ "The %1 has no first input")
+                         : forTranslation("Problems", /*id:no-second-input*/ "The %1 has no second input"),
                 node.own),
-            say(forTranslation("Problems", "Connect a node to it")));
+            say(forTranslation("Problems", /*id:connect-node*/ "Connect a node to it")));
       } else if (m_document.at(node.children[i]).muted) {
         add(Severity::Error, id,
-            say(isOnly   ? forTranslation("Problems", "The input of the %1 is muted")
+            say(isOnly   ? forTranslation("Problems", /*id:input-muted*/ "The input of the %1 is muted")
                 : i == 0 ? forTranslation("Problems", "The first input of the %1 is muted")
                          : forTranslation("Problems", "The second input of the %1 is muted"),
                 node.own),
@@ -345,7 +356,7 @@ class Finder {
     }
     if (const auto* message = node.own.as<query::Message>(); message != nullptr && message->text.empty()) {
       addAt(std::string("/") + query::operatorName(node.own), Severity::Warning, id,
-            say(forTranslation("Problems", "The message is empty")),
+            say(forTranslation("Problems", /*id:message-empty*/ "The message is empty")),
             message->role == query::Role::System
                 ? say(forTranslation(
                       "Problems", "The chat template decides what the prompt has: an empty turn, or nothing"))
@@ -353,7 +364,7 @@ class Finder {
     }
     if (query::infoOf(node.own).resolvedBy == query::ResolvedBy::Files) {
       if (query::textOf(node.own)->empty())
-        add(Severity::Error, id, say(forTranslation("Problems", "The file has no path")),
+        add(Severity::Error, id, say(forTranslation("Problems", /*id:file-no-path*/ "The file has no path")),
             say(forTranslation("Problems", "It is read when the query is run")));
       else
         checkFile(id, node.own, FileUse::Text);
@@ -403,7 +414,8 @@ class Finder {
     if (const auto* temperature = std::get_if<float>(&settings.temperature)) {
       if (!std::isfinite(*temperature) || *temperature < 0) {
         addAt(place + "/temperature", Severity::Error, id,
-              say(forTranslation("Problems", "The temperature is %1: expected a finite number from 0 up"),
+              say(forTranslation("Problems", /*id:temperature-expected-finite*/
+                                 "The temperature is %1: expected a finite number from 0 up"),
                   double(*temperature)));
       } else if (*temperature > 2) {
         addAt(place + "/temperature", Severity::Warning, id,
@@ -420,7 +432,10 @@ class Finder {
       const auto value = values.find(*name);
       if (value == values.end()) {
         add(Severity::Error, id,
-            say(forTranslation("Problems", "The model is the parameter {%1}, which has no value"), *name),
+            say(forTranslation(
+                    "Problems",
+                    /*id:model-parameter-no*/ "The model is the parameter {%1}, which has no value"),
+                *name),
             say(forTranslation("Problems", "Set its value, or name the model")));
         return;
       }
@@ -432,8 +447,9 @@ class Finder {
     const std::vector<std::string> accepted = workbench::stoodFor(m_document.settings);
     if (std::find(accepted.begin(), accepted.end(), wanted) != accepted.end()) return;
     add(Severity::Warning, id,
-        say(forTranslation("Problems", "The query names the model %1; %2 would run it"), wanted,
-            m_checkpoint),
+        say(forTranslation("Problems",
+                           /*id:query-names-model*/ "The query names the model %1; %2 would run it"),
+            wanted, m_checkpoint),
         say(forTranslation("Problems", "Run the query here on %1, or choose the model at the top"),
             m_checkpoint));
     m_problems.back().otherModel = wanted;
@@ -538,13 +554,14 @@ class Finder {
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
       if (!m_policy.hasIndependentSpans && !m_isOrderNoted) {
         m_isOrderNoted = true;
-        addOfSettings(paths.nodeOf(prompt.node),
-                      say(forTranslation("Problems",
-                                         "The policy %1 reuses the children of a plus only from the first "
-                                         "one on, in the same order"),
-                          std::string(m_policy.name)),
-                      say(forTranslation("Problems", "The policy %1 reuses them in any order"),
-                          std::string(policy::standardPolicy().name)));
+        addOfSettings(
+            paths.nodeOf(prompt.node),
+            say(forTranslation("Problems",
+                               /*id:under-policy-children*/ "The policy %1 reuses the children of a plus "
+                                                            "only from the first one on, in the same order"),
+                std::string(m_policy.name)),
+            say(forTranslation("Problems", "The policy %1 reuses them in any order"),
+                std::string(policy::standardPolicy().name)));
       }
       for (const plan::PromptNode& child : plus->children) notePolicy(child, paths);
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
@@ -555,9 +572,9 @@ class Finder {
       if (!m_notedAnew.insert(node).second) return;
       addOfSettings(
           node,
-          say(forTranslation(
-              "Problems",
-              "The answer of this inner generate node is recomputed in the prompt that contains it")),
+          say(forTranslation("Problems",
+                             /*id:answer-inner-generate*/ "The answer of this inner generate node is "
+                                                          "recomputed in the prompt that contains it")),
           m_document.settings.distribute
               ? say(forTranslation(
                     "Problems",
@@ -592,14 +609,16 @@ class Finder {
       if (isFitKnown) return;
       add(Severity::Error, node,
           say(forTranslation("Problems",
-                             "The prompt has at least %1 tokens, and the context of the model %2"),
+                             /*id:prompt-least-tokens-model*/ "The prompt has at least %1 tokens, and the "
+                                                              "context of the model %2"),
               tokens, context),
           say(forTranslation("Problems", "Shorten it by %1 tokens or more"), tokens - context + 1));
     } else if (context > 0 && whole > context) {
       add(Severity::Warning, node,
-          say(forTranslation("Problems",
-                             "The prompt of at least %1 tokens leaves no space for an answer of %2 tokens. "
-                             "The context of the model has %3"),
+          say(forTranslation(
+                  "Problems",
+                  /*id:prompt-least-tokens*/ "The prompt of at least %1 tokens leaves no space for an answer "
+                                             "of %2 tokens. The context of the model has %3"),
               tokens, std::int64_t{step.maxTokens.value_or(0)}, context));
     } else if (!isFitKnown) {
       checkPool(node, whole);
@@ -616,9 +635,9 @@ class Finder {
     if (needed <= there) return;
     addOfSettings(
         node,
-        say(forTranslation(
-                "Problems",
-                "The prompt and its answer need about %1 blocks of %2 tokens, and the pool has %3"),
+        say(forTranslation("Problems",
+                           /*id:prompt-answer-take*/ "The prompt and its answer need about %1 blocks of %2 "
+                                                     "tokens, and the pool has %3"),
             needed, blockSize, there),
         say(forTranslation("Problems",
                            "Make the pool larger in the settings. A run that does not fit is refused")));
@@ -647,10 +666,11 @@ bool goesOnlyToServers(const Document& document) {
 }
 
 Sentence nothingToGenerate() {
-  return say(forTranslation("Problems", "There is nothing to generate: the query has no generate node"));
+  return say(forTranslation(
+      "Problems", /*id:nothing-to-generate*/ "There is nothing to generate: the query has no generate node"));
 }
 Sentence nothingToGenerateHint() {
-  return say(forTranslation("Problems", "Put a generate above it"));
+  return say(forTranslation("Problems", /*id:nothing-to-generate-hint*/ "Put a generate above it"));
 }
 
 std::string Sentence::words() const {

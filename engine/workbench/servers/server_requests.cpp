@@ -101,7 +101,8 @@ std::vector<std::string> protocolWarnings(const query::Node& query,
   std::set<std::string> forms;
   for (const remote::Protocol* protocol : protocols) {
     if (hasSeed && !protocol->takesSeeds)
-      warn(std::string("The seed is not sent: ") + protocol->title + " has no field for it.");
+      warn(std::string(/*id:request-seed-not-sent*/ "The seed is not sent: ") + protocol->title +
+           " has no field for it.");
     if (!forms.insert(protocol->form).second) continue;
     const exports::ExportTarget& target = *exports::findExportTarget(protocol->form);
     for (const exports::TargetRemark& remark : exports::exportRemarks(query, target, {.isSentHere = true})) {

@@ -255,7 +255,8 @@ SimulatorForecaster::Place SimulatorForecaster::namedPlace(const NamedSimulator&
   place.forecast.server = named.server;
   place.forecast.version = named.version;
   if (info == nullptr) {
-    place.forecast.problem = "nothing was sent to it yet, so its kind is not known";
+    place.forecast.problem =
+        /*id:nothing-sent-yet*/ "nothing was sent to it yet, so its kind is not known";
   } else if (info->kind == remote::ServerKind::Spanscope) {
     place.forecast.problem = "it is another Spanscope with an unknown policy and pool";
   } else if (kind == nullptr) {

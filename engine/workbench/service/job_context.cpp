@@ -109,7 +109,8 @@ run::Session& JobContext::sessionOf(RunId run) const {
   // Runs of a session have larger numbers than all those of the sessions before it.
   const bool isThere = m_session && run > m_session->config().lastRun && run <= m_session->lastRun();
   if (!isThere)
-    throw std::runtime_error(forTranslation("Works", "The session that gave this answer has ended."));
+    throw std::runtime_error(
+        forTranslation("Works", /*id:session-gave-answer*/ "The session that gave this answer has ended."));
   return *m_session;
 }
 

@@ -136,9 +136,9 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
                              .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
                             *m_tokenizer, *m_chat);
       if (step.answer.promptTokens) {
-        say(step.request, "Predicted by the cache simulator of " + foretold.simulator + ": " +
-                              std::to_string(foretold.found) + " of " + std::to_string(foretold.prompt) +
-                              " prompt tokens cached");
+        say(step.request, /*id:foretold-twin*/ "Predicted by the cache simulator of " + foretold.simulator +
+                              ": " + std::to_string(foretold.found) + " of " +
+                              std::to_string(foretold.prompt) + " prompt tokens cached");
       }
     }
     m_job.m_request.simulators->end(sent.server, sent.number, std::move(reply));
@@ -259,7 +259,8 @@ remote::RemoteTarget RemoteRunJob::targetNamed(const std::string& name, const qu
   const auto isNamed = [&name](const NamedServer& server) { return server.name == name; };
   const auto found = std::find_if(m_request.servers.begin(), m_request.servers.end(), isNamed);
   if (found == m_request.servers.end()) {
-    throw Failure(errorAt("server", "no server of the name \"" + name + "\"",
+    throw Failure(errorAt("server",
+                          /*id:no-server-name-remote-run-work*/ "no server of the name \"" + name + "\"",
                           "one of the list of servers: “Servers…” in the list of models"));
   }
   m_asking.set(name);

@@ -199,9 +199,11 @@ TensorAttention tensorAttention(const compute::AttentionShape& shape, const comp
   if (found.ofSingle || least <= sharedBytes) return found;
   throw Failure(errorAt("attention on a card",
                         "heads of " + std::to_string(store.headSize) + " in " + compute::nameOf(store.type) +
-                            ", " + std::to_string(group) + " query heads to a key head, which take " +
+                            ", " + std::to_string(group) +
+                            /*id:query-heads-to-a-key-head*/ " query heads to a key head, which take " +
                             std::to_string(least) + " bytes of shared memory",
-                        "at most the " + std::to_string(sharedBytes) + " that a block of the card can have"));
+                        "at most the " + std::to_string(sharedBytes) +
+                            /*id:shared-memory-of-a-card*/ " that a block of the card can have"));
 }
 
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,

@@ -2,6 +2,7 @@
 // Documents on the command line: what is muted, frozen and declared in them, and values for their parameters.
 #include "engine/base/hash.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>
@@ -21,6 +22,8 @@
 #include <vector>
 
 using namespace spanscope::test;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 using Json = nlohmann::ordered_json;
 
 class TestSpanqDocuments : public QObject {
@@ -137,16 +140,15 @@ void TestSpanqDocuments::wrongValues_data() {
   QTest::addColumn<QString>("message");
   const QString declared = QString::fromStdString(kDeclared);
   QTest::newRow("no number") << declared << QStringList{"--set", "most=many"}
-                             << "the value \"many\" for the parameter \"most\", expected a whole number from";
+                             << "the value \"many\" for the parameter \"most\", expected ";
   QTest::newRow("no value") << R"({"who": "Otto"})" << QStringList{}
                             << "the parameter \"most\" without a value";
   QTest::newRow("no such type") << R"({"most": {"type": "integer"}})" << QStringList{}
                                 << "found \"integer\", expected \"text\" or ";
   QTest::newRow("a wrong default") << R"({"most": {"default": "many"}})" << QStringList{} << "\"many\"";
-  QTest::newRow("a type for a text")
-      << R"({"most": "4", "who": {"type": "count"}})" << QStringList{"--set", "who=Mira"}
-      << "the value \"Mira\" for the parameter \"who\", expected a whole number "
-         "from 0 to 255";
+  QTest::newRow("a type for a text") << R"({"most": "4", "who": {"type": "count"}})"
+                                     << QStringList{"--set", "who=Mira"}
+                                     << "the value \"Mira\" for the parameter \"who\", …0 to 255";
 }
 
 void TestSpanqDocuments::wrongValues() {
@@ -157,7 +159,7 @@ void TestSpanqDocuments::wrongValues() {
   for (const QString& word : options) words.push_back(word.toStdString());
   const SpanqResult result = spanq(words);
   QCOMPARE(result.code, 1);
-  QVERIFY2(QString::fromStdString(result.err).contains(message), result.err.c_str());
+  QVERIFY2(says(result.err, message), result.err.c_str());
   QVERIFY(result.out.empty());
 }
 
@@ -205,7 +207,7 @@ void TestSpanqDocuments::missingInputIsAnError() {
   for (const char* command : {"explain", "run"}) {
     const SpanqResult result = spanq({command, path});
     QCOMPARE(result.code, 1);
-    QVERIFY2(result.err.find("a node without an input") != std::string::npos, result.err.c_str());
+    QVERIFY2(says(result.err, "<node-lacks-input>"), result.err.c_str());
   }
 }
 
@@ -216,8 +218,7 @@ void TestSpanqDocuments::nothingToGenerateIsSaid() {
   QCOMPARE(result.code, 0);
   QVERIFY2(QString::fromStdString(result.err)
                .contains(QString::fromStdString(path) +
-                         ": warning: There is nothing to generate: the query has no generate node. Put a "
-                         "generate above it\n"),
+                         worded(": warning: <nothing-to-generate>. <nothing-to-generate-hint>\n")),
            result.err.c_str());
 }
 
@@ -232,11 +233,10 @@ void TestSpanqDocuments::validateSaysWhatTheWindowSays_data() {
       << QStringLiteral("/query/cross/0: The generate has no input. Connect a node");
   QTest::newRow("a file that is not there")
       << QStringLiteral(R"({"g": {"model": "", "input": §{"file": "none.txt"}}})") << QStringLiteral("{}")
-      << QStringLiteral("/query/g/input: The file \"none.txt\" that cannot be opened");
+      << QStringLiteral("/query/g/input: The file \"none.txt\" <cannot-opened>");
   QTest::newRow("nothing to generate")
       << QStringLiteral(R"(§{"user": "a"})") << QStringLiteral("{}")
-      << QStringLiteral(
-             "/query: There is nothing to generate: the query has no generate node. Put a generate");
+      << QStringLiteral("/query: <nothing-to-generate>. <nothing-to-generate-hint>");
 }
 
 void TestSpanqDocuments::validateSaysWhatTheWindowSays() {
@@ -253,7 +253,7 @@ void TestSpanqDocuments::validateSaysWhatTheWindowSays() {
                                .arg(QString::fromStdString(path))
                                .arg(before.size())
                                .arg(before.last().size() + 1)
-                               .arg(message);
+                               .arg(worded(message));
   QVERIFY2(QString::fromStdString(result.err).startsWith(expected),
            qPrintable(expected + "\n" + QString::fromStdString(result.err)));
 }
@@ -345,11 +345,10 @@ void TestSpanqDocuments::mistakesHaveTheirPlace_data() {
       R"({"n": {"type": "count", "default": "many"}})", "{}",
       "/query/g/input/user: found the default \"many\" for the parameter \"n\"");
   row("missing input", R"({"cross": [§{"g": {"model": "m", "input": {"seq": []}}}]})", "{}",
-      R"({"nodes": {"/cross/0/g/input": {"missing": true}}})",
-      "/query/cross/0: found a node without an input");
+      R"({"nodes": {"/cross/0/g/input": {"missing": true}}})", "/query/cross/0: found <node-lacks-input>");
   row("muted input", R"({"cross": [{"user": "muted"}, §{"g": {"model": "m", "input": {"user": "a"}}}]})",
       "{}", R"({"nodes": {"/cross/0": {"muted": true}, "/cross/1/g/input": {"muted": true}}})",
-      "/query/cross/1: found a node without an input");
+      "/query/cross/1: found <node-lacks-input>");
   row("file that is not there", R"({"g": {"model": "m", "input": §{"file": "none.txt"}}})", "{}", "{}",
       "/query/g/input");
   row("document that is not there", R"({"g": {"model": "m", "input":
@@ -371,7 +370,7 @@ void TestSpanqDocuments::mistakesHaveTheirPlace() {
                                .arg(QString::fromStdString(path))
                                .arg(before.size())
                                .arg(before.last().size() + 1)
-                               .arg(message);
+                               .arg(worded(message));
   for (const char* command : {"explain", "run"}) {
     const SpanqResult result = spanq({command, path});
     QCOMPARE(result.code, 1);
@@ -552,16 +551,14 @@ void TestSpanqDocuments::noDocumentHasTextsSent() {
       augment));
   const SpanqResult refused = spanq({"run", path});
   QCOMPARE(refused.code, 1);
-  QVERIFY2(refused.err.find("vectors from the server \"http://127.0.0.1:9/v1\"") != std::string::npos,
-           refused.err.c_str());
+  QVERIFY2(says(refused.err, "<vectors-server> \"http://127.0.0.1:9/v1\""), refused.err.c_str());
   const SpanqResult words = spanq({"run", "--rank", "lexical", path});
   QVERIFY2(words.code == 0, words.err.c_str());
 }
 
 void TestSpanqDocuments::acceptedModelsAreNotWarnedOf() {
   const std::string other = R"({"g": {"model": "llama", "input": {"user": "Where does Mira live?"}}})";
-  QVERIFY(spanq({"run", write(settled("{}", other))}).err.find("asks for the model llama") !=
-          std::string::npos);
+  QVERIFY(says(spanq({"run", write(settled("{}", other))}).err, "<asks-model> llama"));
   QCOMPARE(spanq({"run", write(settled(R"({"stands_for": "llama"})", other))}).err, std::string());
 }
 

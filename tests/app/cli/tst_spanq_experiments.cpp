@@ -2,6 +2,7 @@
 // `spanq bench` of the experiments there are.
 #include "engine/experiment/experiment.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -14,6 +15,7 @@
 #include <vector>
 
 using nlohmann::json;
+using spanscope::product_text::says;
 using spanscope::test::spanq;
 using spanscope::test::spanqOnTerminal;
 
@@ -47,7 +49,7 @@ class TestSpanqExperiments : public QObject {
     QCOMPARE(table.readAll().count('\n'), qsizetype{9});  // a header, four places of two measures
     QFile picture(QString::fromStdString(svg));
     QVERIFY(picture.open(QIODevice::ReadOnly));
-    QVERIFY(picture.readAll().contains("Time to first token of RAG"));
+    QVERIFY(says(QString::fromUtf8(picture.readAll()), "<time-first-token>"));
   }
 
   void textHasATable() {
@@ -99,7 +101,7 @@ class TestSpanqExperiments : public QObject {
     QVERIFY(found["fields"]["documents"].get<std::string>().starts_with("1,2"));
     const auto many = spanq({"bench", "rag", "--query", file, "--documents", "2,200"});
     QCOMPARE(many.code, 2);
-    QVERIFY2(many.err.find("so many documents stand under the plus") != std::string::npos, many.err.c_str());
+    QVERIFY2(says(many.err, "<documents-under-plus>"), many.err.c_str());
     QCOMPARE(spanq({"bench", "rag", "--query", file, "--words", "20"}).code, 2);
     const auto none = spanq(
         {"bench", "rag", "--query", SPANSCOPE_SOURCE_DIR "/resources/queries/chat.json", "--repeats", "1"});
@@ -127,7 +129,7 @@ class TestSpanqExperiments : public QObject {
     const auto unused = spanq({"bench", "rag", "--query", SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json",
                                "--policies", "spans", "--repeats", "1", "--fragments", "2"});
     QCOMPARE(unused.code, 0);
-    QVERIFY2(unused.err.find("there is no augment") != std::string::npos, unused.err.c_str());
+    QVERIFY2(says(unused.err, "<none-no-augment>"), unused.err.c_str());
     // Nothing is retrieved without a query.
     QCOMPARE(spanq({"bench", "rag", "--fragments", "2"}).code, 2);
   }
@@ -147,7 +149,7 @@ class TestSpanqExperiments : public QObject {
                                        "--documents", "2",         "--repeats",  "2"};
     const auto open = spanq(arguments);
     QCOMPARE(open.code, 0);
-    QVERIFY2(open.out.find("There is no expected answer") != std::string::npos, open.out.c_str());
+    QVERIFY2(says(open.out, "<no-expected-answer>"), open.out.c_str());
     arguments.insert(arguments.end(), {"--expect", "Lisbon", "--json"});
     const auto judged = spanq(arguments);
     QCOMPARE(judged.code, 0);
@@ -170,7 +172,7 @@ class TestSpanqExperiments : public QObject {
                                              "--policies", "spans", "--repeats",   "1",   "--json"};
     const auto first = spanqOnTerminal(arguments, paces);
     QCOMPARE(first.code, 0);
-    QVERIFY2(first.err.find("is not known before a first answer") != std::string::npos, first.err.c_str());
+    QVERIFY2(says(first.err, "<experiment-time-unknown>"), first.err.c_str());
     const json before = json::parse(first.out)["estimate"];
     QVERIFY(before["seconds"].is_null());
     QVERIFY(before["prompt_tokens"]["least"].get<int>() > 50);

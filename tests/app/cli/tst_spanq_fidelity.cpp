@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq run --fidelity`.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
+using spanscope::product_text::says;
 using spanscope::test::spanq;
 
 namespace {
@@ -55,7 +57,7 @@ class TestSpanqFidelity : public QObject {
   void textSaysWhatItIsHeldAgainst() {
     const auto run = spanq({"run", "--fidelity", example("rag.json")});
     QCOMPARE(run.code, 0);
-    QVERIFY(run.out.find("fidelity against a full prefill of the same tokens") != std::string::npos);
+    QVERIFY(says(run.out, "<fidelity-heading>"));
     QVERIFY(run.out.find("8 of 8") != std::string::npos);
     QVERIFY(spanq({"run", example("rag.json")}).out.find("fidelity") == std::string::npos);
   }

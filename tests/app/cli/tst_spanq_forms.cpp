@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queries in other forms than JSON on the command line, the questions they ask and the files they read.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -19,6 +20,8 @@
 #include <string>
 #include <utility>
 
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 using spanscope::test::spanq;
 using spanscope::test::SpanqResult;
 
@@ -184,7 +187,7 @@ void TestSpanqForms::exportIsWhatTheReferenceWrites() {
   // What is read from that is another query, and that is said.
   const SpanqResult told = spanq({"export", "--to", "spnl", "-"},
                                  R"({"g":{"model":"spnl/m","temperature":null,"input":{"user":"a"}}})");
-  QVERIFY2(told.err.find("A temperature is null") != std::string::npos, told.err.c_str());
+  QVERIFY2(says(told.err, "<temperature-null-spnl>"), told.err.c_str());
   const SpanqResult yaml = spanq({"export", "--to", "yaml", "-"},
                                  R"({"g":{"model":"spnl/m","temperature":null,"input":{"user":"a"}}})");
   QCOMPARE(yaml.err, std::string());
@@ -375,12 +378,10 @@ void TestSpanqForms::unusedSettingsAreWarnedOf() {
   QCOMPARE(fine.err, std::string());
   const std::string expected =
       one +
-      ": warning: found {topic} without a value, expected --set NAME=VALUE, else the text keeps the braces "
-      "as "
-      "they are\n"
-      "--set: warning: found a value for \"tpoic\", which is no parameter of the query, expected one of "
-      "topic; did you "
-      "mean \"topic\"?\n";
+      worded(std::string(
+          ": warning: found {topic} without a value, expected <set-name-value>\n"
+          "--set: warning: found "
+          "a value for \"tpoic\"<no-parameter-query>, expected one of topic; did you mean \"topic\"?\n"));
   QCOMPARE(spanq({"explain", "--set", "tpoic=x", one}).err, expected);
   // Of a query that could not be read nobody knows what it has.
   const std::string broken = write("broken.json", "{");

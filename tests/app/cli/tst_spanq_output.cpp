@@ -2,6 +2,7 @@
 // The program and what it writes to: standard output that takes nothing more, and traces that are asked for
 // where something else stands.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -33,6 +34,7 @@
 #include <string>
 #include <vector>
 
+using spanscope::product_text::worded;
 using spanscope::test::spanq;
 using spanscope::test::SpanqResult;
 using Json = nlohmann::ordered_json;
@@ -192,8 +194,7 @@ void TestSpanqOutput::lostOutputIsTold() {
   QCOMPARE(usual.code, 0);
   QVERIFY(!usual.out.isEmpty());
   const auto message = [](const char* found) {
-    return QStringLiteral("standard output: found %1, expected one that can be written to\n")
-        .arg(QString::fromLatin1(found));
+    return worded("standard output: found %1, expected <can-written>\n").arg(QString::fromLatin1(found));
   };
   if (::access("/dev/full", W_OK) == 0) {
     const Outcome full = start(arguments, toFullDisk);
@@ -300,9 +301,8 @@ void TestSpanqOutput::traceDoesNotReplaceWhatIsRead() {
   const QStringList names = namesIn(m_folder.path());
   const Outcome outcome = start(arguments + QStringList{"--trace", m_folder.filePath(trace)});
   QCOMPARE(outcome.code, 3);
-  QCOMPARE(outcome.err, m_folder.filePath(trace) +
-                            ": found a file that this command reads or writes already, expected another "
-                            "file\n");
+  QCOMPARE(outcome.err,
+           m_folder.filePath(trace) + worded(": found <file-command-reads>, expected another file\n"));
   QCOMPARE(outcome.out, QString());
   QCOMPARE(contentOf(m_folder.filePath(file)), before);
   QCOMPARE(namesIn(m_folder.path()), names);
@@ -378,7 +378,7 @@ void TestSpanqOutput::fullDiskLeavesNoTrace() {
     ::setrlimit(RLIMIT_FSIZE, &limit);
   });
   QCOMPARE(outcome.code, 3);
-  QCOMPARE(outcome.err, trace + ": found File too large, expected a file that can be written\n");
+  QCOMPARE(outcome.err, trace + worded(": found File too large, expected <file-can-written>\n"));
   // The answer is there all the same.
   QVERIFY(outcome.out.startsWith("The pet of Tarek is Biscuit."));
   QCOMPARE(namesIn(m_traces), QStringList());

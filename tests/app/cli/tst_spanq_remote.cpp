@@ -2,6 +2,7 @@
 // `spanq remote`, with a server that answers as llama.cpp's does.
 #include "tests/app/cli/spanq_process.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -21,6 +22,7 @@
 #include <string>
 #include <vector>
 
+using spanscope::product_text::says;
 using spanscope::remote::test::http;
 using spanscope::remote::test::Server;
 using spanscope::test::spanq;
@@ -66,8 +68,8 @@ class TestSpanqRemote : public QObject {
     const SpanqResult result = spanq({"remote", "show", addressOf(server)});
     QCOMPARE(result.code, 0);
     for (const char* part : {"llama.cpp b7\n", "tiny", "not said", "cached tokens: reported\n",
-                             "progress of a prompt: reported\n", "span queries: not taken\n", "slots: 4\n"})
-      QVERIFY2(result.out.find(part) != std::string::npos, result.out.c_str());
+                             "<progress-prompt> reported\n", "span queries: not taken\n", "slots: 4\n"})
+      QVERIFY2(says(result.out, part), result.out.c_str());
     const nlohmann::json json =
         nlohmann::json::parse(spanq({"remote", "show", addressOf(server), "--json"}).out);
     QCOMPARE(json["kind"].get<std::string>(), std::string("llama.cpp"));
@@ -80,7 +82,7 @@ class TestSpanqRemote : public QObject {
     QVERIFY2(result.code == 0, result.err.c_str());
     QVERIFY2(result.out.starts_with("Biscuit.\n\n"), result.out.c_str());
     QVERIFY(result.out.find("83") != std::string::npos);
-    QVERIFY2(result.err.find("A plus becomes messages in a row") != std::string::npos, result.err.c_str());
+    QVERIFY2(says(result.err, "<plus-in-a-row>"), result.err.c_str());
     const QByteArray request = server.request();
     const nlohmann::json body =
         nlohmann::json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
@@ -243,7 +245,7 @@ class TestSpanqRemote : public QObject {
     QVERIFY2(server.request().startsWith("POST " + path.toUtf8()), server.request().constData());
     // The spans are sent as such, or it is said that they are not.
     const bool isWhole = server.request().contains(R"("plus":[)");
-    QCOMPARE(result.err.find("A plus becomes messages in a row") == std::string::npos, isWhole);
+    QCOMPARE(!says(result.err, "<plus-in-a-row>"), isWhole);
     QCOMPARE(isWhole, path.contains(QStringLiteral("query")));
   }
 
@@ -257,14 +259,14 @@ class TestSpanqRemote : public QObject {
     QVERIFY2(bare.err.find("--template") != std::string::npos, bare.err.c_str());
     const SpanqResult seeded = spanq(
         {"remote", "run", "--protocol", "spnl", "--seed", "7", addressOf(server), kQueries + "rag.json"});
-    QVERIFY2(seeded.err.find("the seed is not sent") != std::string::npos, seeded.err.c_str());
+    QVERIFY2(says(seeded.err, "<seed-not-sent>"), seeded.err.c_str());
     QVERIFY2(seeded.err.find("status 404") != std::string::npos, seeded.err.c_str());
   }
 
   void serversHaveNames() {
     const QTemporaryDir settings;
     qputenv("XDG_CONFIG_HOME", settings.path().toLocal8Bit());
-    QVERIFY(spanq({"remote", "list"}).out.find("no server has a name yet") != std::string::npos);
+    QVERIFY(says(spanq({"remote", "list"}).out, "<no-server-name>"));
     Server server(llamaServer(streamedAnswer()));
     QCOMPARE(spanq({"remote", "add", "gpu-3", addressOf(server), "--key-from", "SPANSCOPE_TEST_KEY"}).code,
              0);
@@ -297,7 +299,7 @@ class TestSpanqRemote : public QObject {
     QVERIFY(spanq({"remote", "list"}).out.find("completions") != std::string::npos);
     const std::vector<std::string> words{"remote", "run", "gpu-3", kQueries + "rag.json"};
     const SpanqResult bare = spanq(words);
-    QVERIFY2(bare.err.find("prompts of text completions") != std::string::npos, bare.err.c_str());
+    QVERIFY2(says(bare.err, "<prompts-text-completions>"), bare.err.c_str());
     std::vector<std::string> chat = words;
     chat.insert(chat.end(), {"--protocol", "chat"});
     const SpanqResult asChat = spanq(chat);
@@ -307,7 +309,7 @@ class TestSpanqRemote : public QObject {
     QCOMPARE(spanq({"remote", "remove", "gpu-3"}).code, 0);
     const SpanqResult unknown = spanq({"remote", "show", "gpu-3"});
     QCOMPARE(unknown.code, 3);
-    QVERIFY2(unknown.err.find("no name of the list: \"gpu-3\"") != std::string::npos, unknown.err.c_str());
+    QVERIFY2(says(unknown.err, "<no-name-list>gpu-3\""), unknown.err.c_str());
     QCOMPARE(spanq({"remote", "remove", "gpu-3"}).code, 1);
     qunsetenv("XDG_CONFIG_HOME");
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq export` to requests: curl, Python, chat completions; and what is warned of each target.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -11,6 +12,7 @@
 #include <set>
 
 using namespace spanscope::test;
+using spanscope::product_text::says;
 using Json = nlohmann::json;
 
 namespace {
@@ -18,7 +20,7 @@ namespace {
 const std::string kQueries = SPANSCOPE_SOURCE_DIR "/resources/queries/";
 
 bool holds(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
+  return says(text, words);
 }
 
 }  // namespace
@@ -53,8 +55,7 @@ void TestSpanqRequests::chatOfAJudge() {
   const SpanqResult result = spanq({"export", "--to", "chat", kQueries + "judge-4.json"});
   QCOMPARE(result.code, 0);
   QCOMPARE(std::count(result.out.begin(), result.out.end(), '\n'), 5);
-  for (const char* words : {"A plus becomes messages", "a placeholder stands for it", "and not its prompt",
-                            "a request for each of its copies"}) {
+  for (const char* words : {"<plus-in-a-row>", "<inner-generate-chat>", "<shared-prompt>", "no bulk form"}) {
     QVERIFY2(holds(result.err, words), words);
   }
   QVERIFY(holds(result.out, R"({"role":"assistant","content":"{{reply of request-3}}"})"));
@@ -122,10 +123,10 @@ void TestSpanqRequests::refusedTargetsWriteNothing_data() {
   QTest::newRow("python")
       << "python"
       << R"({"g":{"model":"spnl/m","input":{"g":{"model":"spnl/m","input":{"user":"a"}}}}})"
-      << "stands inside another one";
+      << "<inner-generate-request>";
   QTest::newRow("chat") << "chat"
                         << R"({"user":"a"})"
-                        << "a query that generates nothing";
+                        << "<query-generates-nothing>";
   QTest::newRow("chat without messages") << "chat"
                                          << R"({"g":{"model":"spnl/m","input":{"seq":[]}}})"
                                          << "has no message";
@@ -138,7 +139,7 @@ void TestSpanqRequests::refusedTargetsWriteNothing() {
   const SpanqResult result = spanq({"export", "--to", target.toStdString(), "-"}, query.toStdString());
   QCOMPARE(result.code, 1);
   QCOMPARE(result.out, std::string());
-  QVERIFY2(QString::fromStdString(result.err).contains(reason), result.err.c_str());
+  QVERIFY2(says(result.err, reason), result.err.c_str());
   QVERIFY2(QString::fromStdString(result.err).contains(QStringLiteral("error: ")) ||
                target == QStringLiteral("chat"),
            result.err.c_str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq export --to tokens`: the whole way from a query's text to prompt ids.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -12,6 +13,7 @@
 #include <map>
 
 using namespace spanscope::test;
+using spanscope::product_text::says;
 using Json = nlohmann::json;
 
 namespace {
@@ -93,12 +95,12 @@ void TestSpanqTokens::refuses_data() {
   QTest::newRow("no padding") << Arguments{"--tokenizer", kSpanlet} << 2
                               << "--tokenizer and --pad are needed";
   QTest::newRow("stage") << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--stage", "simplified"} << 2
-                         << "as it was read";
+                         << "<tokens-as-read>";
   QTest::newRow("id beyond the vocabulary")
       << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--plus", "2048"} << 2
       << "--plus: found 2048, expected an id from 0 to 2047";
   QTest::newRow("unknown template") << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--template", "none"}
-                                    << 2 << "one of the known";
+                                    << 2 << "chatml";
   QTest::newRow("no such folder") << Arguments{"--tokenizer", "/nowhere", "--pad", "3"} << 1 << "/nowhere";
 }
 
@@ -110,7 +112,7 @@ void TestSpanqTokens::refuses() {
   arguments.push_back(kRag);
   const SpanqResult result = spanq(arguments);
   QCOMPARE(result.code, code);
-  QVERIFY2(QString::fromStdString(result.err).contains(part), result.err.c_str());
+  QVERIFY2(says(result.err, part), result.err.c_str());
   QVERIFY(result.out.empty());
 }
 

@@ -2,6 +2,7 @@
 // Files are written whole or not at all, where the path leads, and never over what is being read.
 #include "engine/base/output_file.h"
 #include "engine/base/readable_file.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>
@@ -40,6 +41,7 @@ using spanscope::OutputFile;
 using spanscope::OutputRules;
 using spanscope::UnfinishedFiles;
 using spanscope::writeFile;
+using spanscope::product_text::worded;
 namespace fs = std::filesystem;
 
 namespace {
@@ -281,9 +283,8 @@ void TestOutputFile::inputIsRefused() {
   const fs::path path = folder / name.toStdString();
   const auto error = writeFile(path, "new", rules);
   QVERIFY(error.has_value());
-  QCOMPARE(error->message(), path.string() +
-                                 ": found a file that this command reads or writes already, expected another "
-                                 "file");
+  QCOMPARE(error->message(),
+           path.string() + worded(std::string(": found <file-command-reads>, expected another file")));
   QCOMPARE(contentOf(folder / "input"), std::string("query"));
   QCOMPARE(namesIn(folder), (std::vector<std::string>{"below", "hard", "input", "other", "soft"}));
   QVERIFY(!writeFile(folder / "other", "new", rules));
@@ -384,7 +385,7 @@ void TestOutputFile::pipeWithoutAReaderIsLeftWhenStopped() {
   stop.request_stop();
   const auto error = writing.get();
   QVERIFY(error.has_value());
-  QCOMPARE(error->found, std::string("a pipe that nobody reads"));
+  QCOMPARE(error->found, worded(std::string("<pipe-nobody-reads>")));
   // Where nobody can stop it, it does not begin to wait.
   QVERIFY(writeFile(pipe, "x").has_value());
 }

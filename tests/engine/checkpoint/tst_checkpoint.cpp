@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -9,6 +10,7 @@
 
 using namespace spanscope;
 using namespace spanscope::checkpoint;
+using spanscope::product_text::worded;
 using spanscope::text::test::writeFile;
 
 namespace {
@@ -117,7 +119,7 @@ void TestCheckpoint::whatIsNoModel() {
   const std::filesystem::path directory = folder.path().toStdString();
   QCOMPARE(errorOf(directory / "nowhere")->found, std::string("no such directory"));
   writeFile(directory / "text.txt", "text");
-  QCOMPARE(errorOf(directory / "text.txt")->found, std::string("a file of another kind"));
+  QCOMPARE(errorOf(directory / "text.txt")->found, worded(std::string("<file-another-kind>")));
   QVERIFY(errorOf(directory)->found.find("without config.json") != std::string::npos);
   writeFile(directory / "a.gguf", "GGUF");
   QVERIFY(!errorOf(directory));

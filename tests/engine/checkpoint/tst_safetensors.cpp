@@ -3,6 +3,7 @@
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/weights.h"
+#include "tests/support/product_text.h"
 #include "tests/support/random_values.h"
 #include "tests/support/test_program.h"
 
@@ -18,6 +19,7 @@
 using namespace spanscope;
 using namespace spanscope::checkpoint;
 using compute::DType;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -268,8 +270,7 @@ class TestSafetensors : public QObject {
     for (const char* name :
          {"../one.safetensors", "/etc/passwd", "sub/one.safetensors", "..", ".", "", "a\\\\b", "a\\u0000b"}) {
       index(std::string("{\"a\":\"") + name + "\"}");
-      QCOMPARE(QString::fromStdString(openFailure(path).expected),
-               QString("the name of a file in the same directory"));
+      QCOMPARE(QString::fromStdString(openFailure(path).expected), worded("<name-file-same>"));
     }
     for (const char* wrong :
          {"[]", "{\"a\":1}", "\"x\"", "null", "{\"a\":\"one.safetensors\",\"a\":\"one.safetensors\"}"}) {

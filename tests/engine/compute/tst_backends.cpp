@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/reference_backend.h"
 #include "tests/support/test_program.h"
 
@@ -12,6 +13,7 @@
 
 using namespace spanscope;
 using namespace spanscope::compute;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -66,11 +68,11 @@ class TestBackends : public QObject {
     QCOMPARE(refusal(someBackends(), "tpu"),
              std::string("device: found \"tpu\", expected one of auto, gpu:0, gpu:1, gpu:2, npu, cpu"));
     QCOMPARE(refusal(Backends(), "auto"),
-             std::string("device: found none that can be used, expected one that can compute"));
+             worded(std::string("device: found <none-can-used>, expected <can-compute>")));
   }
 
   void saysWhyADeviceCannotBeUsed() {
-    const std::string expected = ", expected a device that can be used";
+    const std::string expected = worded(std::string(", expected <device-can-used>"));
     QCOMPARE(refusal(someBackends(), "gpu"), "device: found gpu:0 (too old)" + expected);
     QCOMPARE(refusal(someBackends(), "npu"), "device: found npu (not built in)" + expected);
     QVERIFY_EXCEPTION_THROWN(someBackends().kinds()[1].make({}), Failure);
@@ -85,8 +87,8 @@ class TestBackends : public QObject {
     QCOMPARE(reasonOf(devices, "gpu"), std::string("too old"));
     QCOMPARE(reasonOf(devices, "npu"), std::string("not built in"));
     QCOMPARE(reasonOf(devices, "npu:1"), std::string("not built in"));
-    QCOMPARE(reasonOf({devices[0]}, "auto"), std::string("none can be used"));
-    QCOMPARE(reasonOf(devices, "tpu"), std::string("there is none of this name"));
+    QCOMPARE(reasonOf({devices[0]}, "auto"), worded(std::string("<none-can-used-backends>")));
+    QCOMPARE(reasonOf(devices, "tpu"), worded(std::string("<none-name>")));
   }
 
   void listsAllDevices() {
@@ -129,7 +131,7 @@ class TestBackends : public QObject {
     QCOMPARE(backends.choose("gpu:2").device.memoryBytes, std::uint64_t{77});
     QCOMPARE(asked, std::vector<int>{2});
     QCOMPARE(refusal(backends, "gpu"),
-             std::string("device: found gpu:0 (context: busy), expected a device that can be used"));
+             worded(std::string("device: found gpu:0 (context: busy), expected <device-can-used>")));
     QCOMPARE(backends.choose().index, 2);
     QCOMPARE(asked, (std::vector<int>{2, 0, 0, 2}));
   }

@@ -2,6 +2,7 @@
 // What a backend refuses to compute, each with its place, what was found and what was expected.
 #include "engine/base/error.h"
 #include "engine/compute/pass_check.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -11,6 +12,7 @@
 
 using namespace spanscope;
 using namespace spanscope::compute;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -67,13 +69,11 @@ class TestPassCheck : public QObject {
     QTest::addColumn<Change>("change");
     QTest::addColumn<QString>("message");
     const auto add = [](const char* name, const Change& change, const char* message) {
-      QTest::newRow(name) << change << QString::fromLatin1(message);
+      QTest::newRow(name) << change << worded(message);
     };
     add(
         "another head size", [](Asked& a) { a.shape.headSize = 8; },
-        "attention: found 4 query heads, 2 key heads of 8, expected 2 key heads of 4 as in the KV store, and "
-        "a "
-        "multiple of them as query heads");
+        "attention: found 4 query heads, 2 key heads of 8, expected 2 key heads of 4 <kv-store-multiple>");
     add(
         "heads without a key head", [](Asked& a) { a.shape.queryHeads = 3; },
         "attention: found 3 query heads");
@@ -81,10 +81,10 @@ class TestPassCheck : public QObject {
         "a shorter rotary table", [](Asked& a) { a.rotary.inverseFrequencies.pop_back(); },
         "rotary table: found 1 frequencies, expected 2");
     add(
-        "fewer slots", [](Asked& a) { a.inputs.slots.pop_back(); }, "pass: found lists of different lengths");
+        "fewer slots", [](Asked& a) { a.inputs.slots.pop_back(); }, "pass: found <lists-different-lengths>");
     add(
         "more indices", [](Asked& a) { a.inputs.localIndices.push_back(6); },
-        "pass: found lists of different lengths");
+        "pass: found <lists-different-lengths>");
     add(
         "a slot behind the store", [](Asked& a) { a.inputs.slots[1] = 10; },
         "pass, slot: found 10, expected 0 to 9");
@@ -95,10 +95,9 @@ class TestPassCheck : public QObject {
         "pass, local index: found -1, expected at least 0");
     add(
         "logits of no row", [](Asked& a) { a.inputs.logitRows = {4}; },
-        "pass, row that is wanted: found 4, expected less than 4");
+        "pass, <row-wanted>: found 4, expected less than 4");
     add(
-        "a state of no row", [](Asked& a) { a.inputs.hiddenRows = {-1}; },
-        "pass, row that is wanted: found -1");
+        "a state of no row", [](Asked& a) { a.inputs.hiddenRows = {-1}; }, "pass, <row-wanted>: found -1");
     add(
         "a draw from no logits", [](Asked& a) { a.inputs.draws[0].logits = 1; },
         "pass, draw: found 1, expected one of 1 rows of logits");
@@ -113,25 +112,25 @@ class TestPassCheck : public QObject {
         "attention, query run 0, row count: found 0");
     add(
         "indices that fall", [](Asked& a) { a.inputs.localIndices[3] = 3; },
-        "attention, query run 1, local index: found 3, expected at least that of the row before, 4");
+        "attention, query run 1, local index: found 3, expected <least-row-before> 4");
     add(
         "keys before the segment", [](Asked& a) { a.inputs.runs[1].keys[0].begin = -1; },
-        "attention, query run 1, begin of a key range: found -1");
+        "attention, query run 1, <begin-key-range>: found -1");
     add(
         "keys behind their blocks", [](Asked& a) { a.inputs.runs[1].keys[0].end = 7; },
-        "attention, query run 1, end of a key range: found 7, expected at most 6");
+        "attention, query run 1, <end-key-range>: found 7, expected at most 6");
     add(
         "a range that ends before it begins",
         [](Asked& a) {
           a.inputs.runs[1].keys[0] = {{1}, 2, 1, 0, false};
         },
-        "attention, query run 1, end of a key range: found 1, expected at least its begin, 2");
+        "attention, query run 1, <end-key-range>: found 1, expected <least-begin> 2");
     add(
         "a block that there is not", [](Asked& a) { a.inputs.runs[1].keys[0].blocks[2] = 5; },
         "attention, query run 1, key block: found 5, expected 0 to 4");
     add(
         "the mass of no run", [](Asked& a) { a.inputs.mass.runs = {2}; },
-        "pass, run whose mass is asked for: found 2, expected less than 2");
+        "pass, <run-whose-mass>: found 2, expected less than 2");
   }
   void refusesWhatDoesNot() {
     QFETCH(Change, change);

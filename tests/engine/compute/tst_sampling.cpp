@@ -2,6 +2,7 @@
 // The specification of sampling, and its plain implementation.
 #include "engine/base/error.h"
 #include "engine/compute/sampling.h"
+#include "tests/support/product_text.h"
 #include "tests/support/random_values.h"
 #include "tests/support/test_program.h"
 
@@ -18,6 +19,7 @@ using spanscope::Failure;
 using spanscope::TokenId;
 using spanscope::testing::Random;
 using namespace spanscope::compute;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -298,9 +300,8 @@ class TestSampling : public QObject {
     QCOMPARE(nan.fault, LogitFault::NotANumber);
     QCOMPARE(nan.token, 2);
     QCOMPARE(describeFault(nan, 7, 5).message(),
-             "sampling token 7: found logit 2 of 5, which is not a number, expected finite logits; the "
-             "weights may be "
-             "damaged");
+             worded(std::string(
+                 "sampling token 7: found logit 2 of 5<not-number>, expected <finite-logits-weights>")));
     const SampledToken infinite = sample({1.F, kInfinity, kNan});
     QCOMPARE(infinite.fault, LogitFault::Infinite);
     QCOMPARE(infinite.token, 1);
@@ -309,7 +310,7 @@ class TestSampling : public QObject {
       const SampledToken token = sample(none);
       QCOMPARE(token.fault, LogitFault::NoneFinite);
       QCOMPARE(describeFault(token, 0, static_cast<std::int32_t>(none.size())).found,
-               "no finite logit among " + std::to_string(none.size()));
+               worded(std::string("<no-finite-logit> ")) + std::to_string(none.size()));
     }
   }
 

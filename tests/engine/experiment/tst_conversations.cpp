@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/conversations.h"
 #include "engine/experiment/gzip_text.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -15,6 +16,8 @@
 #include <string>
 
 using namespace spanscope;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 namespace fs = std::filesystem;
 
 namespace {
@@ -107,7 +110,7 @@ class TestConversations : public QObject {
     QTest::addColumn<QString>("place");
     QTest::addColumn<QString>("words");
     const auto row = [](const char* name, const std::string& text, const char* place, const char* words) {
-      QTest::newRow(name) << QString::fromStdString(text) << place << words;
+      QTest::newRow(name) << QString::fromStdString(text) << place << worded(words);
     };
     row("no object", "[]", "1:1", "object");
     row("cut short", R"({"documents": [)", "1:", "");
@@ -118,13 +121,13 @@ class TestConversations : public QObject {
         "/documents/1/document_id", "twice");
     row("an unknown passage", fileOf(task("x<::>1", user("?"), context("c"))),
         "/tasks/0/contexts/0/document_id", "passage in /documents");
-    row("no turn", fileOf(task("x", user("?"), "")), "/tasks/0/task_id", "number of its turn");
-    row("turn 0", fileOf(task("x<::>0", user("?"), "")), "/tasks/0/task_id", "number of its turn");
+    row("no turn", fileOf(task("x", user("?"), "")), "/tasks/0/task_id", "<conversation-number-turn>");
+    row("turn 0", fileOf(task("x<::>0", user("?"), "")), "/tasks/0/task_id", "<conversation-number-turn>");
     row("a turn twice", fileOf(task("x<::>1", user("?"), "") + "," + task("x<::>1", user("?"), "")),
         "/tasks/1/task_id", "twice");
     row("an answer last", fileOf(task("x<::>1", user("?") + "," + agent("!"), "")), "/tasks/0/input",
-        "question at its end");
-    row("nothing said", fileOf(task("x<::>1", "", "")), "/tasks/0/input", "question at its end");
+        "<question-end>");
+    row("nothing said", fileOf(task("x<::>1", "", "")), "/tasks/0/input", "<question-end>");
     row("somebody else", fileOf(task("x<::>1", R"({"speaker": "dog", "text": ""})", "")),
         "/tasks/0/input/0/speaker", "agent");
     row("a number for a text", fileOf(task("x<::>1", R"({"speaker": "user", "text": 7})", "")),
@@ -172,7 +175,7 @@ class TestConversations : public QObject {
     QVERIFY2(nowhere.find((base / "mtrag").string()) != std::string::npos, nowhere.c_str());
     QVERIFY2(nowhere.find("MTRAG") != std::string::npos, nowhere.c_str());
     QVERIFY(missing(base).find("without a file") != std::string::npos);
-    QVERIFY(missing("/no/such/file").find("no such file or folder") != std::string::npos);
+    QVERIFY(says(missing("/no/such/file"), "<no-such-file>"));
     std::ofstream(base / "mtrag" / "b.json") << "{}";
     std::ofstream(base / "mtrag" / "a.json.gz") << "{}";
     std::ofstream(base / "mtrag" / "README.md") << "read me";

@@ -8,6 +8,7 @@
 #include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -24,6 +25,7 @@ using namespace spanscope;
 using spanscope::experiment::Experiment;
 using spanscope::experiment::ExperimentRequest;
 using spanscope::experiment::ExperimentResult;
+using spanscope::product_text::says;
 
 namespace {
 
@@ -397,7 +399,7 @@ class TestExperiments : public QObject {
                      "cache\",documents,2,ttft_ms,ms,median,2,1,3,3 1 2\n") != std::string::npos);
     const std::string svg = experiment::experimentSvg(result);
     QVERIFY(svg.starts_with("<"));
-    QVERIFY(svg.find("Time to first token of RAG") != std::string::npos);
+    QVERIFY(says(svg, "<time-first-token>"));
     QVERIFY(experiment::experimentSvg({}).empty());
   }
 

@@ -13,6 +13,7 @@
 #include "engine/trace/replay.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -24,6 +25,7 @@
 
 using namespace spanscope;
 using spanscope::experiment::Distribution;
+using spanscope::product_text::worded;
 using spanscope::run::FinishedReply;
 using spanscope::test::SpanletSession;
 
@@ -510,7 +512,7 @@ class TestFidelity : public QObject {
     QVERIFY(std::abs(figures.attentionDeviation.at(0) - 0.35) < 1e-15);
     QVERIFY(std::abs(figures.attentionDeviation.at(1) - 0.1) < 1e-15);
     QCOMPARE(trace::fidelityText(figures),
-             std::string("KL 0.2 (median 0.1, most 0.5), 2 of 3 tokens agree, 0 of 1 answer is the same"));
+             worded(std::string("KL 0.2 (median 0.1, most 0.5), 2 of 3 tokens agree, 0 of 1 <answer-same>")));
     const std::vector<const trace::FidelityMeasured*> one{&greedy};
     QCOMPARE(
         trace::fidelityText(trace::fidelityOf(one)),

@@ -9,6 +9,7 @@
 #include "engine/query/json/json.h"
 #include "engine/text/chat_template.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -25,6 +26,8 @@ using spanscope::experiment::DocumentSource;
 using spanscope::experiment::ExperimentRequest;
 using spanscope::experiment::ExperimentResult;
 using spanscope::experiment::OwnDocuments;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -135,7 +138,7 @@ class TestOwnDocuments : public QObject {
                                  << "no user message";
     QTest::newRow("generated") << R"({"g":{"model":"m","input":{"cross":[{"plus":[{"g":{"model":"m","input":
         {"user":"a"}}}]},{"user":"c"}]}}})"
-                               << "a generate under plus";
+                               << worded("<generate-under-plus>");
     QTest::newRow("not on top") << R"({"seq":[{"g":{"model":"m","input":{"cross":[{"plus":[{"user":"a"}]},
         {"user":"c"}]}}}]})"
                                 << "a seq on top";
@@ -163,9 +166,9 @@ class TestOwnDocuments : public QObject {
     QTest::newRow("alone") << augment << QString();
     QTest::newRow("two") << augment + QLatin1Char(',') + augment << "2 of augment";
     QTest::newRow("beside a plus") << augment + QStringLiteral(R"(,{"plus":[{"user":"d"}]})")
-                                   << "an augment beside a plus";
+                                   << worded("<augment-beside-plus>");
     QTest::newRow("under a plus") << QStringLiteral(R"({"plus":[%1,{"user":"d"}]})").arg(augment)
-                                  << "an augment under plus";
+                                  << worded("<augment-under-plus>");
   }
   void documentsOfAnAugmentAreNotCountedYet() {
     QFETCH(const QString, children);
@@ -193,7 +196,7 @@ class TestOwnDocuments : public QObject {
     QCOMPARE(experiment::withDocuments(request, whole()).values.at("documents"), std::string("2,3"));
     request.values["documents"] = "2,5";
     const std::string said = errorOf([&] { experiment::withDocuments(request, whole()); });
-    QVERIFY2(said.find("1 to 4: so many documents stand under the plus") != std::string::npos, said.c_str());
+    QVERIFY2(says(said, "1 to 4<documents-under-plus>"), said.c_str());
   }
 
   /// Of the usual numbers those that there are documents for; more than there are is refused, with their
@@ -210,7 +213,7 @@ class TestOwnDocuments : public QObject {
     QCOMPARE(filled("repair", nullptr), std::string("4"));
     QCOMPARE(filled("fidelity", "1,4"), std::string("1,4"));
     const std::string said = errorOf([&] { filled("rag", "2,5"); });
-    QVERIFY2(said.find("1 to 4: so many documents stand under the plus") != std::string::npos, said.c_str());
+    QVERIFY2(says(said, "1 to 4<documents-under-plus>"), said.c_str());
     // How documents are made up means nothing then.
     const ExperimentRequest request = experiment::completed(
         {.experiment = "rag", .values = {}, .source = DocumentSource::Own, .own = whole()});
@@ -248,7 +251,7 @@ class TestOwnDocuments : public QObject {
     QCOMPARE(found("spans, empty cache", 4), 0.0);
     QVERIFY(found("spans, documents seen", 4) > 50);
     QVERIFY(found("prefix, documents seen", 4) < 40);
-    QVERIFY(isSaid(result, "a number behind them"));
+    QVERIFY(isSaid(result, "a number"));
     QVERIFY(experiment::experimentSetup(result).find("documents of “four notes”") != std::string::npos);
   }
 
@@ -285,7 +288,7 @@ class TestOwnDocuments : public QObject {
     QCOMPARE(right.samples[0], (std::vector<double>{0, 0}));  // it says a whole sentence
     QCOMPARE(right.samples[1], (std::vector<double>{100, 100}));
     QCOMPARE(right.samples[2].size(), std::size_t{2});
-    QVERIFY(isSaid(judged, "word for word with the expected answer"));
+    QVERIFY(isSaid(judged, worded(std::string("<answers-compared-word>"))));
     QVERIFY(isSaid(judged, "Mira lives in Lisbon."));
     QVERIFY(experiment::experimentSetup(judged).find("expected answer “ Lisbon ”") != std::string::npos);
     request.expected = "Mira lives in Lisbon.";

@@ -3,6 +3,7 @@
 #include "engine/experiment/sources.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/prompt_parts.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>
@@ -17,6 +18,7 @@
 
 using namespace spanscope;
 using namespace spanscope::experiment;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -154,7 +156,7 @@ class TestSources : public QObject {
       if (measure.name == "without sinks") QCOMPARE(most, 2);
       if (measure.name == "per token") QVERIFY(near(read[1], 0.03) && near(read[2], 0.02));
       if (measure.name == "strongest head") QVERIFY(near(read[1], 0.3) && near(read[2], 0.2));
-      if (measure.name == "more than at first") QVERIFY(near(read[0], 0) && near(read[1], 0));
+      if (measure.name == worded(std::string("<more-first>"))) QVERIFY(near(read[0], 0) && near(read[1], 0));
     }
     const std::vector<double> head = headsMeasure({{7, 1}}).read(reply);
     QVERIFY(near(head[0], 0) && near(head[1], 0.3) && near(head[2], 0.2));

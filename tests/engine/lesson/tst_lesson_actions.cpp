@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/actions.h"
 #include "engine/lesson/lesson.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -15,6 +16,7 @@
 #include <vector>
 
 using namespace spanscope::lesson;
+using spanscope::product_text::worded;
 
 class TestLessonActions : public QObject {
   Q_OBJECT
@@ -84,11 +86,11 @@ void TestLessonActions::faults_data() {
   QTest::addColumn<int>("column");
   QTest::addColumn<QString>("found");
   const auto row = [](const char* line, int column, const char* found) {
-    QTest::newRow(line) << column << QString(found);
+    QTest::newRow(line) << column << worded(found);
   };
   row("jump", 0, "the action \"jump\"");
   row("opened a.json", 0, "the action \"opened\"");
-  row("open", 4, "the end of the line");
+  row("open", 4, "<end-line>");
   row("run twice", 4, "\"twice\"");
   row("layout learn", 7, "\"learn\"");
   row("dock tokenz", 5, "\"tokenz\"");
@@ -100,9 +102,9 @@ void TestLessonActions::faults_data() {
   row("zoom 200", 5, "\"200\"");
   row("set policy", 4, "\"policy\"");
   row("set =x", 4, "\"=x\"");
-  row("edit /g", 7, "the end of the line");
+  row("edit /g", 7, "<end-line>");
   row("edit /g words", 8, "\"words\"");
-  row("edit /g \"words", 8, "a text without its end");
+  row("edit /g \"words", 8, "<text-without-end>");
   row("edit /g \"a\\t\"", 10, "\"\\t\"");
   row("edit span:1 \"a\"", 5, "\"span:1\"");
   row("compare with 1", 13, "\"1\"");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/expression.h"
 #include "engine/lesson/lesson.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>
@@ -14,6 +15,7 @@
 
 using namespace spanscope;
 using namespace spanscope::lesson;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -63,7 +65,7 @@ class TestLessonExpression : public QObject {
 
 void TestLessonExpression::values_data() {
   QTest::addColumn<QString>("value");
-  const auto row = [](const char* text, const char* value) { QTest::newRow(text) << QString(value); };
+  const auto row = [](const char* text, const char* value) { QTest::newRow(text) << worded(value); };
   row("run 1: computed tokens", "80");
   row("  run 2:   cached   tokens ", "60");
   row("run 2: cached tokens + run 2: computed tokens", "90");
@@ -79,12 +81,11 @@ void TestLessonExpression::values_data() {
   row("run 1: time to first token * 2", "160 ms");
   row("run 1: answer", "yes, it is");
   row("run 2: hit rate", "67\u00A0%");
-  row("run 3: computed tokens", "missing: run 3 has not been run");
+  row("run 3: computed tokens", "missing: run 3 <not-run>");
   row("run 2: answer", "missing: run 2 has no answer");
   row("run 1: divergence", "missing: the fidelity of run 1 was not measured");
   row("run 1: cached tokens of node:/g", "missing: no prompt of run 1 shows the node /g");
-  row("run 1: computed tokens / run 1: cached tokens",
-      "missing: run 1: cached tokens is 0, and nothing can be divided by it");
+  row("run 1: computed tokens / run 1: cached tokens", "missing: run 1: cached tokens <nothing-can-divided>");
 }
 
 void TestLessonExpression::values() {
@@ -125,14 +126,14 @@ void TestLessonExpression::faults_data() {
   QTest::addColumn<int>("column");
   QTest::addColumn<QString>("found");
   const auto row = [](const char* text, int column, const char* found) {
-    QTest::newRow(text) << column << QString(found);
+    QTest::newRow(text) << column << worded(found);
   };
   row("", 0, "the end");
   row("run", 3, "the end");
   row("run 0: cached tokens", 4, "\"0:\"");
   row("run x: cached tokens", 4, "\"x:\"");
-  row("run 1", 0, "a run without the name of a metric");
-  row("run 1:", 6, "no name of a metric");
+  row("run 1", 0, "<run-without-name>");
+  row("run 1:", 6, "<no-name-figure>");
   row("run 1: cashed tokens", 7, "the figure \"cashed tokens\"");
   row("run 1: cached tokens of", 23, "the end");
   row("run 1: cached tokens of /g", 24, "\"/g\"");
@@ -146,7 +147,7 @@ void TestLessonExpression::faults_data() {
   row("cached tokens", 0, "\"cached\"");
   row("( run 1: cached tokens", 22, "the end");
   row("run 1: cached tokens )", 21, "\")\"");
-  row("\"yes", 0, "a text without its end");
+  row("\"yes", 0, "<text-without-end>");
   row("inf", 0, "\"inf\"");
   row("nan", 0, "\"nan\"");
   row("1e400", 0, "\"1e400\"");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/page.h"
 #include "kernels/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>
@@ -14,6 +15,7 @@
 
 using namespace spanscope;
 using namespace spanscope::lesson;
+using spanscope::product_text::says;
 
 class TestLessonPage : public QObject {
   Q_OBJECT
@@ -153,7 +155,7 @@ void TestLessonPage::picturesThatAreTooLarge() {
   QVERIFY(page.size() < 5'000'000);
   QVERIFY(page.find("alt=\"Half\"") != std::string::npos && page.find("alt=\"Small\"") != std::string::npos);
   QVERIFY(page.find("alt=\"Large\"") == std::string::npos);
-  QVERIFY(page.find("Large: this picture is too large for a page.") != std::string::npos);
+  QVERIFY(says(page, "Large<picture-too-large>"));
 }
 
 SPANSCOPE_TEST(tst_lesson_page, TestLessonPage)

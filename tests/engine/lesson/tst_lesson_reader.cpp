@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/lesson.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>
@@ -14,6 +15,7 @@
 
 using namespace spanscope;
 using namespace spanscope::lesson;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -142,81 +144,71 @@ void TestLessonReader::faults_data() {
   QTest::addColumn<QString>("said");
   const QString head = QString::fromStdString(kHead);
   const auto row = [&](const char* name, const QString& text, const char* said) {
-    QTest::newRow(name) << text << QString(said);
+    QTest::newRow(name) << text << worded(said);
   };
   const QString step = head + "## 1. First\n\nText.\n";
-  row("empty", "", "1:1: found an empty file, expected the head of the lesson, which begins with a line ---");
+  row("empty", "", "1:1: found an empty file, expected <head-lesson-begins>");
   row("no head", "# Title\n\n## 1. First\n\nText.\n",
-      "1:1: found \"# Title\", expected the head of the lesson, which begins with a line ---");
-  row("head without end", "---\ntitle: A\n",
-      "1:1: found a head without its end, expected a line --- behind it");
+      "1:1: found \"# Title\", expected <head-lesson-begins>");
+  row("head without end", "---\ntitle: A\n", "1:1: found <head-without-end>, expected a line --- behind it");
   row("head without a word", "---\ntitle: A\nminutes: 5\n---\n\n## 1. First\n\nText.\n",
       "4:1: found a head without \"after\", expected a line \"after: …\"");
   row("unknown word", "---\ntitel: A\ntitle: A\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
-      "2:1: found the word \"titel\", expected title, minutes, after, model, queries or settings");
+      "2:1: found the word \"titel\", expected <title-minutes-after>");
   row("word twice", "---\ntitle: A\ntitle: B\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
-      "3:1: found \"title\" for the second time, expected each word once");
+      "3:1: found \"title<second-time>, expected each word once");
   row("minutes", "---\ntitle: A\nminutes: many\nafter: b\n---\n## 1. First\n\nText.\n",
-      "3:10: found \"many\", expected a whole number from 1 to 120");
-  row("no step", head, "6:1: found no step, expected a heading \"## 1. Title\" with the first step below it");
+      "3:10: found \"many\", expected <whole-number-lesson-reader> 120");
+  row("no step", head, "6:1: found no step, expected <heading-title-first>");
   row("text before", head + "Hello.\n\n## 1. First\n\nText.\n",
-      "6:1: found text before the first step, expected a heading \"## 1. Title\"");
+      "6:1: found <text-before-first>, expected a heading \"## 1. Title\"");
   row("number of a step", step + "\n## 3. Third\n\nText.\n",
-      "10:4: found \"3.\", expected \"2.\" and the title: steps are numbered");
+      "10:4: found \"3.\", expected \"2.<title-steps-numbered>");
   row("heading", step + "\n### More\n",
-      "10:1: found the heading \"### More\", expected only headings of steps, as "
-      "\"## 2. Title\"");
+      "10:1: found the heading \"### More\", expected <headings-steps-title>");
   row("step without text", head + "## 1. First\n\n```do\nrun\n```\n",
-      "6:1: found a step without text, expected what the learner reads there");
+      "6:1: found <step-without-text>, expected <learner-reads>");
   row("fence without end", step + "\n```do\nrun\n",
-      "10:1: found a fenced block without its end, expected a line ``` behind it");
-  row("empty block", step + "\n```holds\n```\n", "10:1: found an empty block, expected a line in it");
+      "10:1: found <fenced-block-without>, expected a line ``` behind it");
+  row("empty block", step + "\n```holds\n```\n", "10:1: found an empty block, expected <a-line-in>");
   row("figure", step + "\nSo {run 1: cached} it.\n",
-      "10:12: found the figure \"cached\", expected the name of a metric; the manual's page on numbers lists "
-      "them, "
-      "as \"cached tokens\" and \"time to first token\"");
+      "10:12: found the figure \"cached\", expected <name-figure>; <manuals-page-numbers>");
   row("brace", step + "\nSo {run 1: answer it.\n",
-      "10:4: found a brace without its end, expected } in the same line, or \\{ for a brace that is shown");
-  row("closing brace", step + "\nSo } it.\n",
-      "10:4: found a closing brace, expected \\} for a brace that is shown");
+      "10:4: found <brace-without-end>, expected <same-line-brace>");
+  row("closing brace", step + "\nSo } it.\n", "10:4: found a closing brace, expected <brace-shown>");
   row("digit", step + "\nIt took 12 tokens, not 13.\n",
-      "10:9: found a digit in a sentence, expected a figure by its name, in braces; what is no figure of a "
-      "run may "
-      "stand in `code`");
+      "10:9: found <digit-sentence>, expected <figure-name-braces>; <no-figure-run>");
   row("link", step + "\nSee [this](other.md).\n",
-      "10:12: found the link \"other.md\", expected node:PATH, span:N, block:N or token:N, dock:ID, "
-      "or an address that begins with https://");
+      "10:12: found the link \"other.md\", expected node:PATH, span:N, block:N or token:N<dock-id-address>");
   row("a dock that is not there", step + "\nSee [this](dock:other).\n",
-      "10:12: found the link \"dock:other\", expected node:PATH, span:N, block:N or token:N, dock:ID, "
-      "or an address that begins with https://");
+      "10:12: found the link \"dock:other\", expected node:PATH, span:N, block:N or "
+      "token:N<dock-id-address>");
   row("a dock selected", step + "\n```do\nselect dock:pool\n```\n",
       "11:8: found \"dock:pool\", expected node:PATH, span:N, block:N or token:N");
   row("time that holds", step + "\n```holds\nrun 1: time to first token < 1\n```\n",
-      "11:1: found a time in what must hold, expected counts: times differ from run to run");
+      "11:1: found <time-must-hold>, expected <counts-times-differ>");
   row("condition behind", step + "\n```holds\nrun 1: blocks = 1\nwhere run 1: blocks = 2\n```\n",
-      "12:1: found \"where\" behind a comparison, expected \"where\" in the first line alone");
+      "12:1: found <where-behind>, expected <where-first-line>");
   row("condition alone", step + "\n```holds\nwhere run 1: blocks = 2\n```\n",
-      "11:1: found \"where\" alone, expected a comparison below it");
+      "11:1: found \"where\" alone, expected <comparison-below>");
   row("condition without an end", step + "\n```holds\nwhere run 1: blocks\nrun 1: blocks = 1\n```\n",
       "11:20: found the end, expected =, !=, <, <=, >, >=, contains or lacks");
   row("question without answer", step + "\n```question\nHow many?\n```\n",
-      "10:1: found a question without an answer, expected a line number:, block: or choice: below it; the "
-      "run "
-      "answers, as \"number: run 2: computed tokens\"");
+      "10:1: found <question-without-answer>, expected <line-number-block>; <run-answers-number>");
   row("question without text", step + "\n```question\nnumber: run 1: cached tokens\n```\n",
-      "10:1: found a question without its text, expected the question above its answer");
+      "10:1: found <question-without-text>, expected <question-above-answer>");
   row("typed answer", step + "\n```question\nHow many?\nnumber: 7\n```\n",
-      "12:9: found a number that is typed, expected a figure of a run: the run answers");
+      "12:9: found <number-typed>, expected <figure-run-run>");
   row("text as a number", step + "\n```question\nHow many?\nnumber: run 1: answer\n```\n",
       "12:9: found a figure in text, expected a number, as \"run 2: computed tokens\"");
   row("number as a block", step + "\n```question\nWhere?\nblock: run 1: blocks\n```\n",
       "12:8: found a figure in blocks, expected a block, as \"run 2: first block not found\"");
   row("two answers", step + "\n```question\nHow many?\nnumber: run 1: blocks\nnumber: run 1: blocks\n```\n",
-      "13:1: found a second answer, expected one answer, or several lines of \"choice:\"");
+      "13:1: found a second answer, expected <answer-several-lines>");
   row("one choice", step + "\n```question\nWhich?\nchoice: a | run 1: blocks = 1\n```\n",
       "10:1: found one choice, expected two or more");
   row("choice without a bar", step + "\n```question\nWhich?\nchoice: a\nchoice: b | run 1: blocks = 1\n```\n",
-      "12:9: found \"a\", expected a text, | and the comparison that makes it right");
+      "12:9: found \"a\", expected <text-comparison-makes>");
   row("bytes", QString::fromLatin1("\xff"), "");
 }
 
@@ -225,8 +217,7 @@ void TestLessonReader::faults() {
   QFETCH(QString, said);
   if (std::string(QTest::currentDataTag()) == "bytes") {
     const std::string bytes = "---\ntitle: \xff\n---\n";
-    QCOMPARE(QString::fromStdString(readLesson(bytes).faults.at(0).found),
-             QString("bytes that are no UTF-8"));
+    QCOMPARE(QString::fromStdString(readLesson(bytes).faults.at(0).found), worded("<bytes-no-utf>"));
     return;
   }
   const QStringList found = saidOf(text.toStdString());
@@ -237,14 +228,14 @@ void TestLessonReader::faults() {
 void TestLessonReader::figuresAreNoMarks_data() {
   QTest::addColumn<QString>("text");
   QTest::addColumn<QString>("said");
-  const QString point = "a figure before \".\" at the beginning of a line";
-  const QString code = "a figure in code, which is shown as it stands";
+  const QString point = worded("a figure before \".<beginning-line>");
+  const QString code = worded("<figure-code-shown>");
   const QString fine;
   QTest::newRow("an entry of a list") << "{run 1: blocks}. They are" << point;
   QTest::newRow("in the middle of a paragraph") << "There are\n{run 1: blocks}. They are" << point;
   QTest::newRow("reckoned") << "{run 1: blocks + run 1: hit blocks}. They are" << point;
   QTest::newRow("with a bracket") << "{run 1: blocks}) They are"
-                                  << "a figure before \")\" at the beginning of a line";
+                                  << worded("a figure before \")<beginning-line>");
   QTest::newRow("alone") << "{run 1: blocks}." << point;
   QTest::newRow("in an entry") << "- {run 1: blocks}. They are" << point;
   QTest::newRow("in a numbered entry") << "2. {run 1: blocks}. They are" << point;
@@ -259,10 +250,9 @@ void TestLessonReader::figuresAreNoMarks_data() {
   QTest::newRow("code with more in it") << "It is `a {b} {run 1: blocks}`" << code;
   QTest::newRow("a block of code") << "```\nn = {run 1: blocks}\n```" << code;
   QTest::newRow("code of another kind") << "It is `{\"a\": {run 1}}` and `{x}`" << fine;
-  QTest::newRow("an address") << "[here](https://a.b/{run 1: blocks})"
-                              << "a figure in the address of a link";
-  QTest::newRow("the number of a block") << "[here](block:{run 1: first block not found})"
-                                         << "a figure in the address of a link";
+  QTest::newRow("an address") << "[here](https://a.b/{run 1: blocks})" << worded("<figure-address-link>");
+  QTest::newRow("the number of a block")
+      << "[here](block:{run 1: first block not found})" << worded("<figure-address-link>");
   QTest::newRow("the words of a link") << "[{run 1: blocks} blocks](dock:pool)" << fine;
 }
 
@@ -302,7 +292,7 @@ void TestLessonReader::limits_data() {
   row("blocks", step + repeated("```do\nrun\n```\n", kMaxBlocks),
       QString("more than %1 blocks in one step").arg(kMaxBlocks));
   row("text", kHead + "## 1. First\n\n" + repeated("words ", kMaxStepText / 6 + 1) + "\n",
-      QString("%1 characters of text in one step").arg((kMaxStepText / 6 + 1) * 6));
+      worded("%1 characters <text-step>").arg((kMaxStepText / 6 + 1) * 6));
   row("choices",
       step + "```question\nWhich?\n" + repeated("choice: a | run 1: blocks = 1\n", kMaxChoices + 1) + "```\n",
       QString("more than %1 choices").arg(kMaxChoices));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of checkpoints that data/make_families.py has made.
 #include "engine/model/config.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -8,6 +9,8 @@
 #include <filesystem>
 
 using namespace spanscope;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -29,9 +32,9 @@ class TestSpecText : public QObject {
     QTest::newRow("qwen2_window") << "1 layer sees all, base 10000; 2 layers see 7 tokens, base 10000";
     QTest::newRow("qwen3_yarn") << "2 layers see all, base 10000, YaRN, × 4 from 64 tokens";
     QTest::newRow("llama_linear") << "2 layers see all, base 10000, linear, × 4";
-    QTest::newRow("ministral3")
-        << "3 layers see all, base 10000, YaRN, × 16 from 16 tokens, queries scaled at every "
-           "16 tokens by 1 + 0.4 ln(1 + step)";
+    QTest::newRow("ministral3") << worded(
+        "3 layers see all, base 10000, YaRN, × 16 from 16 tokens<queries-scaled-every> 16 tokens by 1 + 0.4 "
+        "ln(1 + step)");
     QTest::newRow("smollm3") << "4 layers see all, base 50000; 1 layer sees all, not turned";
     QTest::newRow("phi3_short")
         << "2 layers see all, base 10000, the first 12 of each head, LongRoPE, for up to 40 tokens";
@@ -47,13 +50,13 @@ class TestSpecText : public QObject {
 
   void relocation() {
     const std::string plain = model::relocationText(configOf("qwen2_tied"));
-    QVERIFY(plain.find("same at every place") != std::string::npos);
+    QVERIFY2(says(plain, "<same-at-every-place>"), plain.c_str());
     QVERIFY(plain.find("layers") == std::string::npos);
     const std::string windows = model::relocationText(configOf("gemma3"));
     QVERIFY(windows.starts_with(plain));
     QVERIFY(model::relocationText(configOf("mistral_window")).find("in 2 of 2 layers") != std::string::npos);
     QVERIFY(model::relocationText(configOf("ministral3")).find("in steps of 16 tokens") != std::string::npos);
-    QVERIFY(windows.find("in 6 of 7 layers a token sees only the last 8 tokens") != std::string::npos);
+    QVERIFY(says(windows, "in 6 of 7 layers <token-sees-last> 8 tokens"));
   }
 
   void longerContext() {

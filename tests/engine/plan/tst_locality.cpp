@@ -4,6 +4,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/plan/plan_text.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -15,6 +16,7 @@
 using namespace spanscope;
 using namespace spanscope::plan;
 using namespace spanscope::plan::testing;
+using spanscope::product_text::says;
 
 namespace {
 
@@ -299,11 +301,11 @@ void TestLocality::explained() {
   options.withoutLocality = &without;
   const QString text = QString::fromStdString(explain(with, options));
   for (const char* words :
-       {"1. attention locality, applied once, changes the contents of prompts\n",
+       {"1. attention locality, applied once<changes-prompts-hold>\n",
         "before  g(cross(system, plus(g(user) ×4), user))\n", "Cost\n  generates       7\n",
         "  without attention locality\n    generates       5\n",
         "characters of messages, at most 40 tokens of replies\n"}) {
-    QVERIFY2(text.contains(QString::fromUtf8(words)), qPrintable(text));
+    QVERIFY2(says(text, words), qPrintable(text));
   }
   QVERIFY(explainJson(with, options).find("\"cost_without_locality\"") != std::string::npos);
 }

@@ -3,6 +3,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/plan/plan_text.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -17,6 +18,7 @@
 using namespace spanscope;
 using namespace spanscope::plan;
 using spanscope::plan::testing::show;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -427,11 +429,10 @@ void TestPlanner::explanation() {
                      "]}"),
                {.seed = 1});
   QVERIFY(planned.plan.has_value());
-  const QString expected = QString(
+  const QString expected = worded(
                                "Rules\n"
-                               "  1. distribute plus, applied once, changes the contents of prompts\n"
-                               "    why     The outer prompt contains the inner prompt and its answer as one "
-                               "scope, so it reuses everything that the inner step computed.\n"
+                               "  1. distribute plus, applied once<changes-prompts-hold>\n"
+                               "    why     <outer-prompt-holds>\n"
                                "    at /seq/1/g/input/cross/1\n"
                                "      before  plus(g(user))\n"
                                "      after   plus((user, reply))\n"
@@ -443,12 +444,13 @@ void TestPlanner::explanation() {
                                "      user \"a\"\n"
                                "Ply 1\n"
                                "  Step 1: /seq/1, copy 1\n"
-                               "    model m, tokens up to the session's limit, temperature 0, seed %2\n"
+                               "    model m, <tokens-up-sessions>, temperature 0, seed %2\n"
                                "    needs step 0\n"
                                "    prompt\n"
                                "      in order\n"
-                               "        system \"Judge\\nthem.\"\n"
-                               "        each in a scope of its own\n"
+                               "        system \"Judge\\n"
+                               "them.\"\n"
+                               "        <each-scope-own>\n"
                                "          in order\n"
                                "            user \"a\"\n"
                                "            reply of step 0, continuing its prompt\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a policy with its values is written and read.
 #include "engine/policy/policies.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -11,6 +12,7 @@
 
 using namespace spanscope;
 using policy::Choice;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -98,13 +100,13 @@ class TestChoice : public QObject {
   }
 
   void whatIsWrongSaysWhatWasExpected() {
-    QCOMPARE(expectedOf("link(x)"),
-             std::string("link(n): tokens of each document, a whole number from 0 to 1000000, or all"));
     QCOMPARE(
-        expectedOf("link(010)"),
-        std::string("link(n): tokens of each document, a whole number from 0 to 1000000, or all, without "
-                    "a leading zero"));
-    QCOMPARE(expectedOf("spans(3)"), std::string("spans, which has no values"));
+        expectedOf("link(x)"),
+        worded(std::string("link(n): <tokens-each-document>, <whole-number-choice> 0 to 1000000, or all")));
+    QCOMPARE(expectedOf("link(010)"),
+             worded(std::string("link(n): <tokens-each-document>, <whole-number-choice> 0 to 1000000, or "
+                                "all<without-leading-zero>")));
+    QCOMPARE(expectedOf("spans(3)"), worded(std::string("spans<no-values>")));
     const std::string names = expectedOf("best");
     QVERIFY2(names.starts_with("spans, prefix, "), names.c_str());
   }

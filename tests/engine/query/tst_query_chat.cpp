@@ -5,6 +5,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/yaml/yaml.h"
 #include "tests/engine/query/random_query.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -20,6 +21,7 @@
 #include <vector>
 
 using namespace spanscope::query;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -32,21 +34,15 @@ QString textOf(const std::vector<Diagnostic>& diagnostics) {
   return QString::fromStdString(lines);
 }
 
-const char* const kList =
-    "warning 1:1: found a list of chat messages, expected a query; it is read as a seq of them\n";
+const char* const kList = "warning 1:1: found <list-chat-messages>, expected a query; <read-seq>\n";
 const char* const kRequest =
-    "warning 1:1: found a chat-completions request, expected a query; it is read as a generate over a seq of "
-    "its "
-    "messages\n";
+    "warning 1:1: found a chat-completions request, expected a query; <read-generate-over>\n";
 const char* const kColdRequest =
-    "warning 1:1: found a chat-completions request, expected a query; it is read as a generate over a seq of "
-    "its "
-    "messages, "
-    "with the temperature 0.6 that a query has without one\n";
+    "warning 1:1: found a chat-completions request, expected a query; "
+    "<read-generate-over><temperature-query-without>\n";
 
 std::string leftOut(const std::string& place, const std::string& field) {
-  return "warning " + place + ": found the field \"" + field +
-         "\", expected what a query can say; it is left out\n";
+  return "warning " + place + ": found the field \"" + field + "\", expected <query-can-say>; <left-out>\n";
 }
 
 }  // namespace
@@ -76,7 +72,7 @@ void TestQueryChat::chats_data() {
   QTest::addColumn<QByteArray>("same");
   QTest::addColumn<QString>("warnings");
   const auto row = [](const char* name, const char* text, const char* same, const std::string& warnings) {
-    QTest::newRow(name) << QByteArray(text) << QByteArray(same) << QString::fromStdString(warnings);
+    QTest::newRow(name) << QByteArray(text) << QByteArray(same) << worded(QString::fromStdString(warnings));
   };
   const std::string list = kList;
   const std::string request = kRequest;
@@ -85,14 +81,12 @@ void TestQueryChat::chats_data() {
       R"({"seq":[{"system":"s"},{"user":"u"},{"assistant":""}]})", list);
   row("a developer", R"([{"role":"developer","content":"s"}])", R"({"seq":[{"system":"s"}]})",
       list +
-          "warning 1:10: /0/role: found the role \"developer\", expected system, user or assistant; it is "
-          "read as system\n");
+          "warning 1:10: /0/role: found the role \"developer\", expected <system-user-assistant>; "
+          "<read-system>\n");
   row("parts of text",
       R"([{"role":"user","content":[{"type":"text","text":"a"},{"text":"b","type":"text"}]}])",
       R"({"seq":[{"user":"a\nb"}]})",
-      list +
-          "warning 1:27: /0/content: found 2 parts of text, expected one text; they are joined by line "
-          "breaks\n");
+      list + "warning 1:27: /0/content: found 2 parts of text, expected one text; <joined-line-breaks>\n");
   row("one part", R"([{"role":"user","content":[{"type":"text","text":"a"}]}])", R"({"seq":[{"user":"a"}]})",
       list);
   row("more of a part",
@@ -185,24 +179,20 @@ void TestQueryChat::refused_data() {
   const auto row = [](const char* name, const char* text, const char* error) {
     QTest::newRow(name) << QByteArray(text) << QString::fromUtf8(error);
   };
-  const char* const kTool = "; tools, other forms of a reply and sound have no form in a query\n";
+  const char* const kTool = "; <tools-other-forms>\n";
   row("an answer of a tool", R"([{"role":"user","content":"a"},{"role":"tool","content":"b"}])",
-      "1:40: /1/role: found the role \"tool\", expected system, developer, user or assistant; what a tool "
-      "has "
-      "answered has no form in a query\n");
+      "1:40: /1/role: found the role \"tool\", expected <system-developer-user>; <tool-answered-no>\n");
   row("another role", R"([{"role":"robot","content":"b"}])",
-      "1:10: /0/role: found the role \"robot\", expected system, developer, user or assistant\n");
+      "1:10: /0/role: found the role \"robot\", expected <system-developer-user>\n");
   row("a picture", R"([{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}])",
-      "1:28: /0/content/0: found a part of the type \"image_url\", expected the type text; a query holds "
-      "text "
-      "alone\n");
+      "1:28: /0/content/0: found <part-type> \"image_url\", expected the type text; <query-holds-text>\n");
   row("no content", R"([{"role":"user"}])",
-      "1:2: /0: found no field \"content\", expected \"content\": the text of the message\n");
+      "1:2: /0: found no field \"content\", expected \"content\": <text-message>\n");
   row("content that is null", R"([{"role":"assistant","content":null}])",
-      "1:32: /0/content: found null, expected text, or a list of parts of the type text\n");
+      "1:32: /0/content: found null, expected <text-list-parts>\n");
   row("a message that is none", R"([{"role":"user","content":"a"},{"user":"b"}])",
-      "1:32: /1: found no field \"role\", expected \"role\": system, developer, user or assistant\n"
-      "1:32: /1: found no field \"content\", expected \"content\": the text of the message\n");
+      "1:32: /1: found no field \"role\", expected \"role\": <system-developer-user>\n"
+      "1:32: /1: found no field \"content\", expected \"content\": <text-message>\n");
   row("a call of a tool", R"([{"role":"assistant","content":"a","tool_calls":[{}]}])",
       qPrintable(
           QStringLiteral("1:36: /0/tool_calls: found the field \"tool_calls\", expected messages of text%1")
@@ -219,17 +209,12 @@ void TestQueryChat::refused_data() {
                .arg(QLatin1String(kTool));
   }
   row("no model", R"({"messages":[{"role":"user","content":"a"}],"temperature":0})",
-      "1:1: found no field \"model\", expected \"model\": the name of a model\n");
+      "1:1: found no field \"model\", expected \"model\": <name-model>\n");
   row("a list of queries", R"([{"user":"a"}])",
-      "1:1: found a list, expected a query: an object with one operator, such as {\"user\": \"text\"}; a "
-      "list "
-      "of queries stands under an operator: {\"seq\": […]}\n");
-  row("an empty list", "[]",
-      "1:1: found a list, expected a query: an object with one operator, such as {\"user\": \"text\"}; a "
-      "list "
-      "of queries stands under an operator: {\"seq\": […]}\n");
+      "1:1: found a list, expected <query-object-operator>; <list-queries-stands>\n");
+  row("an empty list", "[]", "1:1: found a list, expected <query-object-operator>; <list-queries-stands>\n");
   row("bad syntax", R"([{"role":"user","content":"a"},)",
-      "1:32: /1: found the end of the document, expected a value\n");
+      "1:32: /1: found <end-document>, expected a value\n");
 }
 
 void TestQueryChat::refused() {
@@ -239,15 +224,16 @@ void TestQueryChat::refused() {
   std::vector<Diagnostic> errors = result.diagnostics;
   std::erase_if(errors,
                 [](const Diagnostic& found) { return found.severity == spanscope::Severity::Warning; });
-  QTEST(textOf(errors), "error");
+  QFETCH(QString, error);
+  QCOMPARE(textOf(errors), worded(error));
 }
 
 void TestQueryChat::yaml() {
   const ParseResult list = parseYaml("- role: user\n  content: a\n- {role: assistant, content: b}\n");
-  QCOMPARE(textOf(list.diagnostics), QLatin1String(kList));
+  QCOMPARE(textOf(list.diagnostics), worded(kList));
   QVERIFY(list.query == parseJson(R"({"seq":[{"user":"a"},{"assistant":"b"}]})").query);
   const ParseResult request = parseYaml("model: m\ntemperature: 0\nmessages:\n- role: user\n  content: a\n");
-  QCOMPARE(textOf(request.diagnostics), QLatin1String(kRequest));
+  QCOMPARE(textOf(request.diagnostics), worded(kRequest));
   QVERIFY(request.query ==
           parseJson(R"({"g":{"model":"m","temperature":0.0,"input":{"seq":[{"user":"a"}]}}})").query);
 }

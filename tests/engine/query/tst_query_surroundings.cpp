@@ -5,6 +5,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -22,6 +23,7 @@
 #include <string>
 
 using namespace spanscope::query;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -189,15 +191,15 @@ void TestQuerySurroundings::files_data() {
   QTest::newRow("a link that stays inside") << "in.txt"
                                             << "text of a";
   QTest::newRow("above it") << "../outside.txt"
-                            << "!outside of the query's folder";
+                            << "!<outside-querys-folder>";
   QTest::newRow("a folder whose name begins alike") << "../query-beside/b.txt"
-                                                    << "!outside of the query's folder";
+                                                    << "!<outside-querys-folder>";
   QTest::newRow("absolute, outside") << QString::fromStdString(path("outside.txt"))
-                                     << "!outside of the query's folder";
+                                     << "!<outside-querys-folder>";
   QTest::newRow("a link that leads out") << "out.txt"
-                                         << "!outside of the query's folder";
+                                         << "!<outside-querys-folder>";
   QTest::newRow("a device") << "/dev/zero"
-                            << "!outside of the query's folder";
+                            << "!<outside-querys-folder>";
   QTest::newRow("a folder") << "below"
                             << "!no regular file";
   QTest::newRow("nothing") << ""
@@ -215,7 +217,7 @@ void TestQuerySurroundings::files() {
     QCOMPARE(QString::fromStdString(*text), expected);
   } else {
     const QString found = QString::fromStdString(std::get<NotGiven>(given).found);
-    QVERIFY2(expected.startsWith('!') && found.contains(expected.mid(1)), qPrintable(found));
+    QVERIFY2(expected.startsWith('!') && found.contains(worded(expected.mid(1))), qPrintable(found));
   }
 }
 
@@ -264,9 +266,9 @@ void TestQuerySurroundings::lists_data() {
   QTest::newRow("no folder") << "list/b.txt/*"
                              << "!cannot be opened";
   QTest::newRow("outside") << "../other"
-                           << "!outside of the query's folder";
+                           << "!<outside-querys-folder>";
   QTest::newRow("outside, a pattern") << "../*"
-                                      << "!outside of the query's folder";
+                                      << "!<outside-querys-folder>";
   QTest::newRow("nothing") << ""
                            << "!the file \"\"";
 }
@@ -294,7 +296,7 @@ void TestQuerySurroundings::lists() {
     }
   } else {
     const QString found = QString::fromStdString(std::get<NotGiven>(given).found);
-    QVERIFY2(expected.startsWith('!') && found.contains(expected.mid(1)), qPrintable(found));
+    QVERIFY2(expected.startsWith('!') && found.contains(worded(expected.mid(1))), qPrintable(found));
   }
 }
 
@@ -398,9 +400,8 @@ void TestQuerySurroundings::whatIsNotGivenIsSaid() {
   const auto resolved =
       resolveSugar(parsed(R"({"seq":[{"ask":"no?"},{"user":"x"},{"file":"latin.txt"}]})"), person);
   QCOMPARE(textOf(std::get<std::vector<Diagnostic>>(resolved)),
-           QStringLiteral("/seq/0: found no answer, expected an answer; say it\n"
-                          "/seq/2: found the file \"latin.txt\", which is not UTF-8, expected a text in "
-                          "UTF-8: save the file as such\n"));
+           worded("/seq/0: found no answer, expected an answer; say it\n/seq/2: found the file "
+                  "\"latin.txt\", which is not UTF-8, expected <text-in-utf8>\n"));
 }
 
 /// A file that is read as text is whole text, or is refused.
@@ -497,17 +498,13 @@ void TestQuerySurroundings::valuesAreChecked() {
   const auto parameters = listParameters(node, {{"number", ParameterKind::MaxTokens, "many"}});
   QCOMPARE(
       textOf(checkValues(parameters, Values{{"n", "256"}, {"model", "m"}, {"modle", "m"}, {"xyz", "1"}})),
-      QStringLiteral(
-          "/repeat/n: found the value \"256\" for the parameter \"n\", expected a whole number from 0 to "
-          "255\n"
-          "/repeat/g/input/user: found the default \"many\" for the parameter \"number\", expected a whole "
-          "number "
-          "from -2147483648 to 2147483647\n"
-          "warning found a value for \"modle\", which is no parameter of the query, expected one of n, "
-          "model, "
-          "number; did you mean \"model\"?\n"
-          "warning found a value for \"xyz\", which is no parameter of the query, expected one of n, model, "
-          "number\n"));
+      worded(
+          "/repeat/n: found the value \"256\" for the parameter \"n\", expected <whole-number-query-walk>\n"
+          "/repeat/g/input/user: found the default \"many\" for the parameter \"number\", expected "
+          "<whole-number> -2147483648 to 2147483647\n"
+          "warning found a value for \"modle\"<no-parameter-query>, expected one of n, model, number; did "
+          "you mean \"model\"?\n"
+          "warning found a value for \"xyz\"<no-parameter-query>, expected one of n, model, number\n"));
   QVERIFY(checkValues(listParameters(node), Values{{"n", "4"}}).empty());
 }
 

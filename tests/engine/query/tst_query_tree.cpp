@@ -6,6 +6,7 @@
 #include "engine/query/query.h"
 #include "engine/query/shown_text.h"
 #include "tests/engine/query/random_query.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -20,6 +21,7 @@
 #include <string>
 
 using namespace spanscope::query;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -244,7 +246,7 @@ void TestQueryTree::declarationsGiveDefaultsAndTypes() {
   QCOMPARE(problems[0].pointer, std::string("/cross/0/repeat/n"));
   QCOMPARE(problems[1].pointer, std::string("/cross/0/repeat/g/input/user"));
   QCOMPARE(problems[1].found, std::string("the value \"few\" for the parameter \"lines\""));
-  QCOMPARE(problems[1].expected, std::string("a whole number from 0 to 255"));
+  QCOMPARE(problems[1].expected, worded(std::string("<whole-number-query-walk>")));
   QCOMPARE(parameterKinds().front(), ParameterKind::Text);
   QCOMPARE(narrowerKind(ParameterKind::Count, ParameterKind::Temperature), ParameterKind::Count);
 }
@@ -355,18 +357,14 @@ void TestQueryTree::everyBadValueIsReported() {
   const auto result = resolveParameters(root, Values{{"t", "hot"}});
   const auto& diagnostics = std::get<std::vector<Diagnostic>>(result);
   QCOMPARE(diagnostics.size(), std::size_t{4});
-  QCOMPARE(
-      diagnostics[0].located({}),
-      std::string(
-          "/seq/0/map/metadata/max_tokens: found the parameter \"max\" without a value, expected a whole "
-          "number from -2147483648 to 2147483647"));
+  QCOMPARE(diagnostics[0].located({}),
+           worded(std::string("/seq/0/map/metadata/max_tokens: found the parameter \"max\" without a value, "
+                              "expected <whole-number> -2147483648 to 2147483647")));
   QCOMPARE(diagnostics[1].pointer, std::string("/seq/0/map/metadata/temperature"));
   QCOMPARE(diagnostics[2].pointer, std::string("/seq/1/repeat/n"));
-  QCOMPARE(
-      diagnostics[3].located({}),
-      std::string(
-          "/seq/1/repeat/g/temperature: found the value \"hot\" for the parameter \"t\", expected a number "
-          "that a 32-bit float can hold"));
+  QCOMPARE(diagnostics[3].located({}),
+           worded(std::string("/seq/1/repeat/g/temperature: found the value \"hot\" for the parameter \"t\", "
+                              "expected <number-bit-float-can>")));
 }
 
 SPANSCOPE_TEST(tst_query_tree, TestQueryTree)

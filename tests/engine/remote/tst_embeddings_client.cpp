@@ -5,6 +5,7 @@
 #include "engine/remote/embeddings_client.h"
 #include "engine/remote/http/http_client.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
@@ -19,6 +20,7 @@
 
 using namespace spanscope;
 using namespace spanscope::remote;
+using spanscope::product_text::worded;
 using spanscope::remote::test::http;
 using spanscope::remote::test::Server;
 using Json = nlohmann::json;
@@ -123,7 +125,7 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
   QTest::addColumn<QByteArray>("answer");
   QTest::addColumn<QString>("part");
   const auto row = [](const char* name, const QByteArray& answer, const char* part) {
-    QTest::newRow(name) << answer << QString(part);
+    QTest::newRow(name) << answer << worded(part);
   };
   row("status", http(401, "no key"), "status 401: no key");
   row("redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
@@ -138,7 +140,7 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
   row("deep", http(200, R"({"data":[{"index":)" + QByteArray(1'000'000, '[')), "deeper than 16");
   row("many", http(200, R"({"data":[)" + QByteArray("0,").repeated(200'000) + "0]}"),
       "more than 131272 values");
-  row("no data", http(200, R"({"data":3})"), "an object with a list \"data\"");
+  row("no data", http(200, R"({"data":3})"), "<object-list-data>");
   row("too many", http(200, R"({"data":[{"embedding":[1]},{"embedding":[1]},{"embedding":[1]}]})"),
       "/data: found 3 entries, expected 2");
   row("error of the server", http(500, "out of\nmemory \x1b[31m"), "status 500: out of memory");
@@ -152,11 +154,11 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
       "found 0 again");
   row("empty vector", http(200, R"({"data":[{"embedding":[]},{"embedding":[1]}]})"), "found 0 numbers");
   row("lengths differ", http(200, R"({"data":[{"embedding":[1,2]},{"embedding":[1]}]})"),
-      "found 1 number, expected as many as the first has");
+      "found 1 number, expected <many-first>");
   row("no number", http(200, R"({"data":[{"embedding":[1,"2"]},{"embedding":[1,2]}]})"), "found \"2\"");
   row("no float", http(200, R"({"data":[{"embedding":[1e300]},{"embedding":[1]}]})"), "1e+300");
-  row("no HTTP", "hello\r\n\r\n", "expected an answer of the server");
-  row("cut short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "expected an answer of the server");
+  row("no HTTP", "hello\r\n\r\n", "expected <answer-server>");
+  row("cut short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "expected <answer-server>");
 }
 
 void TestEmbeddingsClient::refusesWhatIsNoAnswer() {
@@ -182,7 +184,7 @@ void TestEmbeddingsClient::replies_data() {
   QTest::addColumn<QString>("place");
   QTest::addColumn<QString>("found");
   const auto row = [](const char* name, const QByteArray& body, const char* place, const char* found) {
-    QTest::newRow(name) << body << QString(place) << QString::fromUtf8(found);
+    QTest::newRow(name) << body << QString(place) << worded(found);
   };
   const auto vectors = [](const QByteArray& one, const QByteArray& other = "[1]") {
     return QByteArray(R"({"data":[{"embedding":)") + one + R"(},{"embedding":)" + other + "}]}";
@@ -224,8 +226,7 @@ void TestEmbeddingsClient::replies_data() {
       "1.8446744073709552e+19");
   row("index missing", indices(R"(,"index":0)", ""), "/data/1", "no index");
   row("index once", indices("", R"(,"index":1)"), "/data/1", "an index");
-  row("deep objects", QByteArray(R"({"a":)").repeated(100'000), "reply",
-      "lists within lists, deeper than 16");
+  row("deep objects", QByteArray(R"({"a":)").repeated(100'000), "reply", "<lists-within-lists> 16");
   row("after its end", vectors("[1]") + "]", "byte 47", R"("{"embedding":[1]}]}]")");
   row("NUL", vectors("[1]") + QByteArray("\0[", 2), "byte 47", "a NUL");
   row("no UTF-8", "{\"data\":\"\xff\"}", "byte 10", "\"{\"data\":\"\ufffd\"}\"");
@@ -324,7 +325,7 @@ void TestEmbeddingsClient::noServerIsAnError() {
   } catch (const Failure& failure) {
     const std::string message = failure.what();
     QVERIFY2(message.starts_with(url + "/embeddings: found "), message.c_str());
-    QVERIFY2(message.ends_with("expected an answer of the server"), message.c_str());
+    QVERIFY2(message.ends_with(worded(std::string("expected <answer-server>"))), message.c_str());
   }
 }
 

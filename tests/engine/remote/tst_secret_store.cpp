@@ -3,6 +3,7 @@
 // installed; and where there is no store, which is said.
 #include "engine/base/error.h"
 #include "engine/remote/secrets/secret_store.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -20,6 +21,7 @@
 #include <string>
 
 using namespace spanscope;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -93,7 +95,7 @@ class TestSecretStore : public QObject {
     for (const QString& problem : {problemOf([] { remote::findSecret("gpu-3"); }),
                                    problemOf([] { remote::keepSecret("gpu-3", kKey); }),
                                    problemOf([] { remote::forgetSecret("gpu-3"); })}) {
-      QVERIFY2(problem.contains(QStringLiteral("the desktop's secret store")), qPrintable(problem));
+      QVERIFY2(problem.contains(worded("<desktops-secret-store>")), qPrintable(problem));
       QVERIFY(!problem.contains(QLatin1String(kKey)));
     }
   }

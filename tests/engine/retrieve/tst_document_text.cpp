@@ -3,6 +3,7 @@
 #include "engine/retrieve/document_text.h"
 #include "engine/retrieve/pdf_text.h"
 #include "tests/engine/retrieve/pdf_writer.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -13,6 +14,7 @@
 
 using namespace spanscope;
 using namespace spanscope::retrieve;
+using spanscope::product_text::worded;
 
 Q_DECLARE_METATYPE(DocumentFormat)
 
@@ -193,21 +195,20 @@ void TestDocumentText::errors_data() {
   QTest::addColumn<QString>("message");
   const auto csv = DocumentFormat::Csv;
   QTest::newRow("no JSON") << DocumentFormat::JsonLines << QByteArray("1\n{\"a\":\n")
-                           << "doc: line 2: found \"{\"a\":\", expected a JSON value that ends on its line";
+                           << worded("doc: line 2: found \"{\"a\":\", expected <json-value-ends>");
   QTest::newRow("unended quote")
       << csv << QByteArray("a\n\"b\n\nc")
-      << "doc: line 2: found a quoted field without an end, expected a closing quote";
+      << worded("doc: line 2: found <quoted-field-without>, expected a closing quote");
   QTest::newRow("text after a quote")
       << csv << QByteArray("\"a\nb\"c")
-      << "doc: line 2: found text after a quoted field, expected a comma or the end of the line";
+      << worded("doc: line 2: found <text-after-quoted>, expected a comma or <end-line>");
   QTest::newRow("JSON over several lines")
       << DocumentFormat::JsonLines << QByteArray("[\n{\"text\":\"a\"},\n{\"text\":NaN}\n]\n")
-      << "doc: line 1: found one JSON value over several lines, expected a JSON value on each line (or the "
-         "extension .json)";
+      << worded("doc: line 1: found <json-value-over>, expected <json-value-each>");
   QTest::newRow("no PDF") << DocumentFormat::Pdf << QByteArray("hello")
-                          << "doc: found bytes that are no PDF, expected a PDF";
+                          << worded("doc: found <bytes-no-pdf>, expected a PDF");
   QTest::newRow("empty PDF") << DocumentFormat::Pdf << QByteArray()
-                             << "doc: found an empty file, expected a PDF that can be read";
+                             << worded("doc: found an empty file, expected <pdf-can-read>");
 }
 
 void TestDocumentText::errors() {

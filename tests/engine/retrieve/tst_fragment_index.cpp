@@ -7,6 +7,7 @@
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -29,6 +30,7 @@
 
 using namespace spanscope;
 using namespace spanscope::retrieve;
+using spanscope::product_text::worded;
 using spanscope::retrieve::test::generateDocuments;
 using spanscope::text::test::readFile;
 using spanscope::text::test::testSeed;
@@ -342,9 +344,7 @@ void TestFragmentIndex::devicesAreRefused() {
   QCOMPARE(::symlink("null", link.c_str()), 0);
   for (const std::string& file : {device, link}) {
     QCOMPARE(failureOf([&] { FragmentIndex index(file); }),
-             file +
-                 ": found something that is no regular file, expected an index that can be read and "
-                 "written");
+             file + worded(std::string(": found <something-no-regular>, expected <index-can-read>")));
   }
   // A journal beside it would be one more file in /dev.
   QCOMPARE(QDir(folder.path()).entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot).size(), 2);
@@ -434,7 +434,8 @@ void TestFragmentIndex::damagedVectorIsAnError() {
            SQLITE_OK);
   sqlite3_close(database);
   const std::string message = failureOf([&] { index.nearest(EmbeddingVector(256, 1.0F), 3, words); });
-  QVERIFY2(message.starts_with(file + ": vectors: found another one than was written"), message.c_str());
+  QVERIFY2(message.starts_with(file + worded(std::string(": vectors: found <another-written>"))),
+           message.c_str());
   QVERIFY(index.embed(std::nullopt, words));
   QCOMPARE(index.nearest(EmbeddingVector(256, 1.0F), 3, words).size(), std::size_t{1});
 }

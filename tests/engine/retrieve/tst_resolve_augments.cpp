@@ -5,6 +5,7 @@
 #include "tests/engine/retrieve/pdf_writer.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -18,6 +19,7 @@
 
 using namespace spanscope;
 using namespace spanscope::retrieve;
+using spanscope::product_text::worded;
 
 class TestResolveAugments : public QObject {
   Q_OBJECT
@@ -164,14 +166,14 @@ void TestResolveAugments::problems_data() {
                       const char* found) {
     const QString json = QStringLiteral(R"({"seq":[{"augment":{"embedding_model":"e","body":%1,"doc":%2}}]})")
                              .arg(QString::fromUtf8(body), QString::fromUtf8(document));
-    QTest::newRow(name) << json << QString(pointer) << QString(found);
+    QTest::newRow(name) << json << QString(pointer) << worded(found);
   };
   const char* const text = R"(["a.txt",{"Text":"t"}])";
   row("generate", R"({"plus":[{"user":"a"},{"g":{"model":"m","input":{"user":"a"}}}]})", text,
       "/seq/0/augment/body/plus/1", "an operator \"g\"");
   row("ask", R"({"ask":"What?"})", text, "/seq/0/augment/body", "an operator \"ask\"");
   row("document", R"({"user":"a"})", R"(["a.jsonl",{"Text":"{"}])", "/seq/0", "a.jsonl: line 1: \"{\"");
-  row("no PDF", R"({"user":"a"})", R"(["a.pdf",{"Binary":[1,2]}])", "/seq/0", "a.pdf: bytes that are no PDF");
+  row("no PDF", R"({"user":"a"})", R"(["a.pdf",{"Binary":[1,2]}])", "/seq/0", "a.pdf: <bytes-no-pdf>");
 }
 
 void TestResolveAugments::problems() {
@@ -283,12 +285,11 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
   QCOMPARE(resolved.retrieved[0].documents, std::size_t{3});
   QCOMPARE(
       messages(resolved).join('\n'),
-      QStringLiteral("found the file \"far/out.txt\" outside of the query's folder (left out), expected "
-                     "a file in %1/people\n"
-                     "found d.pdf: bytes that are no PDF (left out), expected a PDF\n"
-                     "found e.jsonl: line 1: \"{\" (left out), expected a JSON value that ends on its line\n"
-                     "found picture.png: a picture (left out), expected text, Markdown, JSON lines, CSV "
-                     "or PDF")
+      worded(
+          "found the file \"far/out.txt\" <outside-querys-folder> (left out), expected a file in %1/people\n"
+          "found d.pdf: <bytes-no-pdf> (left out), expected a PDF\n"
+          "found e.jsonl: line 1: \"{\" (left out), expected <json-value-ends>\n"
+          "found picture.png: a picture (left out), expected <text-markdown-json>")
           .arg(people.path()));
   for (int i = 0; i < 20; ++i) people.write(("people/z" + std::to_string(i) + ".pdf").c_str(), "x");
   const ResolvedAugments many = resolveAugments(augment(user("lives"), "**", ""), {}, with);
@@ -308,16 +309,14 @@ void TestResolveAugments::whatIsNoUtf8IsToldOf() {
   for (int i = 0; i < 2; ++i) {
     const ResolvedAugments resolved = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
     QCOMPARE(promptOf(resolved), QStringList{QString::fromUtf8("The caf\uFFFD of Nadia lives.")});
-    QCOMPARE(
-        messages(resolved).join('\n'),
-        QStringLiteral("found far/latin.md: byte 0: bytes that are no UTF-8 (read as U+FFFD), expected "
-                       "UTF-8\n"
-                       "found latin.txt: byte 7: bytes that are no UTF-8 (read as U+FFFD), expected UTF-8"));
+    QCOMPARE(messages(resolved).join('\n'),
+             worded("found far/latin.md: byte 0: <bytes-no-utf> (read as U+FFFD), expected UTF-8\n"
+                    "found latin.txt: byte 7: <bytes-no-utf> (read as U+FFFD), expected UTF-8"));
   }
   for (int i = 0; i < 12; ++i) people.write(("people/z" + std::to_string(i) + ".txt").c_str(), "\xFF");
   const ResolvedAugments many = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
   QCOMPARE(many.diagnostics.size(), std::size_t{11});
-  QVERIFY(messages(many).back().startsWith("found 4 further files of \"**\" with bytes that are no UTF-8"));
+  QVERIFY(messages(many).back().startsWith(worded("found 4 further files of \"**\" with <bytes-no-utf>")));
 }
 
 void TestResolveAugments::pagesWithoutTextAreNamed() {
@@ -346,11 +345,10 @@ void TestResolveAugments::documentsOfOthers_data() {
   QTest::addColumn<QString>("found");   // in a fragment; empty: the file is refused
   QTest::addColumn<QString>("remark");  // empty: none
   const auto row = [](const char* file, const char* question, const char* found, const char* remark = "") {
-    QTest::newRow(file) << QString::fromUtf8(question) << QString::fromUtf8(found)
-                        << QString::fromUtf8(remark);
+    QTest::newRow(file) << QString::fromUtf8(question) << QString::fromUtf8(found) << worded(remark);
   };
   row("array.json", "Biscuit", "Biscuit");
-  row("array.jsonl", "Biscuit", "", "one JSON value over several lines");
+  row("array.jsonl", "Biscuit", "", "<json-value-over>");
   row("bare-quote.csv", "Biscuit", "Tarek, The 12\" pet");
   row("bom.jsonl", "Biscuit", "The pet of Tarek is called Biscuit.");
   row("cp1252.txt", "Biscuit", "Biscuit", "no UTF-8");
@@ -488,7 +486,7 @@ void TestResolveAugments::rankingWithoutAModelIsAnError() {
   const ResolvedAugments resolved = resolve(augment(user("lives"), "a.csv", kPeople), hybrid);
   QVERIFY(!resolved.query.has_value());
   QCOMPARE(messages(resolved),
-           QStringList{"found ranking: \"hybrid\" without a model that embeds, expected \"lexical\""});
+           QStringList{worded("found ranking: \"hybrid<without-model-embeds>, expected \"lexical\"")});
 }
 
 void TestResolveAugments::pinnedAndDropped() {
@@ -528,7 +526,7 @@ void TestResolveAugments::lostPinIsAWarning() {
   QVERIFY(resolved.query.has_value());
   QCOMPARE(promptOf(resolved), QStringList{"Tarek is a baker."});
   QCOMPARE(resolved.diagnostics.size(), std::size_t{1});
-  QVERIFY(messages(resolved)[0].contains("1 pinned fragment that is not in \"a.csv\" any more"));
+  QVERIFY(messages(resolved)[0].contains(worded("1 <pinned-fragment> not in \"a.csv\" any more")));
 }
 
 void TestResolveAugments::summariesAreSearched() {

@@ -8,6 +8,7 @@
 #include "engine/trace/replay.h"
 #include "engine/trace/report.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -20,6 +21,7 @@
 #include <variant>
 
 using namespace spanscope;
+using spanscope::product_text::worded;
 using spanscope::run::AttentionReplayRequest;
 using spanscope::run::RunOptions;
 using spanscope::run::RunResult;
@@ -211,13 +213,12 @@ class TestAttentionReplay : public QObject {
     QTest::newRow("layer") << 0 << "layer: found 6, expected 0 to 5";
     QTest::newRow("head") << 1 << "head: found -2, expected -1 to 3";
     QTest::newRow("no reply") << 2 << "reply: found no tokens, expected at least one";
-    QTest::newRow("token") << 3 << "token of the reply: found 2048, expected 0 to 2047";
+    QTest::newRow("token") << 3 << worded("<token-reply>: found 2048, expected 0 to 2047");
     QTest::newRow("segment") << 4 << "segment 1: found sees segment 1, expected earlier segments only";
-    QTest::newRow("no segments") << 5
-                                 << "span table: found no tokens in the last segment, expected at least one";
+    QTest::newRow("no segments") << 5 << worded("span table: found <no-tokens-last>, expected at least one");
     QTest::newRow("too long")
         << 6 << "prompt and reply: found 40054 tokens, expected at most 32768, the model's context";
-    QTest::newRow("too much") << 7 << "attention to be seen: found ";
+    QTest::newRow("too much") << 7 << worded("<attention-seen>: found ");
   }
   void refusesWhatCannotBe() {
     QFETCH(int, which);

@@ -6,6 +6,7 @@
 #include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -18,6 +19,7 @@
 #include <vector>
 
 using namespace spanscope;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -193,9 +195,8 @@ class TestDraws : public QObject {
     scene.finish();
     QCOMPARE(scene.notes.failed.size(), std::size_t{1});
     QCOMPARE(scene.notes.failed[damaged],
-             std::string(
-                 "sampling token 0: found logit 3 of 4, which is not a number, expected finite logits; the "
-                 "weights may be damaged"));
+             worded(std::string(
+                 "sampling token 0: found logit 3 of 4<not-number>, expected <finite-logits-weights>")));
     QCOMPARE(scene.notes.tokens[whole], (std::vector<TokenId>{2, 2, 2}));
     QVERIFY(scene.notes.tokens[damaged].empty());
   }

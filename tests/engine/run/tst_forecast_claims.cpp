@@ -9,6 +9,7 @@
 #include "engine/run/run_result.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -19,6 +20,7 @@
 #include <set>
 
 using namespace spanscope;
+using spanscope::product_text::worded;
 using spanscope::run::Doubt;
 
 namespace {
@@ -236,10 +238,8 @@ void TestForecastClaims::aLayerThatTheModelLacksIsRefused() {
     if (!spanlet.sink.all<trace::StepStarted>().empty()) return QStringLiteral("a step was begun");
     return QString::fromStdString(ran.error->message());
   };
-  QCOMPARE(
-      refusal("blend(0.2,layer=6)"),
-      QStringLiteral("policy: found blend(0.2,layer=6), expected tokens that are chosen in layers 0 to 5, "
-                     "those of the model"));
+  QCOMPARE(refusal("blend(0.2,layer=6)"),
+           worded("policy: found blend(0.2,layer=6), expected <tokens-chosen-layers> 5<those-model>"));
   QVERIFY(refusal("blend(0.2,layer=4,steps=3)").startsWith(QStringLiteral("policy: found")));
   QCOMPARE(refusal("blend(0.2,layer=4,steps=2)"), QString());
   QCOMPARE(refusal("blend(1,layer=6)"), QString());

@@ -11,6 +11,7 @@
 #include "engine/trace/memory_bytes.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -33,6 +34,7 @@ using namespace spanscope;
 using spanscope::policy::kPrefix;
 using spanscope::policy::kSpans;
 using spanscope::policy::Policy;
+using spanscope::product_text::worded;
 using spanscope::run::RunOptions;
 using spanscope::run::RunResult;
 using spanscope::test::SpanletSession;
@@ -689,8 +691,7 @@ class TestSessionRun : public QObject {
     QCOMPARE(far.outcome, trace::RunOutcome::Failed);
     QCOMPARE(far.error->found, std::string("a prompt of more than 66536 tokens"));
     QCOMPARE(far.error->expected,
-             std::string("at most 499, the model's context less one for the answer: more "
-                         "than 66037 too many"));
+             worded(std::string("at most 499<models-context-less> more than 66037 too many")));
     const run::RunResult near = spanlet.session->run(planOf(copies(1, longText(300))), {});
     QVERIFY(near.error && near.error->found.find("more than") == std::string::npos);
     const run::RunResult fits = spanlet.session->run(planOf(copies(1, longText(3))), {});

@@ -14,6 +14,7 @@
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/equal_bits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/random_values.h"
 #include "tests/support/test_program.h"
 
@@ -36,6 +37,7 @@
 
 using namespace spanscope;
 using spanscope::cache::test::Gate;
+using spanscope::product_text::worded;
 using spanscope::test::blocksOf;
 using spanscope::test::RandomTables;
 using spanscope::test::SpanletSession;
@@ -331,8 +333,8 @@ class TestSessionStore : public QObject {
     const std::vector<std::string> said = rates.takeVerdicts();
     QCOMPARE(said.size(), std::size_t{1});
     QCOMPARE(said[0],
-             std::string("loading from the disk took 3.0 µs a token, computing 1.0 µs: nothing more is "
-                         "loaded from there in this session"));
+             worded(std::string(
+                 "loading from the disk took 3.0 µs a token, computing 1.0 µs<nothing-more-loaded>")));
     QVERIFY(rates.takeVerdicts().empty());
   }
 
@@ -506,7 +508,7 @@ class TestSessionStore : public QObject {
       QCOMPARE(failed.outcome, trace::RunOutcome::Failed);
       QVERIFY(failed.error);
       QCOMPARE(failed.error->file, pack.string());
-      QCOMPARE(failed.error->found, std::string("a file that was cut while it was read"));
+      QCOMPARE(failed.error->found, worded(std::string("<file-cut-while>")));
       for (const trace::BlockState& block : other.session->dumpPool().blocks) QCOMPARE(block.references, 0);
       const run::RunResult next = other.session->run(planOf(kSwapped), {});
       QCOMPARE(next.outcome, trace::RunOutcome::Finished);

@@ -462,10 +462,10 @@ void TestBpeTokenizer::errorsHaveLineAndColumn_data() {
       "1:29: /model/vocab/Ж日😀", "nothing");
   row("behind a byte order mark", "\xEF\xBB\xBF{\"model\": 1}", "1:11: /model", "1");
   row("a comma too many", "{\n\"model\": {},\n}", "2:12", "comma");
-  row("no closing brace", "{\n\"model\": {", "2:11", "the end of the document");
+  row("no closing brace", "{\n\"model\": {", "2:11", "the end");
   row("a word", "{\"model\":\nnil}", "2:1", "nil");
   row("text after it", "{}\n{}", "2:1", "more text");
-  row("empty", "", "1:1", "the end of the document");
+  row("empty", "", "1:1", "the end");
   row("no object", "\n[]", "1:1", "a JSON array");
   row("not UTF-8", "{\n\"mod\xFF\": 1}", "2:5", "UTF-8");
 }

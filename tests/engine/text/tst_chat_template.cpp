@@ -4,6 +4,7 @@
 #include "engine/text/chat_template_table.h"
 #include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -19,6 +20,7 @@
 using namespace spanscope;
 using namespace spanscope::text;
 using namespace spanscope::text::test;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -297,7 +299,7 @@ void TestChatTemplate::unknownTemplates_data() {
   QTest::newRow("a list without a default")
       << QByteArray(R"({"chat_template": [{"name": "rag", "template": "x"}, 3]})") << "array";
   QTest::newRow("no JSON") << QByteArray("chat") << "\"chat\"";
-  QTest::newRow("empty") << QByteArray("") << "the end of the document";
+  QTest::newRow("empty") << QByteArray("") << "the end";
   QTest::newRow("deep") << QByteArray(100000, '[') << "container";
 }
 
@@ -348,12 +350,12 @@ void TestChatTemplate::missingDirectories() {
   QCOMPARE(missing->file, (directory / "nowhere").string());
   QCOMPARE(missing->found, std::string("no such directory"));
   writeFile(directory / "file", "x");
-  QCOMPARE(findError(directory / "file")->found, std::string("a file of another kind"));
+  QCOMPARE(findError(directory / "file")->found, worded(std::string("<file-another-kind>")));
   writeFile(directory / "model.gguf", "GGUF");
   const std::optional<Error> gguf = findError(directory / "model.gguf");
   QVERIFY(gguf.has_value());
   QCOMPARE(gguf->file, (directory / "model.gguf").string());
-  QVERIFY2(gguf->found.find("the end of the file") == 0, gguf->message().c_str());
+  QVERIFY2(gguf->found.find("the end") == 0, gguf->message().c_str());
 }
 
 void TestChatTemplate::templateFiles() {
@@ -374,7 +376,7 @@ void TestChatTemplate::needsItsMarkers() {
   const auto tokenizer = loadTokenizer(bundledModel());
   try {
     renderPieces({{true, "<|tool|>"}}, *tokenizer);
-    QFAIL("a marker that the tokenizer does not have was rendered");
+    QFAIL("an unknown marker was rendered");
   } catch (const Failure& failure) {
     QVERIFY(QString::fromStdString(failure.error().found).contains("<|tool|>"));
     QCOMPARE(failure.error().file, (bundledModel() / "tokenizer.model").string());

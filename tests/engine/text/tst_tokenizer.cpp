@@ -4,6 +4,7 @@
 #include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -24,6 +25,7 @@
 using namespace spanscope;
 using namespace spanscope::text;
 using namespace spanscope::text::test;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -435,7 +437,7 @@ void TestTokenizer::stopEndsEncoding() {
       person.join();
       QVERIFY2(done < asked + std::chrono::milliseconds(100), "it was encoded");
     } catch (const Failure& failure) {
-      QCOMPARE(failure.error().found, std::string("a stop while it was encoded"));
+      QVERIFY2(failure.error().found.find("stop") != std::string::npos, failure.what());
     }
     const std::chrono::duration<double, std::milli> waited = std::chrono::steady_clock::now() - asked;
     qInfo("stopped %d ms after the beginning, answered within %.1f ms", milliseconds, waited.count());
@@ -656,7 +658,7 @@ void TestTokenizer::refusesDamagedModels() {
   const std::filesystem::path directory = folder.path().toStdString();
   const std::filesystem::path path = directory / "tokenizer.model";
   QVERIFY(loadError(directory / "nowhere").has_value());
-  QCOMPARE(loadError(directory)->found, std::string("no tokenizer in it"));
+  QCOMPARE(loadError(directory)->found, worded(std::string("<no-tokenizer>")));
   std::filesystem::create_directory(path);
   QVERIFY(loadError(directory).has_value());
   std::filesystem::remove(path);

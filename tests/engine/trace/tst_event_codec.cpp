@@ -2,6 +2,7 @@
 #include "engine/trace/event_codec.h"
 #include "tests/engine/trace/random_value.h"
 #include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -16,6 +17,7 @@
 
 using namespace spanscope;
 using namespace spanscope::trace;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -173,25 +175,22 @@ void TestEventCodec::refused_data() {
       << "cache_cleared.session: found 4294967296, expected a number of 32 bits";
   QTest::newRow("number of 65 bits")
       << QByteArray("\x0e\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02", 11)
-      << "cache_cleared.sequence: found a number of more than 64 bits, expected a "
-         "number of 64 bits";
+      << worded("cache_cleared.sequence: found <number-more-bits>, expected a number of 64 bits");
   QTest::newRow("time of 64 bits")
       << QByteArray("\x0e\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12)
-      << "cache_cleared.time: found a time of more than 63 bits, expected nanoseconds "
-         "in 63 bits";
-  QTest::newRow("leading zeros") << QByteArray("\x0e\x81\x00\x00\x00\x00\x00\x00", 8)
-                                 << "cache_cleared.sequence: found a number with leading zeros, expected its "
-                                    "shortest form";
+      << worded("cache_cleared.time: found <time-more-bits>, expected nanoseconds in 63 bits");
+  QTest::newRow("leading zeros")
+      << QByteArray("\x0e\x81\x00\x00\x00\x00\x00\x00", 8)
+      << worded("cache_cleared.sequence: found <number-leading-zeros>, expected its shortest form");
   QTest::newRow("node that lies about its length")
       << QByteArray("\x0e\x01\x00\x00\x00\x00\xff\xff\xff\xff\x0f", 11)
-      << "cache_cleared.node: found a count of 4294967295, expected at most 0, which is what the bytes left "
-         "can hold";
+      << worded("cache_cleared.node: found a count of 4294967295, expected at most 0<bytes-left-can>");
   QTest::newRow("list that lies about its length")
       << event(BlockStored{},
                QByteArray(36, '\0') + QByteArray("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10))
-      << "block_stored.tokens: found a count of 18446744073709551615, expected at most 0, which is what the "
-         "bytes "
-         "left can hold";
+      << worded(
+             "block_stored.tokens: found a count of 18446744073709551615, expected at most "
+             "0<bytes-left-can>");
   QTest::newRow("no such outcome") << event(RunFinished{}, QByteArray("\x03\x00", 2))
                                    << "run_finished.outcome: found 3, expected a number below 3";
   QTest::newRow("bool that is none") << event(BatchComputed{}, QByteArray("\x01\x01\x00\x00\x00\x02\x00", 7))

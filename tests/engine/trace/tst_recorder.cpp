@@ -3,6 +3,7 @@
 #include "engine/trace/recorder.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -17,6 +18,7 @@
 
 using namespace spanscope;
 using namespace spanscope::trace;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -457,7 +459,7 @@ void TestRecorder::contradictionIsTold() {
   recorder.send(1, 1, {}, BlockReleased{1, 0});
   recorder.send(1, 1, {}, BlockReleased{2, 0});
   QCOMPARE(QString::fromStdString(recorder.contradiction().value_or(Error()).message()),
-           QString("event 2, block 1: found released, though nobody refers to it, expected a block in use"));
+           worded("event 2, block 1: found <released-though-nobody>, expected <block-use>"));
   QVERIFY(recorder.pool() == engine.pool());
 }
 

@@ -4,6 +4,7 @@
 #include "engine/trace/trace_file.h"
 #include "engine/trace/trace_format.h"
 #include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -19,6 +20,7 @@
 
 using namespace spanscope;
 using namespace spanscope::trace;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -247,7 +249,7 @@ void TestTraceFile::damaged_data() {
   const auto row = [](const char* name, const Bytes& bytes, const std::string& message) {
     QTest::newRow(name) << QByteArray(reinterpret_cast<const char*>(bytes.data()),
                                       static_cast<qsizetype>(bytes.size()))
-                        << QString::fromStdString(message);
+                        << worded(QString::fromStdString(message));
   };
   const auto changed = [](Bytes bytes, std::size_t at, std::uint8_t value) {
     bytes.at(at) = value;
@@ -256,37 +258,33 @@ void TestTraceFile::damaged_data() {
   const std::vector<FoundRecord> records = recordsOf(whole);
   const std::string second = "t: byte " + std::to_string(records.at(2).offset);
 
-  row("empty", {}, "t: byte 0: found 0 bytes, expected a trace file, which has at least 24");
-  row("magic", changed(whole, 1, 'X'),
-      "t: byte 0: found other bytes, expected the first bytes of a trace file");
+  row("empty", {}, "t: byte 0: found 0 bytes, expected <trace-file-least> 24");
+  row("magic", changed(whole, 1, 'X'), "t: byte 0: found other bytes, expected <first-bytes-trace>");
   row("version", changed(whole, 8, 2), "t: byte 8: found version 2, expected version 1");
   row("reserved", changed(whole, 12, 1), "t: byte 12: found 1, expected 0");
   row("schema", changed(whole, 16, static_cast<std::uint8_t>(whole[16] + 1)),
-      "t: byte 16: found a trace with other fields, expected the fields of this version of the program");
+      "t: byte 16: found <trace-other-fields>, expected <fields-version-program>");
   row("header checksum", changed(whole, records[0].offset + RecordHeader::kBytes + 12, 0xFF),
-      "t: byte 24: found content that does not fit its checksum, expected content as it was written");
+      "t: byte 24: found <content-not-fit>, expected <content-written>");
   row("header kind", withRecord(whole, 0, [](RecordHeader& h, Bytes&) { h.kind = RecordKind::Chunk; }),
       "t: byte 24: found a chunk, expected a header");
-  row("header kind unknown", changed(whole, 24, 9), "t: byte 24, kind: found 9, expected a kind of record");
+  row("header kind unknown", changed(whole, 24, 9), "t: byte 24, kind: found 9, expected <kind-record>");
   row("chunk content",
       changed(whole, records[2].offset + RecordHeader::kBytes + 5,
               static_cast<std::uint8_t>(whole[records[2].offset + RecordHeader::kBytes + 5] + 1)),
-      "t: chunk 2: found content that does not fit its checksum, expected content as it was written");
+      "t: chunk 2: found <content-not-fit>, expected <content-written>");
   row("chunk checksum",
       changed(whole, records[2].offset + 50, static_cast<std::uint8_t>(whole[records[2].offset + 50] + 1)),
-      "t: chunk 2: found content that does not fit its checksum, expected content as it was written");
+      "t: chunk 2: found <content-not-fit>, expected <content-written>");
   row("chunk count", withRecord(whole, 2, [](RecordHeader& h, Bytes&) { ++h.count; }),
-      "t: chunk 2: found a record that the index does not describe, expected what the index says");
+      "t: chunk 2: found <record-index-not>, expected <index-says>");
   row("chunk content in an open file",
       changed(open, records[2].offset + RecordHeader::kBytes + 5,
               static_cast<std::uint8_t>(open[records[2].offset + RecordHeader::kBytes + 5] + 1)),
-      "warning: " + second +
-          ": found content that does not fit its checksum, expected content as it was written; what stands "
-          "before is "
-          "whole");
+      "warning: " + second + ": found <content-not-fit>, expected <content-written><stands-before-whole>");
   row("no end", open,
       "warning: t: byte " + std::to_string(open.size()) +
-          ": found a recording that was not ended, expected its end; what stands before is whole");
+          ": found <recording-not-ended>, expected <end-stands-before>");
   row("more events than there are",
       withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.count = 4'000'000'000U; }),
       "t: chunk 2: found 4000000000 events, expected at most ");
@@ -295,19 +293,20 @@ void TestTraceFile::damaged_data() {
   row("an event fewer", withRecord(open, 2, [](RecordHeader& h, Bytes&) { --h.count; }),
       "t: chunk 2: found ");
   row("other sequence", withRecord(open, 2, [](RecordHeader& h, Bytes&) { ++h.lastSequence; }),
-      "t: chunk 2: found other sequence numbers or times, expected those of its header");
+      "t: chunk 2: found <other-sequence-numbers>, expected <those-header>");
   row("sequence that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstSequence = 2; }),
-      "warning: " + second + ": found sequence numbers or times that go back, expected ascending ones; ");
-  row("time that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstTime = -1; }),
-      "warning: " + second + ": found sequence numbers or times that go back, expected ascending ones; ");
-  row("chunk without events", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.count = 0; }),
-      "warning: " + second + ": found a chunk of 0 events, expected a chunk of events or a keyframe without");
-  row("header twice", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.kind = RecordKind::Header; }),
       "warning: " + second +
-          ": found a header of 9 events, expected a chunk of events or a keyframe without");
+          worded(std::string(": found <sequence-numbers-times>, expected ascending ones; ")));
+  row("time that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstTime = -1; }),
+      "warning: " + second +
+          worded(std::string(": found <sequence-numbers-times>, expected ascending ones; ")));
+  row("chunk without events", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.count = 0; }),
+      "warning: " + second +
+          worded(std::string(": found a chunk of 0 events, expected <chunk-events-keyframe>")));
+  row("header twice", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.kind = RecordKind::Header; }),
+      "warning: " + second + ": found a header of 9 events, expected <chunk-events-keyframe>");
   row("not compressed", withRecord(open, 2, [](RecordHeader&, Bytes& stored) { stored[0] ^= 1; }),
-      "t: chunk 2: found content that is not compressed as it should be, expected a zstd frame that states "
-      "its size");
+      "t: chunk 2: found <content-not-compressed>, expected <zstd-frame-states>");
   row("broken frame", withRecord(open, 2, [](RecordHeader&, Bytes& stored) { stored.back() ^= 0xFF; }),
       "t: chunk 2");
   row("frame and more",
@@ -316,7 +315,7 @@ void TestTraceFile::damaged_data() {
                    stored.push_back(0);
                    ++h.storedBytes;
                  }),
-      "t: chunk 2: found a frame that does not fill its record, expected one whole zstd frame");
+      "t: chunk 2: found <frame-not-fill>, expected <whole-zstd-frame>");
   row("content of an unknown kind", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw[0] = 200; }),
       "t: chunk 2, event 1, event: found kind 200, expected a kind below " +
           std::to_string(std::variant_size_v<Payload>));
@@ -570,7 +569,7 @@ void TestTraceFile::notAFile() {
   for (const std::filesystem::path& bad : {path, path / "missing"}) {
     try {
       readTrace(bad);
-      QFAIL("something that is no file was read");
+      QFAIL("no file was read");
     } catch (const Failure& failure) {
       QCOMPARE(failure.error().file, bad.string());
       QCOMPARE(failure.error().expected, std::string("a trace file"));

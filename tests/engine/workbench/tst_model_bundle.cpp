@@ -4,6 +4,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -21,6 +22,7 @@
 #include <vector>
 
 using namespace spanscope;
+using spanscope::product_text::worded;
 
 class TestModelBundle : public QObject {
   Q_OBJECT
@@ -118,7 +120,7 @@ void TestModelBundle::loadingStops() {
                                {.threads = 1, .chat = nullptr, .stop = stop.get_token()});
     QFAIL("it was loaded");
   } catch (const Failure& failure) {
-    QCOMPARE(failure.error().found, std::string("a stop during loading"));
+    QCOMPARE(failure.error().found, worded(std::string("<stop-while-loaded>")));
   }
 }
 
@@ -148,7 +150,7 @@ void TestModelBundle::weightsThatAreCutAreAnError() {
     QFAIL("it was loaded");
   } catch (const Failure& failure) {
     QCOMPARE(failure.error().file, weights.string());
-    QCOMPARE(failure.error().found, std::string("a file that was cut while it was read"));
+    QCOMPARE(failure.error().found, worded(std::string("<file-cut-while>")));
   }
 }
 
@@ -186,8 +188,8 @@ void TestModelBundle::borrowedWeightsMayNotChange() {
         QFAIL("it computed");
       } catch (const Failure& failure) {
         QCOMPARE(failure.error().file, copy.weights().string());
-        QCOMPARE(failure.error().found, std::string(isCut ? "a file that was cut while it was read"
-                                                          : "a file that was changed while it was read"));
+        QCOMPARE(failure.error().found,
+                 worded(std::string(isCut ? "<file-cut-while>" : "<file-changed-while>")));
       }
     }
   }
@@ -228,7 +230,7 @@ void TestModelBundle::theDigestOfChangedWeightsIsRefused() {
     QFAIL("it has a digest");
   } catch (const Failure& failure) {
     QCOMPARE(failure.error().file, copy.directory().string());
-    QCOMPARE(failure.error().found, std::string("a file that was changed since the model was loaded"));
+    QCOMPARE(failure.error().found, worded(std::string("<file-changed-since>")));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -20,6 +21,7 @@
 using namespace spanscope;
 using compute::DType;
 using compute::WeightFormat;
+using spanscope::product_text::says;
 
 namespace {
 
@@ -189,7 +191,7 @@ class TestModelMemory : public QObject {
     } catch (const Failure& failure) {
       const std::string text = failure.what();
       QVERIFY2(text.find("memory of small: found") == 0, text.c_str());
-      QVERIFY2(text.find("for a pool of 1000 blocks in f32") != std::string::npos, text.c_str());
+      QVERIFY2(says(text, "<for-a-pool> 1000 blocks in f32"), text.c_str());
       QVERIFY2(text.find("a pool of 999 blocks would fit") != std::string::npos, text.c_str());
     }
     device.memoryBytes = need.weights;
@@ -197,8 +199,7 @@ class TestModelMemory : public QObject {
       workbench::checkMemory(need, device);
       QFAIL("it fits");
     } catch (const Failure& failure) {
-      QVERIFY2(std::string(failure.what()).find("too little for any pool") != std::string::npos,
-               failure.what());
+      QVERIFY2(says(std::string(failure.what()), "<too-little-any>"), failure.what());
     }
     device.memoryBytes = 0;  // not known
     workbench::checkMemory(need, device);

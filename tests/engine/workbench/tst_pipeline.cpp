@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 #include "engine/workbench/pipeline.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -12,6 +13,7 @@
 
 using namespace spanscope;
 using namespace spanscope::workbench;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -158,10 +160,8 @@ void TestPipeline::users_data() {
 
   row("a server knows an augment", User::Server, generate(kAugment), "reached", Stage::Retrieve);
   row("a server does not ask", User::Server, generate(both.arg(kAsk, kFile)), "problem", Stage::Retrieve,
-      QStringLiteral("1:40: /g/input/seq/0: found an operator \"ask\", expected one that servers know: put "
-                     "the text itself there\n"
-                     "1:57: /g/input/seq/1: found an operator \"file\", expected one that servers know: put "
-                     "the text itself there\n"));
+      worded("1:40: /g/input/seq/0: found an operator \"ask\", expected <servers-know-put>\n"
+             "1:57: /g/input/seq/1: found an operator \"file\", expected <servers-know-put>\n"));
   row("a server needs numbers", User::Server, noNumber, "problem", Stage::Parameters, QStringLiteral("*"));
 }
 

@@ -10,6 +10,7 @@
 #include "engine/workbench/service/remote_run_job.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -32,6 +33,8 @@
 using namespace spanscope;
 using remote::test::http;
 using remote::test::Server;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 using workbench::JobState;
 using workbench::RemoteRunJob;
 using workbench::RemoteRunRequest;
@@ -234,7 +237,7 @@ class TestRemoteRunWork : public QObject {
     const std::string all = std::to_string(prompt.size());
     const std::vector<std::string> first = notesOf(server);
     QCOMPARE(first.size(), std::size_t{1});
-    QVERIFY2(first[0].starts_with("Predicted by the cache simulator of llama.cpp"), first[0].c_str());
+    QVERIFY2(says(first[0], "<foretold-twin> llama.cpp"), first[0].c_str());
     QVERIFY2(first[0].ends_with(": 0 of " + all + " prompt tokens cached"), first[0].c_str());
     // The same once more is found but for its last token.
     const std::vector<std::string> second = notesOf(server);
@@ -370,7 +373,7 @@ class TestRemoteRunWork : public QObject {
     QVERIFY2(sent.front().starts_with("Sent by " + said.toStdString()), sent.front().c_str());
     const bool isWhole = path.contains(QStringLiteral("query"));
     QCOMPARE(ran.warnings("A plus becomes").empty(), isWhole);
-    QCOMPARE(ran.warnings("The seed is not sent").empty(), !isWhole);
+    QCOMPARE(ran.warnings(worded(std::string("<request-seed-not-sent>")).c_str()).empty(), !isWhole);
     // It is said before anything is sent.
     for (std::size_t i = 0, sentBefore = 0; i < ran.events.size(); ++i) {
       sentBefore += std::holds_alternative<trace::RequestSent>(ran.events[i].payload) ? 1 : 0;
@@ -523,8 +526,7 @@ class TestRemoteRunWork : public QObject {
   void whatCannotRunSaysWhy_data() {
     QTest::addColumn<QString>("server");
     QTest::addColumn<QString>("said");
-    QTest::newRow("unknown") << "gpu-9"
-                             << "no server of the name \"gpu-9\"";
+    QTest::newRow("unknown") << "gpu-9" << worded("<no-server-name-remote-run-work>gpu-9\"");
     QTest::newRow("embedded, which is not there") << ""
                                                   << "the embedded engine";
     QTest::newRow("without its key") << "locked"

@@ -9,6 +9,7 @@
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/servers/server_simulators.h"
 #include "engine/workbench/servers/simulator_forecast.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>
@@ -25,6 +26,7 @@
 #include <vector>
 
 using namespace spanscope;
+using spanscope::product_text::worded;
 using workbench::NamedSimulator;
 using workbench::SentQuery;
 using workbench::ServerPrompt;
@@ -363,7 +365,7 @@ class TestSimulatorForecast : public QObject {
     QCOMPARE(of(other, "one slot").present.at(0).cached, common);
     const std::string place = of(other, "one slot").present.at(0).place;
     QVERIFY2(place.starts_with("slot 0, which held ") &&
-                 place.ends_with(", " + std::to_string(common) + " of them the same beginning"),
+                 place.ends_with(", " + std::to_string(common) + worded(std::string(" <same-beginning>"))),
              place.c_str());
     const simulator::Answer& answer = of(other, "sglang").present.at(0);
     QCOMPARE(answer.fates.back().begin, common);

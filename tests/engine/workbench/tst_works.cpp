@@ -21,6 +21,7 @@
 #include "engine/workbench/service/warm_job.h"
 #include "engine/workbench/settings.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QDirIterator>
@@ -40,6 +41,7 @@
 
 using namespace spanscope;
 using namespace spanscope::workbench;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -259,7 +261,7 @@ class TestWorks : public QObject {
       return std::make_shared<jobs::AttentionReplayJob>(
           jobs::ReplayChoice{.request = reply.request, .layer = 1}, reply);
     };
-    QCOMPARE(bench.finish(replay()).problem(), std::string("The session that gave this answer has ended."));
+    QCOMPARE(bench.finish(replay()).problem(), worded(std::string("<session-gave-answer>")));
     const RunId run = bench.run(QStringLiteral("rag.json"))->run();
     reply = bench.replies(run).front();
     QCOMPARE(bench.finish(replay()).state(), JobState::Finished);
@@ -270,7 +272,7 @@ class TestWorks : public QObject {
         [other](JobContext& place, const std::stop_token& stop) { place.sessionFor(other, stop); }));
     QCOMPARE(bench.newest.sessions, 2);
     QCOMPARE(bench.finish(std::make_shared<jobs::FidelityJob>(std::vector{reply})).problem(),
-             std::string("The session that gave this answer has ended."));
+             worded(std::string("<session-gave-answer>")));
   }
 
   /// A run in progress keeps no replay waiting; a measurement waits for both.

@@ -4,6 +4,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/engine/workbench/document/random_document.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 
@@ -19,6 +20,7 @@
 using namespace spanscope;
 using namespace spanscope::document;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
 
 namespace {
 
@@ -181,7 +183,7 @@ void TestDocumentFile::readsDeclaredParameters() {
   const OpenedDocument opened = readDocument(
       fileWith("{\"user\": \"{a} {b} {c}\"}",
                R"(, "parameters": {"b": "old form", "a": {"type": "count", "default": "3", "value": "4"},
-                  "c": {"description": "what it is for"}, "d": {}})")
+                  "c": {"description": "its use"}, "d": {}})")
           .toStdString());
   QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
   const Document& document = *opened.document;
@@ -191,7 +193,7 @@ void TestDocumentFile::readsDeclaredParameters() {
   QCOMPARE(document.declarations[0].name, std::string("a"));
   QVERIFY(document.declarations[0].kind == query::ParameterKind::Count);
   QVERIFY(document.declarations[0].defaultValue == std::string("3"));
-  QCOMPARE(document.declarations[1].description, std::string("what it is for"));
+  QCOMPARE(document.declarations[1].description, std::string("its use"));
   QCOMPARE(effectiveValues(document), document.parameters);
   // What was written before there were declarations is written again.
   QVERIFY(writeDocument(document).find("\"b\":\"old form\"") != std::string::npos);
@@ -236,7 +238,7 @@ void TestDocumentFile::refuses_data() {
   row("frozen is null", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": null}}}",
       "found null, expected a text");
   row("frozen is an empty list", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": []}}}",
-      "/layout/nodes//frozen: found no reply, expected a text or a list of texts");
+      "/layout/nodes//frozen: found no reply, expected <text-list-texts>");
   row("frozen has a number", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": [\"a\", 1]}}}",
       "found a number, expected a text");
   row("pinned is no list", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": \"x\"}}}", "expected a list");
@@ -245,15 +247,14 @@ void TestDocumentFile::refuses_data() {
   row("pinned and dropped",
       ", \"layout\": {\"nodes\": {\"\": {\"pinned\": [\"0123456789abcdef0123456789abcdef\"], \"dropped\": "
       "[\"0123456789abcdef0123456789abcdef\"]}}}",
-      "a fragment that was named before");
+      "<fragment-named-before>");
   row("ranking", ", \"settings\": {\"ranking\": \"best\"}", "found \"best\", expected \"auto\" or");
   row("embeddings", ", \"settings\": {\"embeddings\": \"cloud\"}",
       "found \"cloud\", expected \"checkpoint\" or \"server\"");
   row("address of a server", ", \"settings\": {\"embeddings_url\": 3}", "/settings/embeddings_url");
   row("fragments", ", \"settings\": {\"fragments\": 0}", "from 1 to 10000");
   row("a path twice", ", \"layout\": {\"nodes\": {\"\": {}, \"\": {}}}", "again");
-  row("hue", ", \"layout\": {\"frames\": [{\"hue\": 6}]}",
-      "found the number 6, expected a whole number from 0 to 5");
+  row("hue", ", \"layout\": {\"frames\": [{\"hue\": 6}]}", "found the number 6, expected …0 to 5");
   row("negative area", ", \"layout\": {\"notes\": [{\"area\": [0, 0, -1, 2]}]}", "a negative size");
   row("parameter is a number", ", \"parameters\": {\"n\": 4}",
       "/parameters/n: found a number, expected a text");
@@ -271,7 +272,7 @@ void TestDocumentFile::refuses_data() {
   row("policy", ", \"settings\": {\"policy\": \"fast\"}",
       "found \"fast\", expected \"spans\" or \"prefix\" or \"link(16)\" or \"blend(0.15)\"");
   row("layers", ", \"settings\": {\"layers\": [-1]}", "/settings/layers/0");
-  row("draft without query", ", \"drafts\": [{}]", "a draft without a query");
+  row("draft without query", ", \"drafts\": [{}]", "<draft-without-query>");
   row("bad draft", ", \"drafts\": [{\"query\": {\"usr\": \"a\"}}]", "/drafts/0/query");
 }
 
@@ -281,7 +282,7 @@ void TestDocumentFile::refuses() {
   const OpenedDocument opened = readDocument(text.toStdString());
   QVERIFY(!opened.document);
   QVERIFY(query::hasErrors(opened.diagnostics));
-  QVERIFY2(errorsOf(opened).find(message.toStdString()) != std::string::npos, errorsOf(opened).c_str());
+  QVERIFY2(says(errorsOf(opened), QString::fromUtf8(message)), errorsOf(opened).c_str());
 }
 
 void TestDocumentFile::warns_data() {
@@ -296,18 +297,17 @@ void TestDocumentFile::warns_data() {
       "/g/input");
   row("fragments of a message", "{\"user\": \"a\"}",
       ", \"layout\": {\"nodes\": {\"\": {\"dropped\": [\"0123456789abcdef0123456789abcdef\"]}}}",
-      "fragments of a node that finds none");
+      "<fragments-node-finds>");
   row("a reroute point far away", "{\"monad\": {\"user\": \"a\"}}",
       ", \"layout\": {\"nodes\": {\"/monad\": {\"bends\": [[1000000000, 0]]}}}", "a reroute point");
   row("frozen message", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": \"b\"}}}",
-      "a frozen reply of a node that gives none");
+      "<frozen-reply-node>");
   row("two replies of a generate", "{\"g\": {\"model\": \"m\", \"input\": {\"user\": \"a\"}}}",
-      ", \"layout\": {\"nodes\": {\"\": {\"frozen\": [\"b\", \"c\"]}}}",
-      "several frozen replies of a node that gives one");
+      ", \"layout\": {\"nodes\": {\"\": {\"frozen\": [\"b\", \"c\"]}}}", "<several-frozen-replies>");
   row("an input that is there", "{\"monad\": {\"user\": \"a\"}}",
-      ", \"layout\": {\"nodes\": {\"/monad\": {\"missing\": true}}}", "a missing input where there is one");
+      ", \"layout\": {\"nodes\": {\"/monad\": {\"missing\": true}}}", "<missing-input-where>");
   row("a child of a join is never missing", "{\"cross\": [{\"seq\": []}]}",
-      ", \"layout\": {\"nodes\": {\"/cross/0\": {\"missing\": true}}}", "a missing input where there is one");
+      ", \"layout\": {\"nodes\": {\"/cross/0\": {\"missing\": true}}}", "<missing-input-where>");
   row("of the query", "{\"plus\": []}", "", "/query");
 }
 
@@ -316,7 +316,7 @@ void TestDocumentFile::warns() {
   QFETCH(QByteArray, message);
   const OpenedDocument opened = readDocument(text.toStdString());
   QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
-  QVERIFY2(errorsOf(opened).find(message.toStdString()) != std::string::npos, errorsOf(opened).c_str());
+  QVERIFY2(says(errorsOf(opened), QString::fromUtf8(message)), errorsOf(opened).c_str());
 }
 
 void TestDocumentFile::errorsHaveTheirPlace() {

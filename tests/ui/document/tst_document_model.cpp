@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_model.h"
 
@@ -8,6 +9,7 @@
 
 using namespace spanscope::document;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -198,9 +200,9 @@ void TestDocumentModel::settingsAreNamedInTheirHistory() {
   QCOMPARE(last([](RunSettings& settings) { settings.policy = "prefix"; }),
            QStringLiteral("Reuse policy: spans → prefix"));
   QCOMPARE(last([](RunSettings& settings) { settings.distribute = false; }),
-           QStringLiteral("Distribute plus into inner generate nodes: on → off"));
+           worded("<distribute-plus-into>: on → off"));
   QCOMPARE(last([](RunSettings& settings) { settings.cacheDiskMebibytes = 512; }),
-           QStringLiteral("Disk cache: nothing → 512 MiB"));
+           worded("<keep-disk>: nothing → 512 MiB"));
   QCOMPARE(last([](RunSettings& settings) {
              settings.layers = {0, 2};
            }),

@@ -4,6 +4,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/processor_timer.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/document/problems.h"
 
@@ -17,6 +18,8 @@
 using namespace spanscope;
 using namespace spanscope::document;
 using namespace spanscope::ui;
+using spanscope::product_text::matches;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -77,44 +80,37 @@ void TestProblems::finds_data() {
   const Change nothing = [](Document&) {};
   row("none", kPlain, nothing, {});
   row("empty", kPlain, [](Document& d) { removeSubtrees(d, {d.root()}); },
-      {QStringLiteral("error 0: The query is empty")});
+      {worded("error 0: <query-empty>")});
   row("missing input", kPlain, [](Document& d) { removeSubtrees(d, {1}); },
       {QStringLiteral("error 2: The generate has no input")});
   row("missing inputs of a zip", R"({"zip": {"first": {"user": "a"}, "second": {"user": "b"}}})",
       [](Document& d) {
         removeSubtrees(d, {1, 2});
       },
-      {QStringLiteral("error 3: The zip has no first input"),
-       QStringLiteral("error 3: The zip has no second input")});
+      {worded("error 3: <no-first-input|zip>"), worded("error 3: <no-second-input|zip>")});
   row("muted input", kPlain, [](Document& d) { setMuted(d, {1}, true); },
-      {QStringLiteral("error 2: The input of the generate is muted")});
+      {worded("error 2: <input-muted|generate>")});
   row("draft", kPlain, [](Document& d) { addNode(d, makeOperator("user")); },
-      {QStringLiteral("warning 3: This tree is not part of the query")});
+      {worded("warning 3: <tree-not-part>")});
   row("empty join", R"({"g": {"model": "spanlet", "input": {"cross": [{"user": "a"}, {"plus": []}]}}})",
       nothing, {QStringLiteral("warning 2: The plus has no children")});
   row("all muted",
       R"({"g": {"model": "spanlet", "input": {"cross": [{"user": "a"}, {"plus": [{"user": "b"}]}]}}})",
-      [](Document& d) { setMuted(d, {2}, true); },
-      {QStringLiteral("warning 3: All children of the plus are muted")});
+      [](Document& d) { setMuted(d, {2}, true); }, {worded("warning 3: <children-muted|plus>")});
   row("no model", R"({"g": {"model": "", "input": {"user": "a"}}})", nothing, {});
   const char* other = R"({"g": {"model": "openai/gpt", "input": {"user": "a"}}})";
-  row("another model", other, nothing,
-      {QStringLiteral("warning 2: The query names the model openai/gpt; spanlet would run it")});
+  row("another model", other, nothing, {worded("warning 2: <query-names-model|openai/gpt|spanlet>")});
   row("another model that is accepted", other, [](Document& d) { d.settings.standsFor = "x, openai/gpt"; },
       {});
   row("another model in a frozen generate", R"({"g": {"model": "spanlet", "input": {"cross": [{"user": "b"},
       {"g": {"model": "openai/gpt", "input": {"user": "a"}}}]}}})",
       [](Document& d) { setFrozen(d, 3, {"c"}); }, {});
   row("another model by a parameter", R"({"g": {"model": "{m}", "input": {"user": "a"}}})",
-      [](Document& d) { d.parameters["m"] = "gpt"; },
-      {QStringLiteral("warning 2: The query names the model gpt; spanlet would run it")});
+      [](Document& d) { d.parameters["m"] = "gpt"; }, {worded("warning 2: <query-names-model|gpt|spanlet>")});
   row("model parameter", R"({"g": {"model": "{m}", "input": {"user": "a"}}})", nothing,
-      {QStringLiteral("error 2: The model is the parameter {m}, which has no value")});
+      {worded("error 2: <model-parameter-no|m>")});
   row("number parameter", R"({"g": {"model": "spanlet", "max_tokens": "{n}", "input": {"user": "a {b}"}}})",
-      nothing,
-      {QStringLiteral(
-          "error 2: The parameter \"n\" without a value: expected a whole number from -2147483648 "
-          "to 2147483647")});
+      nothing, {QStringLiteral("error 2: …\"n\"…: expected …-2147483648 to 2147483647")});
   row("number parameter with a value",
       R"({"g": {"model": "spanlet", "max_tokens": "{n}", "input": {"user": "a"}}})",
       [](Document& d) { d.parameters["n"] = "12"; }, {});
@@ -126,32 +122,27 @@ void TestProblems::finds_data() {
       [](Document& d) {
         declareParameter(d, {.name = "n", .kind = query::ParameterKind::Count, .defaultValue = "few"});
       },
-      {QStringLiteral("error 1: The default \"few\" for the parameter \"n\": expected a whole number from 0 "
-                      "to 255")});
+      {QStringLiteral("error 1: …\"few\"…\"n\": expected …0 to 255")});
   row("negative max tokens", R"({"g": {"model": "spanlet", "max_tokens": -1, "input": {"user": "a"}}})",
       nothing, {QStringLiteral("warning 2: Max tokens is -1")});
   row("negative temperature", R"({"g": {"model": "spanlet", "temperature": -1.5, "input": {"user": "a"}}})",
-      nothing, {QStringLiteral("error 2: The temperature is -1.5: expected a finite number from 0 up")});
+      nothing, {worded("error 2: <temperature-expected-finite|-1.5>")});
   row("hot", R"({"g": {"model": "spanlet", "temperature": 5.0, "input": {"user": "a"}}})", nothing,
       {QStringLiteral("warning 2: The temperature is 5")});
   row("no repeats",
       R"({"cross": [{"repeat": {"n": 0, "g": {"model": "spanlet", "input": {"user": "a"}}}}, {"g": {"model": "spanlet", "input": {"user": "b"}}}]})",
       nothing, {QStringLiteral("warning 2: A repeat of 0 times")});
-  row("nothing to generate", R"({"user": "a"})", nothing,
-      {QStringLiteral("error 1: There is nothing to generate: the query has no generate node")});
+  row("nothing to generate", R"({"user": "a"})", nothing, {worded("error 1: <nothing-to-generate>")});
   row("question", R"({"g": {"model": "spanlet", "input": {"ask": "Who?"}}})", nothing, {});
   row("file", R"({"g": {"model": "spanlet", "input": {"file": "notes.txt"}}})", nothing, {});
   row("file without a path", R"({"g": {"model": "spanlet", "input": {"file": ""}}})", nothing,
-      {QStringLiteral("error 1: The file has no path")});
+      {worded("error 1: <file-no-path>")});
   row("policy", R"({"g": {"model": "spanlet", "input": {"plus": [{"user": "a"}, {"user": "b"}]}}})",
       [](Document& d) { d.settings.policy = "prefix"; },
-      {QStringLiteral("warning 3: Under the policy prefix the children of a plus are reused only from the "
-                      "front, in the same order")});
+      {worded("warning 3: <under-policy-children|prefix>")});
   row("inner answer",
       R"({"g": {"model": "spanlet", "input": {"cross": [{"g": {"model": "spanlet", "input": {"user": "a"}}}, {"user": "b"}]}}})",
-      nothing,
-      {QStringLiteral(
-          "warning 2: The answer of this inner generate node is recomputed in the prompt that contains it")});
+      nothing, {worded("warning 2: <answer-inner-generate>")});
   row("inner answer, reused",
       R"({"g": {"model": "spanlet", "input": {"cross": [{"g": {"model": "spanlet", "input": {"user": "a"}}}, {"user": "b"}]}}})",
       [](Document& d) { d.settings.outputForm = "reused"; }, {});
@@ -159,8 +150,7 @@ void TestProblems::finds_data() {
       [](Document& d) {
         for (int i = 0; i < 130; ++i) insertAbove(d, 1, addNode(d, makeOperator("monad")));
       },
-      {QStringLiteral(
-          "error 128: Nested too deeply: a query may hold at most 127 lists and objects within each other")});
+      {worded("error 128: <nested-too-deeply|127>")});
 }
 
 void TestProblems::finds() {
@@ -169,7 +159,9 @@ void TestProblems::finds() {
   QFETCH(QStringList, expected);
   Document document = documentOf(query.toStdString());
   change(document);
-  QCOMPARE(textsOf(findProblems(document)), expected);
+  const QStringList texts = textsOf(findProblems(document));
+  QCOMPARE(texts.size(), expected.size());
+  for (qsizetype i = 0; i < texts.size(); ++i) QVERIFY2(matches(texts[i], expected[i]), qPrintable(texts[i]));
 }
 
 void TestProblems::depthIsTheParsers() {
@@ -194,11 +186,10 @@ void TestProblems::measuresThePrompt() {
   QVERIFY(findProblems(document, context).empty());
   context.contextLength = 14;
   QCOMPARE(textsOf(findProblems(document, context)),
-           QStringList({QStringLiteral("warning 4: The prompt of at least 10 tokens leaves no room for an "
-                                       "answer of 5: the model holds 14")}));
+           QStringList({worded("warning 4: <prompt-least-tokens|10|5|14>")}));
   context.contextLength = 10;
   QCOMPARE(textsOf(findProblems(document, context)),
-           QStringList({QStringLiteral("error 4: The prompt has at least 10 tokens; the model holds 10")}));
+           QStringList({worded("error 4: <prompt-least-tokens-model|10|10>")}));
 }
 
 void TestProblems::forecastsThePool() {
@@ -212,8 +203,7 @@ void TestProblems::forecastsThePool() {
   // One block less than the thirteen tokens fill, the null block not counted.
   document.settings.blockCount = 7;
   QCOMPARE(textsOf(findProblems(document, context)),
-           QStringList({QStringLiteral(
-               "warning 4: The prompt and its answer take about 7 blocks of 2 tokens; the pool has 6")}));
+           QStringList({worded("warning 4: <prompt-answer-take|7|2|6>")}));
   document.settings.blockSize = 4;
   QVERIFY(findProblems(document, context).empty());
   // Without a tokenizer nothing is known.
@@ -230,12 +220,12 @@ void TestProblems::tellsOfTheDevice() {
   Document document = documentOf(kPlain);
   QVERIFY(findProblems(document, context).empty());
   document.settings.device = "cuda";
-  const QString kind = QStringLiteral("error 0: The device cuda cannot be used here: no driver");
+  const QString kind = worded("error 0: <device-cannot-used|cuda|no driver>");
   QCOMPARE(textsOf(findProblems(document, context)), QStringList(kind));
   QVERIFY(findProblems(document, context).front().isOfDevice);
   document.settings.device = "cuda:1";
   QCOMPARE(textsOf(findProblems(document, context)),
-           QStringList("error 0: The device cuda:1 cannot be used here: no driver"));
+           QStringList(worded("error 0: <device-cannot-used|cuda:1|no driver>")));
   // Where nobody knows the machine yet, nothing is said; and of the query everything is.
   QVERIFY(findProblems(document).empty());
   Document other = documentOf(R"({"plus": [{"user": "a"}]})");
@@ -275,10 +265,8 @@ void TestProblems::saysWhereFrozenAnswersAreMoreOrFewer() {
   setFrozen(document, map, {"z"});
   const QStringList texts = textsOf(findProblems(document));
   QCOMPARE(texts.size(), 2);
-  QVERIFY2(texts[0].contains(QStringLiteral("2 frozen answers stand in for a repeat of 3")),
-           qPrintable(texts[0]));
-  QVERIFY2(texts[1].contains(QStringLiteral("1 frozen answer stands in for a map of 2")),
-           qPrintable(texts[1]));
+  QVERIFY2(texts[0].contains(worded("<frozen-answers-stand|2|repeat|3>")), qPrintable(texts[0]));
+  QVERIFY2(texts[1].contains(worded("<frozen-answer-stands|map|2>")), qPrintable(texts[1]));
   // A count that is a parameter is that of its value.
   own.as<query::Repeat>()->count = query::Parameter{"n"};
   setOwn(document, repeat, own);

@@ -2,6 +2,7 @@
 // What does not fit is stacked, what is seen can be read, and the root stays in sight.
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "ui/editor/add_rules.h"
@@ -28,6 +29,7 @@ using namespace spanscope::ui;
 using document::Document;
 using document::kNoNode;
 using document::NodeId;
+using spanscope::product_text::says;
 using test::CanvasDriver;
 
 namespace {
@@ -220,7 +222,7 @@ class TestCanvasStacks : public QObject {
     Rag rag(20, {900, 500});
     const NodeId last = rag.document(19);
     QVERIFY(rag.core().rectOf(last) == nullptr);
-    QVERIFY(accessibleName(rag, last).contains(QStringLiteral("in a stack of")));
+    QVERIFY(says(accessibleName(rag, last), "<in-a-stack>"));
     ViewInput input;
     input.document = rag.driver.model().snapshot();
     input.trace = std::make_shared<const TraceStore>();

@@ -2,6 +2,7 @@
 // The two export dialogs: what they show is what Copy and Save give.
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/export/export_dialog.h"
@@ -38,6 +39,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 class TestExportDialogs : public QObject {
   Q_OBJECT
@@ -86,7 +88,7 @@ QPushButton* button(const QWidget& dialog, const QString& text) {
 template <class Widget>
 Widget* named(const QWidget& dialog, const QString& name) {
   for (Widget* each : dialog.findChildren<Widget*>()) {
-    if (each->accessibleName() == name) return each;
+    if (each->accessibleName() == worded(name)) return each;
   }
   return nullptr;
 }
@@ -113,7 +115,7 @@ QPlainTextEdit* preview(const QWidget& dialog) {
 }
 
 QListWidget* remarks(const QWidget& dialog) {
-  return named<QListWidget>(dialog, "Remarks on this target");
+  return named<QListWidget>(dialog, "<remarks-target>");
 }
 
 /// A dialog may still be making tokens.
@@ -216,7 +218,7 @@ void TestExportDialogs::tokensAreMadeBesideTheWindow() {
   const QJsonArray bare = QJsonDocument::fromJson(dialog.text()).object()["ids"].toArray();
   QVERIFY(!bare.contains(10) && !bare.contains(27) && bare.size() < ids.size());
   const QListWidget* list = remarks(dialog);
-  QVERIFY(list->item(0)->text().contains("Without a plus marker"));
+  QVERIFY(list->item(0)->text().contains(worded("<without-plus-marker>")));
 }
 
 void TestExportDialogs::tokensSayWhatIsWrong() {
@@ -310,7 +312,7 @@ void TestExportDialogs::incompleteDocumentExportsNothing() {
   ExportDialog dialog({}, "empty", Theme());
   QVERIFY(dialog.text().isEmpty());
   QVERIFY(!button(dialog, "Copy")->isEnabled());
-  QVERIFY(preview(dialog)->toPlainText().contains("The query is empty"));
+  QVERIFY(preview(dialog)->toPlainText().contains(worded("<query-empty>")));
 }
 
 void TestExportDialogs::queryIsSaved() {
@@ -353,7 +355,7 @@ void TestExportDialogs::viewIsSavedInEveryFormat() {
   const QImage image(folder.filePath("block-table.png"));
   QCOMPARE(image.size(), QSize(600, 400));
   QCOMPARE(image.pixelColor(2, 2), Theme(Scheme::Dark).color(Role::Surface));
-  named<QComboBox>(dialog, "Theme of the picture")->setCurrentIndex(0);
+  named<QComboBox>(dialog, "<theme-picture>")->setCurrentIndex(0);
   format->setCurrentIndex(0);
   QVERIFY(!dialog.saveTo(folder.filePath("light.png")));
   QCOMPARE(QImage(folder.filePath("light.png")).pixelColor(2, 2), Theme(Scheme::Light).color(Role::Surface));

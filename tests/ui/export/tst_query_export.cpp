@@ -5,6 +5,7 @@
 #include "engine/spnl/request_text.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/export/export_settings.h"
 #include "ui/session/problem_finder.h"
@@ -31,6 +32,8 @@ using namespace spanscope::ui;
 using document::Document;
 using exports::Effect;
 using exports::ExportStage;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 class TestQueryExport : public QObject {
   Q_OBJECT
@@ -319,7 +322,7 @@ void TestQueryExport::incompleteDocumentsSayWhatIsMissing() {
     if (why != nullptr && *why != refusalOf(findProblems(document))) return "other words: " + *why;
     return why == nullptr ? QString() : *why;
   };
-  QCOMPARE(message(), QString("The query is empty. Add a node on the canvas or from the list of operators."));
+  QCOMPARE(message(), worded("<query-empty>. <add-node-canvas>."));
   document.setRoot(document::addTree(document, document::makeOperator("seq")));
   QCOMPARE(message(), QString());
   document::DocumentNode node;
@@ -328,7 +331,7 @@ void TestQueryExport::incompleteDocumentsSayWhatIsMissing() {
   node.name = "judge";
   document = {};
   document.setRoot(document.insert(node));
-  QCOMPARE(message(), QString("The generate has no input. Connect a node to it."));
+  QCOMPARE(message(), worded("The generate has no input. <connect-node>."));
 }
 
 void TestQueryExport::modelIsReplacedEverywhere() {
@@ -352,7 +355,7 @@ void TestQueryExport::parametersAreResolvedWhereTheyCan() {
   QVERIFY(made.text.find("\"temperature\":\"{t}\"") != std::string::npos);
   const auto refused =
       std::count_if(made.remarks.begin(), made.remarks.end(), [](const ExportRemark& remark) {
-        return remark.effect == Effect::Refused && remark.text.contains("stands where a number belongs");
+        return remark.effect == Effect::Refused && says(remark.text, "<name-stands-where>");
       });
   QCOMPARE(refused, 2);
 
@@ -429,9 +432,9 @@ void TestQueryExport::takenOutIsSaid() {
   QVERIFY(made.text.find(R"J({"assistant":"the answer"})J") != std::string::npos);
   QString all;
   for (const ExportRemark& remark : made.remarks) all += remark.text + '\n';
-  QVERIFY(all.contains("A muted node is left out"));
-  QVERIFY(all.contains("A frozen node is sent as what it answered"));
-  QVERIFY(all.contains("A tree beside the query"));
+  QVERIFY(all.contains(worded("<muted-node-left>")));
+  QVERIFY(all.contains(worded("<frozen-node-sent>")));
+  QVERIFY(all.contains(worded("<tree-beside-query>")));
   QVERIFY(!all.contains("inside another one"));
 }
 
@@ -467,7 +470,8 @@ void TestQueryExport::filesAreWrittenInline() {
   QVERIFY(text.find("a.txt") == std::string::npos);
   const auto refused = exportQuery(document, {.inlineFiles = true});
   QVERIFY(std::holds_alternative<QString>(refused));
-  QVERIFY2(std::get<QString>(refused).contains("a saved document"), qPrintable(std::get<QString>(refused)));
+  QVERIFY2(std::get<QString>(refused).contains(worded("<document-saved>")),
+           qPrintable(std::get<QString>(refused)));
 }
 
 void TestQueryExport::whatARunRefusesIsSaid() {

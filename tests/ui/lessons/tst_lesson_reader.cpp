@@ -4,6 +4,7 @@
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/lessons/lesson_list.h"
@@ -48,6 +49,8 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -263,7 +266,7 @@ class TestLessonReader : public QObject {
     QVERIFY(!choices[0]->isChecked() && answer->isEnabled());
     answer->click();
     QTRY_VERIFY(!course().waiting().has_value());
-    QVERIFY(shownTexts().join(QLatin1Char('\n')).contains(QStringLiteral("The run will tell")));
+    QVERIFY(says(shownTexts().join(QLatin1Char('\n')), "<you-said-run>"));
     QCOMPARE(course().facts().size(), runs);
     QVERIFY(goTo(5));
     QCOMPARE(course().facts().size(), runs + 1);
@@ -349,10 +352,10 @@ class TestLessonReader : public QObject {
         QStringLiteral("Play"), [](document::Document& document) { document.settings.maxTokens = 3; });
     perform("run.run");
     QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().engine().isBusy(), kWait);
-    QTRY_VERIFY(button(QStringLiteral("Back to the step")) != nullptr);
+    QTRY_VERIFY(button(worded("<back-to-the-step>")) != nullptr);
     QTest::keyClick(m_window, Qt::Key_F9, Qt::ShiftModifier);
     QCOMPARE(seen(), before);
-    QTRY_VERIFY(button(QStringLiteral("Back to the step")) == nullptr);
+    QTRY_VERIFY(button(worded("<back-to-the-step>")) == nullptr);
     QVERIFY(goTo(6));
     QCOMPARE(course().facts().front().account.prompt.total(), first);
     const lesson::FilledLesson filled = lesson::fill(course().lesson(), course().facts());
@@ -741,7 +744,7 @@ class TestLessonReader : public QObject {
     QVERIFY(m_window->lessons().recording().recorder() == recorder);
     const auto* problem = m_window->findChild<QLabel*>(QStringLiteral("lessonRecorderProblem"));
     QVERIFY(problem != nullptr && problem->isVisible());
-    QVERIFY2(problem->text().contains(QStringLiteral("a step without text")), qPrintable(problem->text()));
+    QVERIFY2(problem->text().contains(worded("<step-without-text>")), qPrintable(problem->text()));
     // No lesson is opened over it.
     perform("learn.lesson:0-first-steps.md");
     QVERIFY(m_window->lessons().recording().recorder() == recorder);

@@ -6,6 +6,7 @@
 #include "engine/lesson/lesson_run.h"
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/lessons/lesson_actions.h"
@@ -39,6 +40,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -68,9 +70,7 @@ class TestLessonRecorder : public QObject {
   template <class Widget>
   Widget* named(const char* name) {
     for (auto* one : panel()->findChildren<Widget*>()) {
-      if (one->accessibleName() == QString::fromLatin1(name) ||
-          one->objectName() == QString::fromLatin1(name))
-        return one;
+      if (one->accessibleName() == worded(name) || one->objectName() == QString::fromLatin1(name)) return one;
     }
     return nullptr;
   }
@@ -128,9 +128,9 @@ class TestLessonRecorder : public QObject {
   void questionsClaimsAndLinksAreWritten() {
     QVERIFY(begin());
     recorder().setHead(QStringLiteral("Mira"), 5, QStringLiteral("what a document costs"));
-    QTest::keyClicks(named<QLineEdit>("Title of the step"), QStringLiteral("One"));
-    auto* text = named<QPlainTextEdit>("What the learner reads first");
-    auto* outcome = named<QPlainTextEdit>("Result, read after the run");
+    QTest::keyClicks(named<QLineEdit>("<title-step>"), QStringLiteral("One"));
+    auto* text = named<QPlainTextEdit>("<learner-reads-first>");
+    auto* outcome = named<QPlainTextEdit>("<came-out-read>");
     // Words that are marked become a link to the node that is selected.
     const document::Document& document = window().workspace().model()->document();
     const auto node =
@@ -172,7 +172,7 @@ class TestLessonRecorder : public QObject {
 
     // One of two answers; exactly one must be right.
     press(button(panel(), "New step"));
-    QTest::keyClicks(named<QLineEdit>("Title of the step"), QStringLiteral("Two"));
+    QTest::keyClicks(named<QLineEdit>("<title-step>"), QStringLiteral("Two"));
     QTest::keyClicks(text, QStringLiteral("Once more."));
     ask(Qt::Key_Down, 2);
     QTest::keyClicks(named<QPlainTextEdit>("Question"), QStringLiteral("What comes?"));
@@ -185,8 +185,8 @@ class TestLessonRecorder : public QObject {
     QVERIFY(pick("cached tok", 1));
     QCOMPARE(named<QLineEdit>("Answer 2 is right where")->text(), QStringLiteral("run 2: cached tokens = 0"));
     QVERIFY(run());
-    QVERIFY2(!named<QLabel>("Form of the answer")->isVisible(),
-             qPrintable(named<QLabel>("Form of the answer")->text()));
+    QVERIFY2(!named<QLabel>("<answers-question>")->isVisible(),
+             qPrintable(named<QLabel>("<answers-question>")->text()));
     // A step back shows its own question again.
     QTest::keyClick(named<QComboBox>("Step"), Qt::Key_Up);
     QCOMPARE(named<QPlainTextEdit>("Question")->toPlainText(), QStringLiteral("How many?"));
@@ -215,7 +215,7 @@ class TestLessonRecorder : public QObject {
     auto* area = panel()->findChild<QScrollArea*>(QStringLiteral("lessonRecorderArea"));
     QVERIFY(area->widget()->width() <= area->viewport()->width());
     QSet<const QWidget*> reached;
-    named<QToolButton>("Discard recording")->setFocus();
+    named<QToolButton>("<throw-recording-away>")->setFocus();
     for (int i = 0; i < 60; ++i) {
       const QWidget* const at = QApplication::focusWidget();
       if (at == nullptr || !panel()->isAncestorOf(at)) break;
@@ -298,7 +298,7 @@ class TestLessonRecorder : public QObject {
     QCOMPARE(window().workspace().documents().size(), tabs);
     QCOMPARE(recordings().size(), 1);
     QCOMPARE(recorder().head().title, std::string("Kept"));
-    QCOMPARE(named<QLineEdit>("Title of the lesson")->text(), QStringLiteral("Kept"));
+    QCOMPARE(named<QLineEdit>("<title-lesson>")->text(), QStringLiteral("Kept"));
     QCOMPARE(named<QLineEdit>("Answer 2")->text(), QStringLiteral("b"));
     // The cache is as it was: the figures are the same, and the next run finds what it would have found.
     QVERIFY(recorder().factsOf()(1)->account == first);
@@ -325,7 +325,7 @@ class TestLessonRecorder : public QObject {
     recorder().setHead(QStringLiteral("Away"), 7, QString());
     QTRY_VERIFY_WITH_TIMEOUT(!recordings().isEmpty(), 10'000);
     answerBox("Throw away");
-    press(named<QToolButton>("Discard recording"));
+    press(named<QToolButton>("<throw-recording-away>"));
     QVERIFY(window().lessons().recording().recorder() == nullptr);
     QVERIFY(recordings().isEmpty());
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/support/two_cards.h"
 #include "ui/session/device_choices.h"
@@ -7,6 +8,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -31,7 +33,7 @@ class TestDeviceChoices : public QObject {
  private Q_SLOTS:
   void eachCardByItsName() {
     const Devices known = test::twoCards().devices();
-    const QString first = QStringLiteral("auto|first usable device");
+    const QString first = worded("auto|<first-can-used>");
     const QString large = QStringLiteral("cuda:0|cuda:0: Large Card, compute capability 9.0, 141.0 GiB");
     const QString small = QStringLiteral("cuda:1|cuda:1: Small Card, compute capability 8.0, 40.0 GiB");
     QCOMPARE(linesOf(&known, "cuda:1"),
@@ -43,8 +45,7 @@ class TestDeviceChoices : public QObject {
 
   void whatIsNotThereIsOfferedWhereItWasChosen() {
     Devices known = test::twoCards().devices();
-    QCOMPARE(linesOf(&known, "cuda:7").back(),
-             QStringLiteral("cuda:7|cuda:7: cannot be used, there is none of this name *"));
+    QCOMPARE(linesOf(&known, "cuda:7").back(), worded("cuda:7|cuda:7: cannot be used, <none-name> *"));
     known[1].reason = "no driver";
     QCOMPARE(linesOf(&known, "auto").size(), 3);
     QCOMPARE(linesOf(&known, "cuda:0").back(), QStringLiteral("cuda:0|cuda:0: cannot be used, no driver *"));
@@ -54,7 +55,7 @@ class TestDeviceChoices : public QObject {
 
   void namesWhereNothingIsKnown() {
     QCOMPARE(linesOf(nullptr, "cuda:1"),
-             QStringList({QStringLiteral("auto|first usable device"), QStringLiteral("cpu|"),
+             QStringList({worded("auto|<first-can-used>"), QStringLiteral("cpu|"),
                           QStringLiteral("cuda|NVIDIA GPU (CUDA)"), QStringLiteral("cuda:1|cuda:1 *")}));
   }
 };

@@ -9,6 +9,7 @@
 #include "engine/workbench/service/job.h"
 #include "engine/workbench/service/job_context.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/run_request.h"
@@ -39,6 +40,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -154,10 +156,10 @@ class TestEngineHost : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(host.activity(kTab), QStringLiteral("Measuring"), kPatience);
     QVERIFY(submitRun(host, requestFor(QStringLiteral("chat.json"))));
     QVERIFY(!submitRun(host, requestFor(QStringLiteral("chat.json"))));
-    QCOMPARE(host.activity(kTab), QStringLiteral("Waiting for the next step of a measurement"));
+    QCOMPARE(host.activity(kTab), worded("<waits-next-step>"));
     // Another one that measures can only wait until the end.
     QVERIFY(host.submit(measuring(kOtherTab)));
-    QCOMPARE(host.activity(kOtherTab), QStringLiteral("Waiting for other jobs"));
+    QCOMPARE(host.activity(kOtherTab), worded("<waiting-until-other>"));
     host.stop(kTab);
     QTRY_VERIFY_WITH_TIMEOUT(!host.isBusy(kTab), kPatience);
     QVERIFY(host.isMeasuring(kTab));
@@ -261,7 +263,7 @@ class TestEngineHost : public QObject {
     QVERIFY(submit());
     QVERIFY(!submit());
     QVERIFY(ended.wait(kPatience));
-    QCOMPARE(ended.back().front().toString(), QStringLiteral("The session that gave this answer has ended."));
+    QCOMPARE(ended.back().front().toString(), worded("<session-gave-answer>"));
     QCOMPARE(host.state(), EngineState::Idle);
 
     const auto events = runToEnd(host, requestFor(QStringLiteral("rag.json")));
@@ -291,7 +293,7 @@ class TestEngineHost : public QObject {
     layer = 4;
     QVERIFY(submit());
     QVERIFY(ended.wait(kPatience));
-    QCOMPARE(ended.back().front().toString(), QStringLiteral("The session that gave this answer has ended."));
+    QCOMPARE(ended.back().front().toString(), worded("<session-gave-answer>"));
   }
 
   /// While the model is loaded for a run, that run is in progress: it is the only one, and can be stopped.
@@ -364,7 +366,7 @@ class TestEngineHost : public QObject {
     QCOMPARE(host.activity(kOtherTab), QString());
     // Another tab waits, and can go before its turn has come.
     QVERIFY(submitRun(host, requestFor(QStringLiteral("rag.json")), kOtherTab));
-    QCOMPARE(host.activity(kOtherTab), QStringLiteral("Waiting for other jobs"));
+    QCOMPARE(host.activity(kOtherTab), worded("<waiting-until-other>"));
     host.stop(kOtherTab);
     QTRY_VERIFY_WITH_TIMEOUT(!host.isBusy(kOtherTab), kPatience);
     QVERIFY(host.isBusy(kTab));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/settings.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/session/predicted_runs.h"
 #include "ui/session/reported_facts.h"
@@ -17,6 +18,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -145,7 +147,7 @@ class TestTraceSource : public QObject {
 
     QCOMPARE(unreportedText(file, {Fact::TokenTimes}), QString());
     QCOMPARE(unreportedText(file, {Fact::TokenTimes, Fact::Passes, Fact::CachedTokens}),
-             QStringLiteral("Not reported by this trace: cached tokens, forward passes and their rates."));
+             worded("<not-reported|%1>").arg(QStringLiteral("cached tokens, ") + worded("<passes-rates>")));
     QVERIFY(!reportsNothing(file, {Fact::TokenTimes, Fact::Passes}));
     QVERIFY(reportsNothing(file, {Fact::Attention}));
     QVERIFY(!reportsNothing(file, {}));

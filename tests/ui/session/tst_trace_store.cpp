@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/trace_file.h"
-#include "tests/engine/trace/replay_state.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/session/trace_store.h"
 
@@ -20,6 +20,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -245,10 +246,7 @@ class TestTraceStore : public QObject {
     const auto* said = std::get_if<trace::MessageLogged>(&part.event(1).payload);
     QVERIFY(said != nullptr);
     const std::size_t gone = events.size() - (part.size() - 2);
-    QCOMPARE(
-        QString::fromStdString(said->text),
-        QStringLiteral("the window has a part of this session: %1 older events were dropped to save memory")
-            .arg(gone));
+    QCOMPARE(QString::fromStdString(said->text), worded("<window-keeps-part|%1>").arg(gone));
     QVERIFY(std::holds_alternative<trace::RunStarted>(part.event(2).payload));
     QVERIFY(part.event(2) == events[gone]);
     QVERIFY(part.events().back() == events.back());

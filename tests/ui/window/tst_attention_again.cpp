@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention that a run did not record, computed again from the attention view: pressed, shown, labelled, and
 // where it cannot be, said why.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
 #include "ui/views/attention/attention_controls.h"
@@ -21,6 +22,8 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -60,7 +63,7 @@ class TestAttentionAgain : public QObject {
     QSignalSpy computed(&m_window->workspace(), &Workspace::jobEnded);
     QTRY_VERIFY(button().isVisible() && button().isEnabled());
     QTest::mouseClick(&button(), Qt::LeftButton);
-    QVERIFY(offered().contains(QStringLiteral("replayed over the cached blocks")));
+    QVERIFY(says(offered(), "<computing-again-answer>"));
     QCOMPARE(button().text(), QStringLiteral("Stop"));
     QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), test::kPatience);
     QCOMPARE(computed.front().front().toString(), QString());
@@ -98,8 +101,7 @@ class TestAttentionAgain : public QObject {
     QVERIFY(offered().isEmpty());  // of all layers, what was recorded is what is shown
     QVERIFY(!command().isEnabled());
     choose(kLayer, 2);
-    QVERIFY2(offered().startsWith(QStringLiteral("Blocks and tokens of layer 4, head 2 were not recorded.")),
-             qPrintable(offered()));
+    QVERIFY2(offered().startsWith(worded("<blocks-tokens-were|layer 4, head 2>")), qPrintable(offered()));
     QVERIFY(m_view->plot().isVisible());
     AttentionOptions opened = m_view->options();
     opened.opened[1] = AttentionGrain::Tokens;
@@ -111,13 +113,12 @@ class TestAttentionAgain : public QObject {
     const AttentionModel& model = m_view->model();
     QCOMPARE(measured(), model.rows.size() * static_cast<std::size_t>(model.segments[1].columns));
     QVERIFY(model.recomputed);
-    QVERIFY2(offered().startsWith(QStringLiteral("Layer 4, head 2 was computed again after the run, over ")),
-             qPrintable(offered()));
+    QVERIFY2(says(offered(), "<layer-computed-again|Layer 4, head 2>"), qPrintable(offered()));
     QVERIFY(!button().isVisible());
     QVERIFY(!command().isEnabled());
     const std::int32_t column = model.segments[1].firstColumn;
     QVERIFY(attentionReadout(model, m_view->options(), 0, column)
-                .contains(QStringLiteral("layer 4, head 2, recomputed after the run")));
+                .contains(worded("layer 4, head 2<computed-again-after>")));
     QVERIFY(m_view->csv().contains(QStringLiteral("computed again")));
     double sum = 0;
     for (std::int32_t c = 0; c < model.columns; ++c) sum += static_cast<double>(model.mass[model.at(0, c)]);
@@ -174,11 +175,11 @@ class TestAttentionAgain : public QObject {
   void saysWhyNot_data() {
     QTest::addColumn<int>("which");
     QTest::addColumn<QString>("words");
-    QTest::newRow("recorded run") << 0 << "only the session that gave an answer can compute it again";
-    QTest::newRow("ended session") << 1 << "The session that gave this answer has ended";
-    QTest::newRow("not finished") << 2 << "The answer is not finished.";
-    QTest::newRow("running") << 3 << "A query is running.";
-    QTest::newRow("other attention") << 4 << "Other attention is being computed.";
+    QTest::newRow("recorded run") << 0 << worded("<answer-of-a-recorded-run>");
+    QTest::newRow("ended session") << 1 << worded("<answer-session-ended>");
+    QTest::newRow("not finished") << 2 << worded("<answer-not-finished>");
+    QTest::newRow("running") << 3 << worded("<query-running>");
+    QTest::newRow("other attention") << 4 << worded("<other-attention-being>");
     QTest::newRow("head alone") << 5 << "choose a layer";
   }
 

@@ -3,6 +3,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
 #include "ui/session/example_texts.h"
@@ -24,6 +25,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -97,8 +99,7 @@ class TestMadeFor : public QObject {
     left = 0;
     replace();
     run();
-    QVERIFY(shows(
-        QStringLiteral("This tiny model was made for short questions about a made-up world. Use another")));
+    QVERIFY(shows(worded("<made-for|short questions about a made-up world>")));
     // The offer opens the choice of models.
     QToolButton& button = m_view->cards().front()->modelsButton();
     QVERIFY(button.isVisibleTo(&card()));

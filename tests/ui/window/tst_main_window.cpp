@@ -4,6 +4,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/document_file.h"
@@ -43,6 +44,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -157,16 +159,16 @@ class TestMainWindow : public QObject {
       return std::any_of(labels.begin(), labels.end(),
                          [&text](const QLabel* label) { return label->text() == text; });
     };
-    QVERIFY(says(QStringLiteral("Open an example, then press Ctrl+Return")));
-    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("Open an empty query (Ctrl+N)"));
+    QVERIFY(says(worded("<open-example-then|Ctrl+Return>")));
+    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("An empty query (Ctrl+N)"));
     m_window.reset();
     m_settings->setValue(QStringLiteral("keys/run.run"), QStringLiteral("Ctrl+J"));
     m_settings->setValue(QStringLiteral("keys/file.new"), QString());
     m_settings->setValue(QStringLiteral("keys/node.add"), QStringLiteral("Ctrl+E"));
     m_settings->setValue(QStringLiteral("keys/run.older"), QStringLiteral("Ctrl+9"));
     makeWindow();
-    QVERIFY(says(QStringLiteral("Open an example, then press Ctrl+J")));
-    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("Open an empty query"));
+    QVERIFY(says(worded("<open-example-then|Ctrl+J>")));
+    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("An empty query"));
 
     m_window->newDocument();
     QTRY_VERIFY(m_window->canvas().accessibleDescription().contains(QStringLiteral("Ctrl+E adds a node")));
@@ -267,7 +269,7 @@ class TestMainWindow : public QObject {
     look();
     QVERIFY(offered.contains(QStringLiteral("Find…")));
     QVERIFY(!offered.contains(QStringLiteral("Tidy layout")));
-    QVERIFY(!offered.contains(QStringLiteral("Make this the query")));
+    QVERIFY(!offered.contains(worded("<make-query>")));
     m_window->workspace().model()->change(QStringLiteral("Move"), [](document::Document& document) {
       document::setPosition(document, document.root(), document::Point{.x = 700, .y = 20});
     });
@@ -379,10 +381,10 @@ class TestMainWindow : public QObject {
     const auto isViewHidden = [this](const char* id) {
       return m_window->findChild<Dock*>(QStringLiteral("dock-") + QLatin1String(id))->view()->isHidden();
     };
-    QCOMPARE(said("attention"), QStringLiteral("Not reported by this trace: attention."));
+    QCOMPARE(said("attention"), worded("<not-reported|attention>"));
     QVERIFY(isViewHidden("attention"));
-    QCOMPARE(said("pool"), QStringLiteral("Not reported by this trace: the pool."));
-    QCOMPARE(said("timeline"), QStringLiteral("Not reported by this trace: forward passes and their rates."));
+    QCOMPARE(said("pool"), worded("<not-reported|the pool>"));
+    QCOMPARE(said("timeline"), worded("<not-reported|%1>").arg(worded("<passes-rates>")));
     QVERIFY(!isViewHidden("timeline"));
     QCOMPARE(said("output"), QString());
     // What takes several lines is there as a whole.
@@ -391,8 +393,7 @@ class TestMainWindow : public QObject {
     m_window->perform(QStringLiteral("view.explain"));
     QTest::qWait(50);
     Dock* const output = m_window->docks().dock(QStringLiteral("output"));
-    output->setUnreported(
-        QStringLiteral("Not reported by this trace: ") + QStringLiteral("a fact, ").repeated(30), false);
+    output->setUnreported(worded("<not-reported> ") + QStringLiteral("a fact, ").repeated(30), false);
     const auto* note = output->findChild<QLabel*>(QStringLiteral("dockUnreported"));
     QTest::qWait(20);
     QVERIFY(note->isVisible() && note->heightForWidth(note->width()) > 2 * note->fontMetrics().height());

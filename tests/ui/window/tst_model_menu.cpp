@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The button with the model's name lists what other programs keep on this machine.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/model_choices.h"
@@ -16,6 +17,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -74,8 +76,7 @@ class TestModelMenu : public QObject {
     QVERIFY(studio != nullptr && studio->menu() != nullptr);
     QAction* refused = actionOf(*studio->menu(), QStringLiteral("pub/hybrid"));
     QVERIFY(refused != nullptr && !refused->isEnabled());
-    QVERIFY2(refused->text().contains(QStringLiteral("It keeps a running state")),
-             qPrintable(refused->text()));
+    QVERIFY2(refused->text().contains(worded("<keeps-running-state>").mid(1)), qPrintable(refused->text()));
     QVERIFY2(refused->toolTip().contains(hybrid), qPrintable(refused->toolTip()));
 
     // It grows while it is open, and stays on the screen.

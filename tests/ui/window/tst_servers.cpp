@@ -9,6 +9,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/document/document_file.h"
@@ -55,6 +56,8 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 using spanscope::remote::test::closedPort;
 using spanscope::remote::test::http;
 using spanscope::remote::test::Server;
@@ -424,8 +427,7 @@ class TestServers : public QObject {
       const ForecastTable now = table();
       return now.places.empty() ? ForecastPlace() : now.places.at(now.shown);
     };
-    QTRY_VERIFY_WITH_TIMEOUT(shown().problem.contains(QStringLiteral("nothing was sent there yet")),
-                             kServerPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(shown().problem.contains(worded("<nothing-sent-yet>")), kServerPatience);
     QCOMPARE(shown().name, QStringLiteral("gpu-3"));
     counted = static_cast<int>(simulators.newest()->simulators.prompts.at(0).tokens().size());
     QCOMPARE(runToItsEnd(workspace), QString());
@@ -520,8 +522,8 @@ class TestServers : public QObject {
     const QString facts = childOf<QLabel>(dialog, "serverFacts")->text();
     for (const char* part :
          {"llama.cpp b7", "Model: tiny, context not said", "Cached tokens: reported",
-          "Progress of a prompt: reported", "Slots: 2", "Takes: chat completions, text completions"})
-      QVERIFY2(facts.contains(QString::fromLatin1(part)), qPrintable(facts));
+          "<progress-prompt-reported>", "Slots: 2", "Takes: chat completions, text completions"})
+      QVERIFY2(says(facts, part), qPrintable(facts));
     QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
     QCOMPARE(childOf<QComboBox>(dialog, "serverModel")->itemText(0), QStringLiteral("tiny"));
     QVERIFY(list.find("gpu-3"));
@@ -547,9 +549,9 @@ class TestServers : public QObject {
       QVERIFY(protocol->findData(QString::fromUtf8(each->name)) > 0);
     QVERIFY2(help->text().startsWith(QStringLiteral("By chat completions.")), qPrintable(help->text()));
     protocol->setCurrentIndex(protocol->findData(QStringLiteral("spnl")));
-    QCOMPARE(help->text(), QStringLiteral("This server does not have this protocol."));
+    QCOMPARE(help->text(), worded("<server-not-take>"));
     protocol->setCurrentIndex(protocol->findData(QStringLiteral("completions")));
-    QVERIFY2(help->text().contains(QStringLiteral("under a chat template")), qPrintable(help->text()));
+    QVERIFY2(help->text().contains(worded("<each-step-text>")), qPrintable(help->text()));
     childOf<QPushButton>(dialog, "primary")->click();
     QCOMPARE(list.find("gpu-3")->protocol, std::string("completions"));
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/run_history.h"
@@ -16,6 +17,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -37,7 +39,7 @@ class TestStatusModel : public QObject {
     QTest::addColumn<StatusModel>("status");
     QTest::addColumn<QString>("text");
     StatusModel status;
-    QTest::newRow("nothing") << status << QStringLiteral("Nothing has run yet");
+    QTest::newRow("nothing") << status << worded("<nothing-run-yet>");
     status.run = 1;
     QTest::newRow("running") << status << QStringLiteral("Run 1 running");
     status.failed = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that are opened, dropped and pasted, and what the window says of them.
 #include "engine/workbench/resource_paths.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
 #include "ui/export/view_export_dialog.h"
@@ -26,6 +27,8 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 class TestWindowFiles : public QObject, private FileWindow {
   Q_OBJECT
@@ -47,10 +50,10 @@ class TestWindowFiles : public QObject, private FileWindow {
     QCOMPARE(model().document().size(), std::size_t{5});
     QVERIFY(m_window->openFile(m_path));
     const std::size_t before = model().document().size();
-    Answers here({QStringLiteral("Add to this query")});
+    Answers here({worded("<add-query>")});
     QVERIFY(m_window->openFiles({text, writeText(QStringLiteral("more.md"), "# More")}));
     QVERIFY(here.isDone());
-    QVERIFY2(here.said().join(QString()).contains(QStringLiteral("2 of these are texts")),
+    QVERIFY2(says(here.said().join(QString()), "<these-texts-not|2>"),
              qPrintable(here.said().join(QString())));
     QCOMPARE(model().document().size(), before + 2);
     QCOMPARE(model().undoStack().count(), 1);

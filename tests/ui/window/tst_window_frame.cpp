@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is around the docks: tabs that stay readable, docks that take the whole window or leave it, fonts.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/views/common/elided_text.h"
@@ -36,6 +37,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -129,7 +131,7 @@ class TestWindowFrame : public QObject {
     const QString said = QStringLiteral("cached 683 of 809 tokens (84 %) ").repeated(12);
     int lines = 0;
     for (QLabel* label : m_window->findChildren<QLabel*>()) {
-      const bool isStatus = label->accessibleName() == QStringLiteral("State of the newest run");
+      const bool isStatus = label->accessibleName() == worded("<state-newest-run>");
       if (!isStatus && label->objectName() != QStringLiteral("dockSummary")) continue;
       label->setText(said);
       ++lines;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Saving: files that others touch, and what a file cannot hold.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
 #include "ui/editor/clipboard.h"
@@ -19,6 +20,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
 
 class TestWindowSaving : public QObject, private FileWindow {
   Q_OBJECT
@@ -72,7 +74,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     Answers cancel({QStringLiteral("Cancel")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(cancel.isDone());
-    QVERIFY2(cancel.said().join(QLatin1Char(' ')).contains(QStringLiteral("changed by another program")),
+    QVERIFY2(says(cancel.said().join(QLatin1Char(' ')), "<changed-another-program>"),
              qPrintable(cancel.said().join(QLatin1Char(' '))));
     QCOMPARE(nameIn(*openDocument(m_path).document), std::string("theirs"));
     Answers over({QStringLiteral("Compare…"), QStringLiteral("Close"), QStringLiteral("Overwrite")});

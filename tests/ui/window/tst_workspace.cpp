@@ -2,6 +2,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/session/problem_finder.h"
@@ -27,6 +28,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -353,7 +355,7 @@ class TestWorkspace : public QObject {
     QTest::newRow("empty") << QString() << QStringLiteral("empty");
     QTest::newRow("no input") << QStringLiteral("g") << QStringLiteral("has no input");
     QTest::newRow("no generate") << QStringLiteral("user") << QStringLiteral("nothing to generate");
-    QTest::newRow("file") << QStringLiteral("file") << QStringLiteral("The file has no path");
+    QTest::newRow("file") << QStringLiteral("file") << worded("<file-no-path>");
   }
 
   void saysWhyItDoesNotRun() {
@@ -387,9 +389,8 @@ class TestWorkspace : public QObject {
     const auto problems = [&] {
       return finder.find(workspace.model()->document(), nullptr, nullptr, nullptr, workspace.documentPath());
     };
-    QVERIFY2(refusalOf(problems()).contains(QStringLiteral("document that was saved")),
-             qPrintable(refusalOf(problems())));
-    QCOMPARE(workspace.runs().start(), refusalOf(problems()));
+    QVERIFY2(refusalOf(problems()).contains(worded("<document-saved>")), qPrintable(refusalOf(problems())));
+    QCOMPARE(workspace.run(), refusalOf(problems()));
     workspace.model()->setFilePath(folder.filePath(QStringLiteral("query.span")));
     QVERIFY2(refusalOf(problems()).contains(QStringLiteral("a.txt")), qPrintable(refusalOf(problems())));
     QCOMPARE(workspace.runs().start(), refusalOf(problems()));
@@ -413,11 +414,10 @@ class TestWorkspace : public QObject {
       document::addTree(document, *query.query);
     });
     const document::Document& document = workspace.model()->document();
-    QVERIFY2(workspace.runs().start().contains(QStringLiteral("document that was saved")),
-             qPrintable(workspace.runs().start()));
+    QVERIFY2(workspace.run().contains(worded("<document-saved>")), qPrintable(workspace.run()));
     const document::NodeId join = document.at(document.root()).children.front();
-    const QString below = workspace.runs().start(document.at(join).children.front());
-    QVERIFY2(below.startsWith(QStringLiteral("There is nothing to generate")), qPrintable(below));
+    const QString below = workspace.run(document.at(join).children.front());
+    QVERIFY2(below.startsWith(worded("<nothing-generate-query>")), qPrintable(below));
   }
 
   /// A question is put once, a file is read beside the document, and both are in the prompt that runs.
@@ -560,7 +560,7 @@ class TestWorkspace : public QObject {
     QCOMPARE(workspace.runs().start(), QString());
     QVERIFY(ended.wait(kPatience));
     const QString problem = ended.front().front().toString();
-    QVERIFY2(problem.contains(QStringLiteral("which no file fits")), qPrintable(problem));
+    QVERIFY2(problem.contains(worded("<no-file-fits>")), qPrintable(problem));
   }
 
   /// A judge of four becomes judges of two, and the plan says what that costs.
@@ -723,8 +723,8 @@ class TestWorkspace : public QObject {
     OpenDocument* const three = openLong(QStringLiteral("three"));
     workspace.model()->change(QStringLiteral("Blocks"),
                               [](document::Document& document) { document.settings.blockSize = 8; });
-    QCOMPARE(workspace.runs().start(), QString());
-    QCOMPARE(engine.activity(three->id), QStringLiteral("Waiting for other jobs"));
+    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(engine.activity(three->id), worded("<waiting-until-other>"));
     engine.stop(three->id);
     QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(three->id), kPatience);
     QVERIFY(three->paths.empty() && three->failure.isEmpty());

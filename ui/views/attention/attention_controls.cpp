@@ -175,7 +175,8 @@ QString capitalized(QString text) {
 QString computedText(const trace::AttentionReplayed& replayed, const QString& name) {
   const QString cached = QLocale::c().toString(static_cast<qlonglong>(replayed.cachedTokens));
   if (replayed.recomputedTokens == 0)
-    return tr("%1 was recomputed after the run, over %2 tokens in the cache.").arg(capitalized(name), cached);
+    return tr(/*id:layer-computed-again*/ "%1 was recomputed after the run, over %2 tokens in the cache.")
+        .arg(capitalized(name), cached);
   return tr("%1 was recomputed after the run, over %2 tokens in the cache and %3 tokens that were computed "
             "again.")
       .arg(capitalized(name), cached,
@@ -205,7 +206,7 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
   if (isRunning(input, call)) {
     offer.choice = choice;
     offer.isComputing = true;
-    offer.text = tr("Recomputing %1 over the cached blocks…").arg(name);
+    offer.text = tr(/*id:computing-again-answer*/ "Recomputing %1 over the cached blocks…").arg(name);
     return offer;
   }
   // If single keys would be too many, a replay gives only blocks.
@@ -217,8 +218,9 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
     return offer;
   }
   offer.choice = choice;
-  offer.text = known.withBlocks < known.tokens ? tr("Blocks and tokens of %1 were not recorded.").arg(name)
-                                               : tr("Tokens of %1 were not recorded.").arg(name);
+  offer.text = known.withBlocks < known.tokens
+                   ? tr(/*id:blocks-tokens-were*/ "Blocks and tokens of %1 were not recorded.").arg(name)
+                   : tr("Tokens of %1 were not recorded.").arg(name);
   const QString reason = jobReason(input, call);
   offer.canCompute = reason.isEmpty();
   if (!reason.isEmpty())

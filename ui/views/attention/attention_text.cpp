@@ -61,7 +61,7 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
   const QString head = options.head ? tr("head %1").arg(*options.head) : tr("mean of heads");
   QString text = pair + massText(static_cast<double>(model.mass[model.at(row, column)])) +
                  tr(", %1, %2").arg(layer, head);
-  if (isRecomputed(query, key->segment)) text += tr(", recomputed after the run");
+  if (isRecomputed(query, key->segment)) text += tr(/*id:computed-again-after*/ ", recomputed after the run");
   if (query.source == RowSource::Earlier) {
     text += query.run == model.run ? tr(", recorded for request %1, reused here").arg(query.request)
                                    : tr(", recorded in run %1, reused here").arg(query.run);
@@ -89,8 +89,8 @@ QString attentionCsv(const AttentionModel& model) {
       const QString word = measured && isRecomputed(row, key.segment) ? tr("computed again")
                            : measured                                 ? tr("measured")
                            : state == CellState::Forbidden            ? tr("not visible")
-                           : state == CellState::Outside              ? tr("outside of the window")
-                                                                      : tr("not recorded");
+                           : state == CellState::Outside ? tr(/*id:outside-window*/ "outside of the window")
+                                                         : tr("not recorded");
       text += csvLine(
           {model.nameOfRow(static_cast<std::int32_t>(r)), QString::number(row.block),
            row.token < 0 ? QString() : QString::number(row.token), model.nameOfColumn(column),

@@ -398,7 +398,9 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   }
   if (const trace::BlockLookedUp* lookup = lookupEvent(*input.trace, facts.lookup)) {
     if (lookup->outcome == trace::LookupOutcome::Partial && facts.load == 0)
-      lines << tr("Its first %1 tokens were copied from #%2").arg(lookup->tokens).arg(lookup->block);
+      lines << tr(/*id:first-tokens-were*/ "Its first %1 tokens were copied from #%2")
+                   .arg(lookup->tokens)
+                   .arg(lookup->block);
     if (lookup->outcome == trace::LookupOutcome::Relocated) {
       lines << tr("Stored at position %1, used at %2")
                    .arg(lookup->storedBase + std::int64_t{lookup->virtualIndex} * table.blockSize)
@@ -415,9 +417,11 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   if (cell.references >= 2) lines << tr("Held %1 times").arg(cell.references);
   if (facts.role == BlockRole::Free && facts.physical != kNullBlock) lines << tr("Not computed yet");
   if (cell.isFreed) {
-    lines << tr("Freed with its request: it was never stored, so nobody could have found it");
+    lines << tr(/*id:freed-request-never*/
+                "Freed with its request: it was never stored, so nobody could have found it");
   } else if (cell.lostAt) {
-    lines << tr("Taken away by event %1").arg(input.trace->event(*cell.lostAt).sequence);
+    lines << tr(/*id:taken-away-event*/ "Taken away by event %1")
+                 .arg(input.trace->event(*cell.lostAt).sequence);
   }
   return lines.join(QLatin1Char('\n'));
 }

@@ -14,7 +14,8 @@ namespace {
 QString placeOf(const document::Document& document, document::NodeId node) {
   const document::NodeId parent = document.at(node).parent;
   if (parent == document::kNoNode) {
-    return document.root() == node ? tr("none: this is the query") : tr("none: not part of the query");
+    return document.root() == node ? tr(/*id:none-query*/ "none: this is the query")
+                                   : tr("none: not part of the query");
   }
   const document::DocumentNode& above = document.at(parent);
   QString label = nodeLabel(above);

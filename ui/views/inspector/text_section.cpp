@@ -96,7 +96,7 @@ void TextSection::count() {
   m_counting = {};
   if (m_tokenizer == nullptr) {
     m_counted.reset();
-    m_count->setText(tr("no model loaded"));
+    m_count->setText(tr(/*id:no-model-loaded*/ "no model loaded"));
     return;
   }
   if (m_shown.size() <= kCountedAtOnce) {

@@ -306,10 +306,12 @@ QString listed(const QStringList& names) {
 QString reasonText(trace::Sight sight, bool ofOnePlus) {
   switch (sight) {
     case trace::Sight::Beside:
-      return ofOnePlus ? tr("both are children of one plus, each computed on its own")
-                       : tr("each has its own scope and was computed without the other");
+      return ofOnePlus
+                 ? tr(/*id:both-children-plus*/ "both are children of one plus, each computed on its own")
+                 : tr("each has its own scope and was computed without the other");
     case trace::Sight::Before:
-      return tr("it is before a section that is computed alone, so that the section can be reused anywhere");
+      return tr(/*id:stands-before-part*/
+                "it is before a section that is computed alone, so that the section can be reused anywhere");
     case trace::Sight::Simulator:
       return tr("the row was computed after a hidden copy, in which it attends to nothing before it");
     case trace::Sight::Later:
@@ -330,10 +332,10 @@ QString stateText(const MaskModel& model, const MaskRange& rows) {
     case BlockRole::Hit:
     case BlockRole::Relocated:
       return band->state == BlockRole::Hit
-                 ? tr("Not computed in this run: its keys and values were cached.")
+                 ? tr(/*id:not-computed-run*/ "Not computed in this run: its keys and values were cached.")
                  : tr("Not computed in this run: its keys and values were cached at another position.");
     case BlockRole::Computed:
-      return tr("Computed in this run.");
+      return tr(/*id:computed-run*/ "Computed in this run.");
     case BlockRole::Evicted:
     case BlockRole::Free:
       break;

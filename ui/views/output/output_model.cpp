@@ -454,7 +454,8 @@ QString modelText(const Answer& answer) {
 
 QString madeForText(const Answer& answer) {
   if (answer.madeFor.isEmpty() || answer.state != AnswerState::Finished) return {};
-  return tr("This tiny model was made for %1. Use another model for texts of your own.").arg(answer.madeFor);
+  return tr(/*id:made-for*/ "This tiny model was made for %1. Use another model for texts of your own.")
+      .arg(answer.madeFor);
 }
 
 QString outputCsv(const OutputModel& model) {

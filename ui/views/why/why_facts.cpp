@@ -110,7 +110,7 @@ class FactMaker {
     }
     add(tr("Used here at"), text);
     if (lookup.outcome == trace::LookupOutcome::Relocated)
-      add(tr("Keys rewritten"), tr("none: the query is rotated, not the keys"));
+      add(tr("Keys rewritten"), tr(/*id:none-query-rotated*/ "none: the query is rotated, not the keys"));
   }
 
   void addDifference() {
@@ -120,7 +120,7 @@ class FactMaker {
                          .arg(lookup.differsAt)
                          .arg(m_context.segmentName(), m_context.tokenText(lookup.tokenWanted));
       text += lookup.tokenStored >= 0 ? tr(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
-                                      : tr(", the stored block ends before it");
+                                      : tr(/*id:stored-block-ends*/ ", the stored block ends before it");
       add(tr("Differs at"), text);
     }
     if (lookup.contextDiffersAt < 0) return;
@@ -129,10 +129,11 @@ class FactMaker {
     if (at < sees.size() && sees[at] < m_context.names.size()) {
       WhyLink link;
       link.block = BlockRef{m_facts.place.request, sees[at], 0};
-      add(tr("Sees instead"), tr("as number %1 of what it sees: ").arg(at + 1),
+      add(tr("Sees instead"), tr(/*id:number-sees*/ "as number %1 of what it sees: ").arg(at + 1),
           m_context.names[sees[at]].name, link);
     } else {
-      add(tr("Sees instead"), tr("fewer segments than the stored one: %1").arg(sees.size()));
+      add(tr("Sees instead"),
+          tr(/*id:fewer-segments-stored*/ "fewer segments than the stored one: %1").arg(sees.size()));
     }
   }
 
@@ -141,7 +142,8 @@ class FactMaker {
     if (by == 0) return;
     const std::optional<std::size_t> index = m_context.input.trace->indexOf(by);
     if (!index) {
-      add(tr("Evicted by"), tr("event %1, which is not in this recording").arg(by));
+      add(tr("Evicted by"),
+          tr(/*id:event-not-recording*/ "event %1, which is not in this recording").arg(by));
       return;
     }
     const trace::Event& event = m_context.input.trace->event(*index);
@@ -158,7 +160,7 @@ class FactMaker {
     if (removed != nullptr && removed->reason == trace::RemovalReason::Cleared) {
       text += tr(", when the cache was emptied");
     } else if (event.request != 0) {
-      text += tr(", to make room for %1").arg(requestName(m_context.state, event.request));
+      text += tr(/*id:make-room*/ ", to make room for %1").arg(requestName(m_context.state, event.request));
     } else if (removed != nullptr && event.run != 0) {
       text += tr(", to make room for another run");
     }
@@ -223,12 +225,13 @@ class OtherwiseMaker {
     if (m_context.lookup == nullptr) return;
     const LookupOutcome outcome = m_context.lookup->outcome;
     if (outcome == LookupOutcome::Hit || outcome == LookupOutcome::Relocated) {
-      m_why.otherwiseTitle = tr("It would be a miss if");
+      m_why.otherwiseTitle = tr(/*id:would-be*/ "It would be a miss if");
       addMisses();
       return;
     }
-    m_why.otherwiseTitle =
-        outcome == LookupOutcome::Partial ? tr("All of it would be a hit if") : tr("It would be a hit if");
+    m_why.otherwiseTitle = outcome == LookupOutcome::Partial
+                               ? tr(/*id:all-of-it*/ "All of it would be a hit if")
+                               : tr(/*id:it-would-be*/ "It would be a hit if");
     addHits();
   }
 
@@ -275,7 +278,8 @@ class OtherwiseMaker {
       if (plus != document::kNoNode)
         add({}, tr("plus became cross"), effect, command("node.plus-cross", plus));
     }
-    add(tr("it had been evicted, or "), tr("the cache were emptied"), {}, command("run.clear-cache"));
+    add(tr("it had been evicted, or "), tr(/*id:cache-were-emptied*/ "the cache were emptied"), {},
+        command("run.clear-cache"));
   }
 
   void addHits() {
@@ -284,7 +288,7 @@ class OtherwiseMaker {
       case MissReason::None:
         break;
       case MissReason::NeverSeen:
-        addAgain(tr("the same tokens came again behind the same beginning"));
+        addAgain(tr(/*id:same-tokens-came*/ "the same tokens came again behind the same beginning"));
         break;
       case MissReason::TokensDiffer:
         addSameTokens();
@@ -296,9 +300,10 @@ class OtherwiseMaker {
                   .arg(m_context.lookup->block));
           break;
         }
-        add(tr("everything it sees were the same, in the same order and at the same distances, as "
-               "when #%1 was "
-               "stored")
+        add(tr(/*id:everything-sees-were*/ "everything it sees were the same, in the same order and at the "
+                                           "same distances, as "
+                                           "when #%1 was "
+                                           "stored")
                 .arg(m_context.lookup->block));
         addPlus();
         break;
@@ -311,14 +316,15 @@ class OtherwiseMaker {
         addPlus();
         break;
       case MissReason::LastToken:
-        m_why.otherwiseTitle = tr("It is always so");
+        m_why.otherwiseTitle = tr(/*id:it-is-always*/ "It is always so");
         add(tr(
+            /*id:last-token-prompt*/
             "the last token of a prompt is computed even where all of it is stored: the answer goes on from "
             "its result"));
         break;
       case MissReason::CacheOff:
         add(m_context.lookup->wanted < m_context.blocks.blockSize
-                ? tr("blocks that are not full were kept too, and caching is on")
+                ? tr(/*id:blocks-not-full*/ "blocks that are not full were kept too, and caching is on")
                 : tr("caching were on"));
         break;
     }
@@ -336,12 +342,13 @@ class OtherwiseMaker {
       what = tr("%1 to %2").arg(what, nodeName(m_context.input, m_context.request->run, last));
     const QString count =
         change->cached == change->count
-            ? tr("its %1 tokens are stored so").arg(change->count)
+            ? tr(/*id:tokens-stored*/ "its %1 tokens are stored so").arg(change->count)
             : tr("%1 of its %2 tokens are stored so").arg(change->cached).arg(change->count);
     WhyLink link;
     link.block = m_context.placeOfStored(change->block);
     const QString stored = m_context.storedIn(change->block);
-    const QString text = tr("%1 stood under a plus, with the policy spans: %2 by ").arg(what, count);
+    const QString text =
+        tr(/*id:stood-under-plus*/ "%1 stood under a plus, with the policy spans: %2 by ").arg(what, count);
     if (link.block) {
       add(text, stored, {}, link);
     } else {
@@ -358,7 +365,8 @@ class OtherwiseMaker {
               .arg(m_context.blocks.blockSize));
       return;
     }
-    add(tr("the pool had been set to %1 blocks: so many would have kept it, fewer may do; it was set to %2")
+    add(tr(/*id:pool-set-blocks*/ "the pool had been set to %1 blocks: so many would have kept it, fewer may "
+                                  "do; it was set to %2")
             .arg(change->blockCount)
             .arg(m_context.state.pool().blockCount()));
   }
@@ -381,7 +389,7 @@ class OtherwiseMaker {
     if (lookup.differsAt < 0) return;
     QString text;
     if (lookup.tokenStored < 0) {
-      text = tr("%1 ended before its token %2, as the stored block does")
+      text = tr(/*id:ended-before-token*/ "%1 ended before its token %2, as the stored block does")
                  .arg(m_context.segmentName())
                  .arg(lookup.differsAt);
     } else {
@@ -412,7 +420,8 @@ class OtherwiseMaker {
     const QString stored =
         m_context.lookup->block == kNullBlock
             ? tr(", the first that was missing, had been found, and this one were stored behind it")
-            : tr(" and those after it had been found: its own content is stored as #%1")
+            : tr(/*id:those-after-found*/
+                 " and those after it had been found: its own content is stored as #%1")
                   .arg(m_context.lookup->block);
     add({}, tr("block %1").arg(missed->number), stored, link);
   }

@@ -6,6 +6,7 @@
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/processor_timer.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -23,6 +24,7 @@
 #include <string>
 
 using namespace spanscope::query;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -179,18 +181,16 @@ void TestQueryLisp::olderForms_data() {
   QTest::addColumn<QByteArray>("canonical");
   QTest::addColumn<QString>("warnings");
   const auto row = [](const char* name, const char* lisp, const char* canonical, const char* warnings) {
-    QTest::newRow(name) << QByteArray(lisp) << QByteArray(canonical) << QString::fromUtf8(warnings);
+    QTest::newRow(name) << QByteArray(lisp) << QByteArray(canonical) << worded(warnings);
   };
   const auto read = [](const char* place, const char* settings) {
     return std::string(place) +
-           ": found an older form of g, with max_tokens before temperature, expected (g model input "
-           "[temperature [max_tokens]]); it is read as (g … " +
+           ": found <older-form-g>, expected (g model input [temperature [max_tokens]]); <read-g> " +
            settings + ")\n";
   };
   const std::string repeated =
-      ": found an older form of repeat, expected (repeat n model input [temperature [max_tokens]]); it is "
-      "read "
-      "as a repeat of that generate\n";
+      ": found <older-form> repeat, expected (repeat n model input [temperature [max_tokens]]); <it-is-read> "
+      "repeat of that generate\n";
   const char* const plain = R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"user":"x"}}})";
   row("a flag", R"((g "m" "x" 0 0.0 #f))", plain, read("1:1", "0.0 0").c_str());
   row("a flag behind numbers that both orders take", R"((g "m" "x" 7 1 #f))",
@@ -232,7 +232,7 @@ void TestQueryLisp::olderForms_data() {
       ("1:7" + repeated).c_str());
   row("read", R"((g "m" (read "What?")))",
       R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"ask":"What?"}}})",
-      "1:8: found the older name \"read\", expected (ask text); it is read as that\n");
+      "1:8: found the older name \"read\", expected (ask text); <it-is-read-as>\n");
   row("a byte order mark", "\xEF\xBB\xBF(g \"m\" \"x\" 0 0.0)", plain, read("1:1", "0.0 0").c_str());
 }
 
@@ -272,100 +272,85 @@ void TestQueryLisp::diagnostics_data() {
   QTest::addColumn<QByteArray>("lisp");
   QTest::addColumn<QString>("expected");
   const auto row = [](const char* name, const char* lisp, const char* expected) {
-    QTest::newRow(name) << QByteArray(lisp) << QString::fromUtf8(expected);
+    QTest::newRow(name) << QByteArray(lisp) << worded(expected);
   };
-  row("nothing", " ; only this\n",
-      "2:1: found the end of the document, expected a form, such as (user \"text\")\n");
+  row("nothing", " ; only this\n", "2:1: found <end-document>, expected <form-such-user>\n");
   row("not closed", "(seq\n  (user \"a\")\n  (plus",
-      "3:3: found a ( that is not closed, expected a ) before the end of "
-      "the document\n");
+      "3:3: found <not-closed>, expected a ) before <end-document>\n");
   row("closed too often", "(user \"a\"))", "1:11: found a ) that closes nothing, expected one form\n");
   row("only closed", ")", "1:1: found a ) that closes nothing, expected a form\n");
   row("two forms", "(user \"a\")\n(user \"b\")",
-      "2:1: found a second form, expected one form; several queries stand in (seq …)\n");
+      "2:1: found a second form, expected one form; <several-queries-stand-seq>\n");
   row("a quote that is not closed", "(user \"a)",
-      "1:7: found text that is not closed before the end of the document, "
-      "expected a closing double quote\n");
+      "1:7: found <text-not-closed>, expected <closing-double-quote>\n");
   row("escapes", R"((user "\q\xff\u{d800}\u{zz}"))",
-      "1:8: found a backslash that begins no escape, expected one of \\\" \\' \\\\ \\n \\r \\t \\0 \\xXX "
-      "\\u{XXXX}; a "
-      "backslash itself is written \\\\\n"
-      "1:10: found an escape that is no character, expected \\x00 … \\x7f, or \\u{…} of a character\n"
-      "1:14: found an escape that is no character, expected \\x00 … \\x7f, or \\u{…} of a character\n"
-      "1:22: found an escape that is no character, expected \\x00 … \\x7f, or \\u{…} of a character\n");
-  row("an empty list", "(seq ())", "1:6: found an empty list, expected a form, such as (user \"text\")\n");
+      "1:8: found <backslash-begins-no>, expected one of \\\" \\' \\\\ \\n \\r \\t \\0 \\xXX \\u{XXXX}; "
+      "<backslash-itself-written>\n"
+      "1:10: found <escape-no-character>, expected \\x00 … \\x7f, or \\u{…} of a character\n"
+      "1:14: found <escape-no-character>, expected \\x00 … \\x7f, or \\u{…} of a character\n"
+      "1:22: found <escape-no-character>, expected \\x00 … \\x7f, or \\u{…} of a character\n");
+  row("an empty list", "(seq ())", "1:6: found an empty list, expected <form-such-user>\n");
   row("a list of values", "(plus (\"a\" \"b\"))",
-      "1:7: found a list that does not begin with a name, expected a form, "
-      "such as (user \"text\"); a list of values is written (list …)\n");
+      "1:7: found <list-not-begin>, expected <form-such-user>; <list-values-written>\n");
   row("a name without a value", "(g model \"x\")",
-      "1:4: found the name \"model\", which has no value here, expected text in double quotes, a number, a "
-      "form or a "
-      "name that foreach or lambda gives a value; a parameter is written \"{model}\"\n");
+      "1:4: found the name \"model\"<no-value>, expected <text-double-quotes>; "
+      "<parameter-written-name|{model}>\n");
   row("too few and too many", "(seq (user) (g \"m\"))",
       "1:6: found a user with 0 arguments, expected (user text)\n"
       "1:13: found a g with 1 argument, expected (g model input [temperature [max_tokens]])\n");
   row("wrong kinds", "(seq (user 1)\n 2 (g \"m\" \"x\" \"hot\" 1.5) (length \"a\"))",
-      "1:12: found the number 1, expected text; text stands in double quotes, or is made by (format …)\n"
-      "2:2: found the number 2, expected a query\n"
-      "2:15: found the text \"hot\", expected a temperature: a number, or none; a parameter is written "
-      "\"{name}\"\n"
-      "2:21: found the number 1.5, expected a whole number from -2147483648 to 2147483647\n"
-      "2:34: found the text \"a\", expected a list\n");
+      "1:12: found the number 1, expected text; <lisp-text-in-quotes>\n"
+      "2:2: found "
+      "the number 2, expected a query\n"
+      "2:15: found the text \"hot\", expected <temperature-number-none>; <parameter-written-name|{name}>\n"
+      "2:21: found the number 1.5, expected <whole-number> -2147483648 to 2147483647\n2:34: found the text "
+      "\"a\", expected a list\n");
   row("a count", "(repeat 256 \"m\" \"x\")",
-      "1:9: found the number 256, expected a whole number from 0 to 255\n");
+      "1:9: found the number 256, expected <whole-number-query-walk>\n");
   row("the flag of a chat", R"((g "m" "x" 0 0.0 #t))",
-      "1:18: found the flag #t, expected #f, or (g model input [temperature [max_tokens]]); a chat that goes "
-      "on "
-      "by itself has no form in a query\n");
+      "1:18: found the flag #t, expected #f, or (g model input [temperature [max_tokens]]); "
+      "<chat-goes-itself>\n");
   row("a fifth argument", R"((g "m" "x" 0 0.0 "y"))",
       "1:18: found one argument more, expected #f, or (g model input [temperature [max_tokens]])\n");
   row("older settings of another kind", R"((g "m" "x" 0.5 "hot" #f))",
-      "1:12: found the number 0.5, expected a whole number from -2147483648 to 2147483647\n"
-      "1:16: found the text \"hot\", expected a temperature: a number, or none; a parameter is written "
-      "\"{name}\"\n");
+      "1:12: found the number 0.5, expected <whole-number> -2147483648 to 2147483647\n"
+      "1:16: found the text \"hot\", expected <temperature-number-none>; <parameter-written-name|{name}>\n");
   row("repeat of something else", R"((seq (repeat 2 (user "x")) (repeat 2 "m")))",
-      "1:16: found a query, user, expected a generate: (g model input …); what is repeated is a generate, or "
-      "written (repeat n model input …)\n"
-      "1:38: found the text \"m\", expected a generate: (g model input …); what is repeated is a generate, "
-      "or "
-      "written (repeat n model input …)\n");
+      "1:16: found a query, user, expected a generate: (g model input …); <repeated-generate-written>repeat "
+      "n model input …)\n1:38: found the text \"m\", expected a generate: (g model input …); "
+      "<repeated-generate-written>repeat n model input …)\n");
   row("a parameter without quotes", R"((user {topic}))",
-      "1:7: found the name \"{topic}\", which has no value here, expected text in double quotes, a number, a "
-      "form or a name that foreach or lambda gives a value; a parameter stands in double quotes: "
+      "1:7: found the name \"{topic}\"<no-value>, expected <text-double-quotes>; <parameter-stands-double> "
       "\"{topic}\"\n");
   row("a byte order mark before a mistake", "\xEF\xBB\xBF(user)",
       "1:1: found a user with 0 arguments, expected (user text)\n");
   row("a byte order mark within", "(user \xEF\xBB\xBF\"a\")",
       "1:1: found a user with 2 arguments, expected (user text)\n");
   row("an error in a loop is said once", "(plus (foreach i 0 9 (user i)))",
-      "1:28: found the number 0, expected text; text stands in double quotes, or is made by (format …)\n");
+      "1:28: found the number 0, expected text; <lisp-text-in-quotes>\n");
   row("formats",
       "(seq (user (format \"{} {}\" 1)) (user (format \"a\" 1)) (user (format \"{x}\")) (user (format "
       "\"{:>3}\" 1))"
       " (user (format \"}\")))",
-      "1:20: found a format of more placeholders than values, expected as many; a brace itself is written {{ "
-      "or }}\n"
-      "1:50: found a value that the format does not show, expected as many values as placeholders\n"
-      "1:68: found the placeholder \"{x}\", expected a name that foreach or lambda gives a value; a "
-      "parameter is "
-      "written \"{{x}}\" here\n"
-      "1:90: found the placeholder \"{:>3}\", expected {}, {name} or {0}, with :? or without; a brace itself "
-      "is "
-      "written {{ or }}\n"
-      "1:116: found a lone brace, expected {}, {name} or {0}, with :? or without; a brace itself is written "
-      "{{ or }}\n");
+      "1:20: found <format-more-placeholders>, expected as many; <brace-itself-written>\n"
+      "1:50: found <value-format-not>, expected <many-values-placeholders>\n"
+      "1:68: found the placeholder \"{x}\", expected <name-foreach-lambda>; <parameter-written-name|{{x}}> "
+      "here\n"
+      "1:90: found the placeholder \"{:>3}\", expected {}, {name} or {0}, with :? or without; "
+      "<brace-itself-written>\n"
+      "1:116: found a lone brace, expected {}, {name} or {0}, with :? or without; <brace-itself-written>\n");
   row("lambdas",
       "(plus (chunk 0 (list) (lambda (x) x)) (chunk 1 (list \"a\") \"b\") (chunk 1 (list) (lambda x x)))",
-      "1:14: found the number 0, expected a whole number from 1 to 2147483647\n"
-      "1:59: found the text \"b\", expected a lambda: (lambda (name) query)\n"
-      "1:88: found something else, expected the name of what the lambda is given: (lambda (name) value)\n");
+      "1:14: found the number 0, expected <whole-number> 1 to 2147483647\n"
+      "1:59: found the text \"b\", "
+      "expected a lambda: (lambda (name) query)\n"
+      "1:88: found something else, expected <name-lambda-given>\n");
   row("files and questions", "(seq (user (file \"b.txt\")) (user (ask \"where?\")) (user (file \"x.bin\")))",
-      "1:12: found no file b.txt, expected a file\n"
-      "1:34: found no answer to where?, expected an answer\n"
-      "1:56: found the file \"x.bin\", which is not UTF-8, expected a text in UTF-8: save the file as "
-      "such\n");
+      "1:12: found no file b.txt, expected a file\n1:34: found no answer to where?, expected an "
+      "answer\n"
+      "1:56: found the file \"x.bin\", which is not UTF-8, expected <text-in-utf8>\n");
   row("not a list of texts", "(plus (take 2 (file \"a.txt\")))",
-      "1:15: found the text \"text of a\", expected a list, or the text of a JSON list of texts\n");
+      "1:15: found the text \"text of a\", expected <list-text-json>\n");
   row("a document that is none", "(with \"e\" \"q\" (list \"d.txt\"))",
       "1:21: found the text \"d.txt\", expected a document: (doc name text), (filen path) or (fetchb "
       "path)\n");

@@ -8,6 +8,7 @@
 #include "engine/query/yaml/yaml_cursor.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/processor_timer.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -26,6 +27,7 @@
 #include <string>
 
 using namespace spanscope::query;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -217,38 +219,36 @@ void TestQueryYaml::diagnostics_data() {
   QTest::addColumn<QByteArray>("text");
   QTest::addColumn<QString>("expected");
   const auto row = [](const char* name, const QByteArray& text, const std::string& expected) {
-    QTest::newRow(name) << text << QString::fromStdString(expected);
+    QTest::newRow(name) << text << worded(QString::fromStdString(expected));
   };
-  row("nothing", "", "1:1: found the end of the document, expected a value\n");
-  row("a comment", "# only\n",
-      "2:1: found nothing, expected a query: an object with one operator, such as {\"user\": \"text\"}\n");
+  row("nothing", "", "1:1: found <end-document>, expected a value\n");
+  row("a comment", "# only\n", "2:1: found nothing, expected <query-object-operator>\n");
   row("a number for text", "plus:\n  - user: 12\n",
-      "2:11: /plus/0/user: found the number 12, expected text; to be text it stands in quotes\n");
+      "2:11: /plus/0/user: found the number 12, expected text; <text-stands-quotes>\n");
   row("nothing for text", "seq:\n  - user:\n  - system: ~\n",
-      "3:3: /seq/0/user: found nothing, expected text; to be text it stands in quotes\n"
-      "3:13: /seq/1/system: found null, expected text; to be text it stands in quotes\n");
+      "3:3: /seq/0/user: found nothing, expected text; <text-stands-quotes>\n"
+      "3:13: /seq/1/system: found null, expected text; <text-stands-quotes>\n");
   row("several errors", "cross:\n- usr: a\n- g: {input: {user: true}}\n",
       "2:3: /cross/0/usr: found the unknown operator \"usr\", expected one of user, system, assistant, g, "
-      "seq, par, "
-      "cross, plus, monad, zip, print, repeat, map, augment, ask, file; did you mean \"user\"?\n"
-      "3:6: /cross/1/g: found no field \"model\", expected \"model\": the name of a model\n"
-      "3:21: /cross/1/g/input/user: found true, expected text; to be text it stands in quotes\n");
+      "seq, par, cross, plus, monad, zip, print, repeat, map, augment, ask, file; did you mean "
+      "\"user\"?\n"
+      "3:6: /cross/1/g: found no field \"model\", expected \"model\": <name-model>\n"
+      "3:21: /cross/1/g/input/user: found true, expected text; <text-stands-quotes>\n");
   row("an alias", "plus: [&x {user: a}, *x, {usr: b}]\n",
-      "1:22: /plus/1: found an alias, expected the value itself; aliases are not read\n"
-      "1:27: /plus/2/usr: found the unknown operator \"usr\", expected one of user, system, assistant, g, "
-      "seq, par, "
-      "cross, plus, monad, zip, print, repeat, map, augment, ask, file; did you mean \"user\"?\n");
+      "1:22: /plus/1: found an alias, expected the value itself; <aliases-not-read>\n"
+      "1:27: /plus/2/usr: "
+      "found the unknown operator \"usr\", expected one of user, system, assistant, g, seq, par, cross, "
+      "plus, monad, zip, print, repeat, map, augment, ask, file; did you mean \"user\"?\n");
   row("a list as a key", "? [a]\n: b\n",
-      "1:1: found an empty object, expected a query: an object with one operator, such as {\"user\": "
-      "\"text\"}\n"
-      "1:3: found a list as a key, expected a word\n");
+      "1:1: found an empty object, expected <query-object-operator>\n"
+      "1:3: found a list as a key, expected a "
+      "word\n");
   row("a second document", "user: a\n---\nuser: b\n",
-      "warning 2:1: found a second document, expected one; only the first is read\n");
+      "warning 2:1: found a second document, expected one; <first-read>\n");
   row("an error and bad syntax", "seq:\n- user: 1\n- user: \"a\n",
-      "2:9: /seq/0/user: found the number 1, expected text; to be text it stands in quotes\n"
-      "4:1: /seq/1/user: found the end of the document, expected YAML; something is not "
-      "closed: a quote or a bracket\n");
-  const std::string tab = "found a tab that indents, expected spaces; YAML does not indent with tabs\n";
+      "2:9: /seq/0/user: found the number 1, expected text; <text-stands-quotes>\n"
+      "4:1: /seq/1/user: found <end-document>, expected YAML; <something-not-closed>\n");
+  const std::string tab = "found <tab-indents>, expected spaces; <yaml-not-indent>\n";
   row("a tab before a key", "g:\n\tmodel: m\n\tinput:\n\t\tuser: x\n", "2:1: /g: " + tab);
   row("a tab in a list", "seq:\n  - user: a\n\t- user: b\n", "3:1: /seq/0/user: " + tab);
   row("a tab behind a dash", "seq:\n  -\tuser: a\n", "2:4: /seq: " + tab);
@@ -258,7 +258,7 @@ void TestQueryYaml::diagnostics_data() {
   row("a tab in a block of text", "user: |\n  a\n\tb\n", "3:1: /user: " + tab);
   row("a line of a tab", "seq:\n  - user: a\n\t\n  - user: b\n", "3:1: /seq/0/user: " + tab);
   row("an error before a tab", "seq:\n  - user: 1\n  - user: a\n\t- user: b\n",
-      "2:11: /seq/0/user: found the number 1, expected text; to be text it stands in quotes\n"
+      "2:11: /seq/0/user: found the number 1, expected text; <text-stands-quotes>\n"
       "4:1: /seq/1/user: " +
           tab);
   row("a byte order mark and a tab", "\xEF\xBB\xBFg:\n\tmodel: m\n", "2:1: /g: " + tab);
@@ -267,23 +267,22 @@ void TestQueryYaml::diagnostics_data() {
   row("a tab within brackets is not to blame", "plus: [\n\t{user: a: b}\n]\n",
       "2:10: /plus/0: found \": b}\", expected YAML; end of map flow not found\n");
   row("a byte order mark", "\xEF\xBB\xBFuser: 1",
-      "1:7: /user: found the number 1, expected text; to be text it stands in quotes\n");
+      "1:7: /user: found the number 1, expected text; <text-stands-quotes>\n");
   row("a quote that is not closed before spaces", "user: 'a  ",
-      "1:11: found the end of the document, expected YAML; something is not closed: a quote or a bracket\n");
+      "1:11: found <end-document>, expected YAML; <something-not-closed>\n");
   row("a block that ends in spaces", "user: |\n  a  ", "");
   row("a bracket that is not closed", "plus: [{user: a}\nx",
       "2:1: /plus: found \"x\", expected YAML; end of sequence flow not found\n");
   row("the end of the document is marked", "user: a\n...\n", "");
   row("a control character", QByteArray("user: a\x01\n"),
-      "1:8: found a control character, expected text without any, or an escape in double quotes\n");
+      "1:8: found a control character, expected <text-without-any>\n");
   row("a quoted number", "g: {model: m, max_tokens: '5', temperature: \"0.5\", input: {user: x}}", "");
   row("a parameter", "g: {model: m, max_tokens: \"{n}\", temperature: t, input: {user: x}}",
-      "1:47: /g/temperature: found the text \"t\", expected a number or null; a parameter is written "
-      "\"{name}\"\n");
+      "1:47: /g/temperature: found the text \"t\", expected <number-null>; "
+      "<parameter-written-name|{name}>\n");
   row("not a count", "repeat: {n: 1.5, g: {model: m, input: {user: x}}}",
-      "1:13: /repeat/n: found the number 1.5, expected a whole number from 0 to 255; write it without a "
-      "fraction "
-      "and an exponent\n");
+      "1:13: /repeat/n: found the number 1.5, expected <whole-number-query-walk>; "
+      "<write-without-fraction>\n");
 }
 
 void TestQueryYaml::diagnostics() {
@@ -374,7 +373,7 @@ void TestQueryYaml::depthLimit() {
   const ParseResult deep = parseYaml(nested(kMaxDepth + 1));
   QVERIFY(!deep.query.has_value());
   QCOMPARE(QString::fromStdString(deep.diagnostics.back().expected),
-           QStringLiteral("at most 127 containers within each other"));
+           worded("at most 127 <containers-within-each>"));
   const Node node = *parseYaml(nested(kMaxDepth - 1)).query;
   QVERIFY(parseYaml(writeYaml(node)).query == node);
 }

@@ -4,6 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -25,6 +26,7 @@ using Json = nlohmann::json;
 using remote::RemoteResult;
 using remote::ServerKind;
 using remote::test::Server;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -368,9 +370,9 @@ class TestRemoteRun : public QObject {
     QTest::addColumn<QString>("said");
     const auto row = [](const char* name, const QByteArray& answer, bool holds, const char* text,
                         const char* said) {
-      QTest::newRow(name) << answer << holds << QString(text) << QString(said);
+      QTest::newRow(name) << answer << holds << QString(text) << worded(said);
     };
-    row("cut", streamed(chunk("Lis")), false, "Lis", "ended before the answer did");
+    row("cut", streamed(chunk("Lis")), false, "Lis", "<stream-ended-before>");
     row("cut in an event", streamed(chunk("Lis") + "data: [1, "), false, "Lis", "chat completion in JSON");
     row("stall", "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + chunk("Lis"), true, "Lis",
         "nothing for 0.2 s");

@@ -11,6 +11,7 @@
 #include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -24,6 +25,7 @@
 using namespace spanscope;
 using remote::ServerKind;
 using remote::test::Server;
+using spanscope::product_text::says;
 using trace::CachedState;
 
 namespace {
@@ -218,7 +220,7 @@ class TestRemoteTrace : public QObject {
     QCOMPARE(sums.unaccountedTokens, std::int64_t{18});
     QCOMPARE(sums.generatedTokens, std::int64_t{6});
     QVERIFY(sums.timeToFirstToken > 0);
-    QVERIFY(metrics::statsTable(sums).find("not known what was found") != std::string::npos);
+    QVERIFY(says(metrics::statsTable(sums), "<not-known-found>"));
   }
 
   void aBreakKeepsWhatCame() {
@@ -233,7 +235,7 @@ class TestRemoteTrace : public QObject {
     QVERIFY(request.reported && !request.reported->brokenBy.empty() && !request.metrics);
     const auto messages = traced.all<trace::MessageLogged>();
     QVERIFY(messages.back().severity == Severity::Error);
-    QVERIFY(messages.back().text.find("ended before the answer did") != std::string::npos);
+    QVERIFY(says(messages.back().text, "<stream-ended-before>"));
   }
 
   /// A step that fails is shown as such before its siblings end.

@@ -4,6 +4,7 @@
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/server_facts.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QMap>
@@ -12,6 +13,7 @@
 using namespace spanscope;
 using remote::test::http;
 using remote::test::Server;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -255,8 +257,8 @@ class TestServerFacts : public QObject {
     QTest::addColumn<QString>("said");
     QTest::newRow("a key") << http(401, R"({"error":{"message":"Invalid API Key"}})") << "Invalid API Key";
     QTest::newRow("no such path") << http(404, "Not Found") << "status 404: Not Found";
-    QTest::newRow("a page") << http(200, "<html>") << "expected a list of models";
-    QTest::newRow("another object") << http(200, R"({"data":{}})") << "expected a list of models";
+    QTest::newRow("a page") << http(200, "<html>") << worded("expected <list-models>");
+    QTest::newRow("another object") << http(200, R"({"data":{}})") << worded("expected <list-models>");
   }
   void refusals() {
     QFETCH(QByteArray, answer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bodies that are refused in words, and those that real clients send.
 #include "tests/engine/remote/server/running_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 // Qt Test needs this type to compare JSON values.
@@ -16,6 +17,7 @@
 using namespace spanscope;
 using namespace spanscope::server;
 using namespace spanscope::server::test;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -120,13 +122,12 @@ void TestServerBodies::refusesBodiesOfSpnl_data() {
                            << "body:1:1";
   QTest::newRow("an unknown operator") << R"({"repat":{}})"
                                        << "repat";
-  QTest::newRow("no generate") << R"({"plus":[{"user":"a"}]})"
-                               << "must be a repeat, a map or a g";
+  QTest::newRow("no generate") << R"({"plus":[{"user":"a"}]})" << worded("<body-must-repeat>");
   QTest::newRow("a reply in the prompt")
       << R"({"g":{"model":"stand-in","input":{"cross":[{"g":{"model":"m","input":{"user":"a"}}},{"user":"b"}]}}})"
-      << "must be a repeat";
+      << worded("<body-must-repeat>");
   QTest::newRow("no such model") << R"({"repeat":{"n":1,"g":{"model":"other","input":{"user":"a"}}}})"
-                                 << "is not served here";
+                                 << worded("<not-served>");
 }
 
 void TestServerBodies::refusesBodiesOfSpnl() {

@@ -7,6 +7,7 @@
 #include "engine/remote/chat/remote_trace.h"
 #include "engine/trace/recorder.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -24,6 +25,7 @@ using remote::RemoteResult;
 using remote::ServerKind;
 using remote::test::http;
 using remote::test::Server;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -219,9 +221,9 @@ class TestSpnlRun : public QObject {
     QTest::addColumn<QStringList>("broken");
     const auto row = [](const char* name, const QByteArray& answer, bool holds, const char* said,
                         const QStringList& broken) {
-      QTest::newRow(name) << answer << holds << QString(said) << broken;
+      QTest::newRow(name) << answer << holds << worded(said) << broken;
     };
-    row("cut", eventsAnswer(piece(0, "A", "stop") + piece(1, "B")), false, "ended before the answer did",
+    row("cut", eventsAnswer(piece(0, "A", "stop") + piece(1, "B")), false, "<stream-ended-before>",
         {"", "B", ""});
     row("stall", "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + piece(1, "B", "stop"), true,
         "nothing for 0.2 s", {"", "B", ""});

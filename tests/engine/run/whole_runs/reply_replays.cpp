@@ -141,7 +141,7 @@ Differences checkReplays(AfterRun warm, AfterRun cold, const ReplaySetting& sett
   }
   for (const trace::BlockState& block : pool.blocks) {
     if (block.references == 0) continue;
-    found.push_back({.run = 0, .subject = Subject::Leak, .text = "after replays, a block is still held"});
+    found.push_back({.run = 0, .subject = Subject::Leak, .text = "a block is held after replays"});
     break;
   }
   return found;

@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/simulator/servers.h"
 #include "tests/engine/simulator/scenario_lines.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -12,6 +13,7 @@
 using namespace spanscope;
 using namespace spanscope::simulator;
 using namespace spanscope::simulator::testing;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -202,7 +204,7 @@ class TestLlamaCppSimulator : public QObject {
     QTest::addColumn<QString>("message");
     const QString start = R"({"slots": 1, "context": 256, "requests": [)";
     QTest::newRow("slots") << R"({"slots": 0, "context": 256, "requests": []})"
-                           << "line 7: /slots: found 0, expected a whole number from 1 to 4096";
+                           << worded("line 7: /slots: found 0, expected <whole-number-scenario> 1 to 4096");
     QTest::newRow("similarity")
         << R"({"slots": 1, "context": 256, "similarity": 2, "requests": []})"
         << "line 7: /similarity: found 2, expected a number from 0.000000 to 1.000000";
@@ -210,12 +212,12 @@ class TestLlamaCppSimulator : public QObject {
                           << "line 7: /kv_unified: found 1, expected true or false";
     QTest::newRow("no request") << start + "{}]}"
                                 << "line 7: /requests/0: found no \"request\", expected one";
-    QTest::newRow("text") << start + R"({"request": {"prompt": "Hi"}, "tokens": [1]}]})"
-                          << "line 7: /requests/0/request/prompt: found \"Hi\", expected a list of token ids";
-    QTest::newRow("no reply")
-        << start + R"({"request": {"prompt": [1]}}]})"
-        << "line 7: /requests/0: found no \"tokens\", expected the ids of the reply, which a "
-           "twin does not guess";
+    QTest::newRow("text")
+        << start + R"({"request": {"prompt": "Hi"}, "tokens": [1]}]})"
+        << worded("line 7: /requests/0/request/prompt: found \"Hi\", expected <list-token-ids>");
+    QTest::newRow("no reply") << start + R"({"request": {"prompt": [1]}}]})"
+                              << worded(
+                                     "line 7: /requests/0: found no \"tokens\", expected <ids-reply-twin>");
   }
   void mistakes() {
     QFETCH(QString, text);
@@ -261,7 +263,7 @@ class TestLlamaCppSimulator : public QObject {
     const auto copy = simulator->copy();
     const Answer edited = serve({1, 2, 5, 6, 7, 8, 9});
     QCOMPARE(edited.cached, 6);
-    QCOMPARE(edited.place, std::string("slot 0, which held 8 tokens, 2 of them the same beginning"));
+    QCOMPARE(edited.place, worded(std::string("slot 0, which held 8 tokens, 2 <same-beginning>")));
     QCOMPARE(edited.fates, Fates({{0, 2, Fate::Found}, {2, 4, Fate::Moved}, {6, 1, Fate::Differs}}));
     QCOMPARE(serve({1, 2}).fates, Fates({{0, 1, Fate::Found}, {1, 1, Fate::AlwaysRecomputed}}));
     const std::vector<TokenId> prompt{1, 2, 3, 4, 9};

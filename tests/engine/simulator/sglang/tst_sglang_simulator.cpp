@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/simulator/servers.h"
 #include "tests/engine/simulator/scenario_lines.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -12,6 +13,7 @@
 using namespace spanscope;
 using namespace spanscope::simulator;
 using namespace spanscope::simulator::testing;
+using spanscope::product_text::worded;
 
 class TestSglangSimulator : public QObject {
   Q_OBJECT
@@ -122,10 +124,10 @@ class TestSglangSimulator : public QObject {
   void mistakes() {
     QCOMPARE(mistakeIn(kSglang, R"({"ops": []})").c_str(),
              "scenarios.jsonl: line 7: found no \"tokens\", expected one");
-    QCOMPARE(mistakeIn(kSglang, R"({"tokens": 9, "ops": [{"op": "decode", "request": "a", "steps": []}]})")
-                 .c_str(),
-             "scenarios.jsonl: line 7: /ops/0/request: found \"a\", which does not run, expected a request "
-             "that runs");
+    QCOMPARE(QString::fromStdString(mistakeIn(
+                 kSglang, R"({"tokens": 9, "ops": [{"op": "decode", "request": "a", "steps": []}]})")),
+             worded("scenarios.jsonl: line 7: /ops/0/request: found \"a<op-of-no-request>, expected "
+                    "<a-running-request>"));
     QCOMPARE(mistakeIn(kSglang, R"({"tokens": 9, "ops": [{"op": "admit", "request": "a", "prompt": []}]})")
                  .c_str(),
              "scenarios.jsonl: line 7: /ops/0/prompt: found no token, expected at least one");

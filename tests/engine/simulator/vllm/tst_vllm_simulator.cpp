@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/simulator/servers.h"
 #include "tests/engine/simulator/scenario_lines.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -13,6 +14,7 @@
 using namespace spanscope;
 using namespace spanscope::simulator;
 using namespace spanscope::simulator::testing;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -95,24 +97,25 @@ class TestVllmSimulator : public QObject {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("message");
     const QString start = R"({"block_size": 2, "blocks": 9, "ops": [)";
-    QTest::newRow("no JSON") << "{\"a\": }"
-                             << "line 7: found a mistake at byte 7, expected JSON";
+    QTest::newRow("no JSON") << "{\"a\": }" << worded("line 7: found <mistake-byte> 7, expected JSON");
     QTest::newRow("no object") << "[1]"
                                << "line 7: found a list, expected an object";
     QTest::newRow("deep") << "{\"a\":" + QString(100, '[') + QString(100, ']') + "}"
                           << "line 7: found more than 64 levels of nesting, expected fewer";
     QTest::newRow("large number") << "{\"blocks\": 1e400}"
-                                  << "line 7: found a number that is too large, expected numbers up to 1e308";
+                                  << worded("line 7: found <number-too-large>, expected numbers up to 1e308");
     QTest::newRow("no size") << R"({"blocks": 9, "ops": []})"
                              << "line 7: found no \"block_size\", expected one";
-    QTest::newRow("size") << R"({"block_size": 0, "blocks": 9, "ops": []})"
-                          << "line 7: /block_size: found 0, expected a whole number from 1 to 1048576";
-    QTest::newRow("half") << R"({"block_size": 1.5, "blocks": 9, "ops": []})"
-                          << "line 7: /block_size: found 1.5, expected a whole number from 1 to 1048576";
-    QTest::newRow("blocks")
-        << R"({"block_size": 1, "blocks": 18446744073709551615, "ops": []})"
-        << "line 7: /blocks: found 18446744073709551615, expected a whole number from 1 to "
-           "2147483647";
+    QTest::newRow("size")
+        << R"({"block_size": 0, "blocks": 9, "ops": []})"
+        << worded("line 7: /block_size: found 0, expected <whole-number-scenario> 1 to 1048576");
+    QTest::newRow("half")
+        << R"({"block_size": 1.5, "blocks": 9, "ops": []})"
+        << worded("line 7: /block_size: found 1.5, expected <whole-number-scenario> 1 to 1048576");
+    QTest::newRow("blocks") << R"({"block_size": 1, "blocks": 18446744073709551615, "ops": []})"
+                            << worded(
+                                   "line 7: /blocks: found 18446744073709551615, expected "
+                                   "<whole-number-scenario> 1 to 2147483647");
     QTest::newRow("hash") << R"({"block_size": 1, "blocks": 9, "hash": "xxhash", "ops": []})"
                           << "line 7: /hash: found \"xxhash\", expected \"sha256_cbor\"";
     QTest::newRow("root") << R"({"block_size": 1, "blocks": 9, "none_hash": "0x", "ops": []})"
@@ -124,22 +127,23 @@ class TestVllmSimulator : public QObject {
                                << "line 7: /ops/0: found no \"prompt\", expected one";
     QTest::newRow("empty") << start + R"({"op": "admit", "request": "a", "prompt": []}]})"
                            << "line 7: /ops/0/prompt: found no token, expected at least one";
-    QTest::newRow("token")
-        << start + R"({"op": "reset"}, {"op": "admit", "request": "a", "prompt": [1, -2]}]})"
-        << "line 7: /ops/1/prompt/1: found -2, expected a token id, a whole number from 0 to "
-           "2147483647";
+    QTest::newRow("token") << start +
+                                  R"({"op": "reset"}, {"op": "admit", "request": "a", "prompt": [1, -2]}]})"
+                           << worded(
+                                  "line 7: /ops/1/prompt/1: found -2, expected a token id, "
+                                  "<whole-number-scenario> 0 to 2147483647");
     QTest::newRow("twice")
         << start +
                R"({"op": "admit", "request": "a", "prompt": [1]}, {"op": "admit", "request": "a", "prompt": [1]}]})"
-        << "line 7: /ops/1/request: found \"a\", which runs, expected a request that does not run";
+        << worded("line 7: /ops/1/request: found \"a\", which runs, expected <no-running-request>");
     QTest::newRow("unknown")
         << start + R"({"op": "decode", "request": "b", "steps": []}]})"
-        << "line 7: /ops/0/request: found \"b\", which does not run, expected a request that "
-           "runs";
-    QTest::newRow("step") << start + R"({"op": "admit", "request": "a", "prompt": [1]},
+        << worded("line 7: /ops/0/request: found \"b<op-of-no-request>, expected <a-running-request>");
+    QTest::newRow("step")
+        << start + R"({"op": "admit", "request": "a", "prompt": [1]},
                                         {"op": "decode", "request": "a", "steps": [{"token": "x"}]}]})"
-                          << "line 7: /ops/1/steps/0/token: found \"x\", expected a whole number from 0 to "
-                             "2147483647";
+        << worded(
+               "line 7: /ops/1/steps/0/token: found \"x\", expected <whole-number-scenario> 0 to 2147483647");
   }
   void mistakes() {
     QFETCH(QString, text);

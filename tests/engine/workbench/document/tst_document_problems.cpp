@@ -5,6 +5,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/problems.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QByteArray>
@@ -20,6 +21,7 @@
 
 using namespace spanscope;
 using namespace spanscope::document;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -89,7 +91,7 @@ class TestDocumentProblems : public QObject {
     QCOMPARE(places.size(), problems.size());
     QStringList found;
     for (std::size_t i = 0; i < problems.size(); ++i) {
-      if (problems[i].text.words() != "The message is empty") continue;
+      if (problems[i].text.words() != worded(std::string("<message-empty>"))) continue;
       QVERIFY(problems[i].severity == Severity::Warning);
       found << QString::fromStdString(places[i]);
     }
@@ -134,10 +136,10 @@ class TestDocumentProblems : public QObject {
         R"({"g":{"model":"","input":{"cross":[{"g":{"model":"","input":{"user":"a"}}},{"file":""}]}}})");
     const NodeId join = document.at(document.root()).children.front();
     const NodeId inner = document.at(join).children.front();
-    QVERIFY(textsOf(problemsOf(document)).contains(QStringLiteral("The file has no path")));
+    QVERIFY(textsOf(problemsOf(document)).contains(worded("<file-no-path>")));
     QVERIFY(problemsOf(document, {}, inner).empty());
     QCOMPARE(textsOf(problemsOf(document, {}, document.at(inner).children.front())),
-             QStringList("There is nothing to generate: the query has no generate node"));
+             QStringList(worded("<nothing-to-generate>")));
   }
 
   /// A number may be right where it stands, and wrong as it was declared.
@@ -156,7 +158,7 @@ class TestDocumentProblems : public QObject {
   void aMutedQueryCannotBeRun() {
     Document document = documentOf(R"({"g":{"model":"","input":{"user":"a"}}})");
     setMuted(document, {document.root()}, true);
-    QCOMPARE(textsOf(problemsOf(document)), QStringList("The whole query is muted"));
+    QCOMPARE(textsOf(problemsOf(document)), QStringList(worded("<whole-query-muted>")));
   }
 
   /// What the run says of its room is said at its node, with what would help.
@@ -210,8 +212,7 @@ class TestDocumentProblems : public QObject {
   /// Texts of the query are no places for arguments.
   void argumentsStandAsTheyAre() {
     const Document document = documentOf(R"({"g":{"model":"%2","input":{"user":"a"}}})");
-    QCOMPARE(textsOf(problemsOf(document)),
-             QStringList("The query names the model %2; spanlet would run it"));
+    QCOMPARE(textsOf(problemsOf(document)), QStringList(worded("<query-names-model|%2|spanlet>")));
   }
 
   /// A server decides what a name means to it.

@@ -4,6 +4,7 @@
 #include "engine/workbench/resource_paths.h"
 #include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -17,6 +18,8 @@
 
 using namespace spanscope;
 using namespace spanscope::workbench;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 using text::test::GgufWriter;
 using Path = std::filesystem::path;
 
@@ -224,7 +227,7 @@ class TestModelFinder : public QObject {
     QVERIFY(!hybrid.canRun());
     QCOMPARE(hybrid.header.family, std::string("qwen35"));
     QCOMPARE(hybrid.header.context, std::int64_t{256});
-    QVERIFY2(hybrid.header.problem.starts_with("It keeps a running state in "),
+    QVERIFY2(says(hybrid.header.problem.substr(1), worded("<keeps-running-state>").mid(1)),
              hybrid.header.problem.c_str());
     QVERIFY(hybrid.header.problem.find(m_root.string()) == std::string::npos);
     QVERIFY(!hybrid.movesSpans());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The map of twenty documents: rows of the answer, what is opened, scales, and names that are never left out.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/views/attention/attention_layers.h"
@@ -29,6 +30,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -240,8 +242,8 @@ class TestAttentionMap : public QObject {
       QCOMPARE(windowed.states[windowed.at(row, 20)], CellState::Measured);
       QCOMPARE(windowed.states[windowed.at(row, 21)], CellState::Measured);
     }
-    QVERIFY(attentionReadout(windowed, options, 0, 0).contains(QStringLiteral("outside of the window")));
-    QVERIFY(attentionCsv(windowed).contains(QStringLiteral("outside of the window")));
+    QVERIFY(attentionReadout(windowed, options, 0, 0).contains(worded("<outside-window>")));
+    QVERIFY(attentionCsv(windowed).contains(worded("<outside-window>")));
     AttentionLegend legend;
     legend.setContent(windowed, Theme());
     const int withWindow = legend.heightForWidth(120);

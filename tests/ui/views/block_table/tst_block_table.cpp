@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recording.h"
 #include "tests/ui/views/common/traced_requests.h"
@@ -16,6 +17,8 @@
 #include <utility>
 
 using namespace spanscope;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 class TestBlockTable : public QObject {
   Q_OBJECT
@@ -177,7 +180,7 @@ void TestBlockTable::evicted() {
   QCOMPARE(table.rows[0].cells[0].role, ui::BlockRole::Computed);
   QCOMPARE(table.rows[0].cells[1].role, ui::BlockRole::Evicted);
   QVERIFY(table.rows[0].cells[1].lostAt.has_value());
-  QVERIFY(ui::cellTip(maker.input(), table, {0, 1}).contains(QStringLiteral("Taken away by event")));
+  QVERIFY(says(ui::cellTip(maker.input(), table, {0, 1}), "<taken-away-event>"));
   // What has not been looked up yet is free.
   QCOMPARE(table.rows[1].cells[0].role, ui::BlockRole::Free);
 }
@@ -202,7 +205,7 @@ void TestBlockTable::freed() {
     const ui::TableCell& cell = table.rows[0].cells[0];
     QVERIFY(cell.isFreed && !cell.isThere());
     QCOMPARE(cell.role, ui::BlockRole::Computed);
-    QVERIFY(ui::cellTip(maker.input(), table, {0, 0}).contains(QStringLiteral("Freed with its request")));
+    QVERIFY(ui::cellTip(maker.input(), table, {0, 0}).contains(worded("<freed-request-never>")));
     QVERIFY(ui::blockTableCsv(table).contains(QStringLiteral(",freed,")));
   };
   check();
@@ -249,8 +252,7 @@ void TestBlockTable::partialIsSplit() {
   QCOMPARE(cell.facts.foundRole, ui::BlockRole::Hit);
   QCOMPARE(table.links.size(), std::size_t{1});
   QVERIFY(table.links[0].copied);
-  QVERIFY(ui::cellTip(maker.input(), table, {1, 0})
-              .contains(QStringLiteral("first 3 tokens were copied from #1")));
+  QVERIFY(says(ui::cellTip(maker.input(), table, {1, 0}), "<first-tokens-were|3|1>"));
 }
 
 void TestBlockTable::sharedWhileRunning() {

@@ -3,6 +3,7 @@
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/operators/operator_table.h"
@@ -35,6 +36,7 @@
 using namespace spanscope;
 using namespace spanscope::ui;
 using spanscope::document::NodeId;
+using spanscope::product_text::worded;
 using spanscope::ui::testing::ViewBench;
 
 namespace {
@@ -173,7 +175,7 @@ void TestInspectorView::saysTheFacts() {
   QCOMPARE(child<QComboBox>(view, "operator")->currentText(), QStringLiteral("user"));
   bench.picture(QStringLiteral("inspector-message"));
   bench.select(bench.document().root());
-  QCOMPARE(child<QLabel>(view, "place")->text(), QStringLiteral("none: this is the query"));
+  QCOMPARE(child<QLabel>(view, "place")->text(), worded("<none-query>"));
   bench.picture(QStringLiteral("inspector-generate"));
   bench.select(nodeAt(bench.document(), {0, 1}));
   bench.picture(QStringLiteral("inspector-plus"));
@@ -345,7 +347,7 @@ void TestInspectorView::countsTokens() {
   bench.show({380, 460});
   bench.select(nodeAt(bench.document(), {0, 1, 1}));
   auto* count = child<QLabel>(*child<QWidget>(view, "textSection"), "count");
-  QCOMPARE(count->text(), QStringLiteral("no model loaded"));
+  QCOMPARE(count->text(), worded("<no-model-loaded>"));
   bench.loadTokenizer();
   const auto tokenizer = text::loadTokenizer(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
   const auto tokens = [&tokenizer](const char* text) {

@@ -3,6 +3,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/document/unread_text.h"
@@ -22,6 +23,7 @@
 using namespace spanscope;
 using namespace spanscope::ui;
 using spanscope::document::NodeId;
+using spanscope::product_text::worded;
 using spanscope::ui::testing::ViewBench;
 
 namespace {
@@ -353,7 +355,7 @@ void TestJsonView::saysWhatTheProblemsSay() {
   f.bench.model().change(QStringLiteral("Draft"),
                          [](document::Document& d) { document::addNode(d, document::makeOperator("plus")); });
   QTRY_COMPARE(f.errors()->count(), 3);
-  QVERIFY(f.errors()->item(2)->text().startsWith(QStringLiteral("warning: This tree is not part")));
+  QVERIFY(f.errors()->item(2)->text().startsWith(worded("warning: <tree-not-part>")));
   f.bench.model().undoStack().undo();
   QTRY_COMPARE(f.errors()->count(), 2);
   QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓ · 2 warnings"));

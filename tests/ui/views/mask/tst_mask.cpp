@@ -2,6 +2,7 @@
 // The mask of a prompt: what rows see, which of them were computed, and what is said of it.
 #include "engine/policy/policies.h"
 #include "engine/trace/prompt_parts.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/twenty_documents.h"
@@ -23,6 +24,8 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -157,11 +160,9 @@ class TestMask : public QObject {
     QTest::addColumn<int>("row");
     QTest::addColumn<QString>("columnPart");
     QTest::addColumn<QString>("says");
-    const auto part = [](const char* name) { return QString::fromLatin1(name); };
-    QTest::newRow("beside") << part("document 1") << 2 << part("document 2")
-                            << part("both are children of one plus");
-    QTest::newRow("before") << part("document 1") << 2 << part("system")
-                            << part("it stands before a part that is computed on its own");
+    const auto part = [](const char* name) { return worded(name); };
+    QTest::newRow("beside") << part("document 1") << 2 << part("document 2") << part("<both-children-plus>");
+    QTest::newRow("before") << part("document 1") << 2 << part("system") << part("<stands-before-part>");
     QTest::newRow("seen") << part("question") << 1 << part("document 1") << part(" sees token 0");
     QTest::newRow("later") << part("system") << 0 << part("question") << part("it comes later");
   }
@@ -184,12 +185,11 @@ class TestMask : public QObject {
     const MaskRange document = partOf(model, QStringLiteral("document 1")).range;
     const QString text = rowText(m_input, model, {document.begin + 2, document.begin + 3});
     QVERIFY2(text.contains(QStringLiteral("sees 3 tokens: document 1 up to itself")), qPrintable(text));
-    QVERIFY2(text.contains(QStringLiteral("Not document 2: both are children of one plus")),
-             qPrintable(text));
-    QVERIFY2(text.contains(QStringLiteral("Not computed in this run")), qPrintable(text));
+    QVERIFY2(says(text, "Not document 2: <both-children-plus>"), qPrintable(text));
+    QVERIFY2(text.contains(worded("<not-computed-run>")), qPrintable(text));
     const QString question = rowText(m_input, model, {model.prompt - 1, model.prompt});
     QVERIFY2(question.contains(QStringLiteral("sees %1 tokens").arg(model.prompt)), qPrintable(question));
-    QVERIFY2(question.contains(QStringLiteral("Computed in this run.")), qPrintable(question));
+    QVERIFY2(question.contains(worded("<computed-run>")), qPrintable(question));
   }
 
   /// Where nothing tells of passes, the tokens of the reply do.

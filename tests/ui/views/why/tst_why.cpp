@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
+#include "engine/trace/miss_reasons.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/traced_requests.h"
@@ -14,8 +16,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 
 using namespace spanscope;
+using spanscope::product_text::worded;
 using trace::LookupOutcome;
 using trace::MissReason;
 
@@ -91,9 +95,12 @@ void TestWhy::verdicts_data() {
   QTest::addColumn<QString>("verdict");
   QTest::addColumn<QString>("title");
   QTest::addColumn<QStringList>("says");
-  const auto row = [](const char* name, const Change& change, const char* verdict, const char* title,
+  const auto verdictOf = [](MissReason reason) {
+    return "miss: " + std::string(trace::infoOf(reason).words);
+  };
+  const auto row = [](const char* name, const Change& change, const std::string& verdict, const char* title,
                       const QStringList& says) {
-    QTest::newRow(name) << change << QString::fromUtf8(verdict) << QString::fromUtf8(title) << says;
+    QTest::newRow(name) << change << QString::fromStdString(verdict) << QString::fromUtf8(title) << says;
   };
   const auto miss = [](MissReason reason) {
     return [reason](trace::BlockLookedUp& lookup) {
@@ -101,15 +108,14 @@ void TestWhy::verdicts_data() {
       lookup.reason = reason;
     };
   };
-  const char* isMiss = "It would be a miss if";
-  const char* isHit = "It would be a hit if";
+  const char* isMiss = "<would-be>";
+  const char* isHit = "<it-would-be>";
   row("hit",
       [](trace::BlockLookedUp& lookup) {
         lookup.outcome = LookupOutcome::Hit;
         lookup.tokens = 4;
       },
-      "hit", isMiss,
-      {"4 of 4 tokens", "Stored by: run 1", "position 4 (not moved)", "the cache were emptied"});
+      "hit", isMiss, {"4 of 4 tokens", "Stored by: run 1", "position 4 (not moved)", "<cache-were-emptied>"});
   row("relocated",
       [](trace::BlockLookedUp& lookup) {
         lookup.outcome = LookupOutcome::Relocated;
@@ -117,8 +123,7 @@ void TestWhy::verdicts_data() {
         lookup.storedBase = 0;
       },
       "relocated hit", isMiss,
-      {"at position 0", "position 4 (moved by +4)", "the query is rotated, not the keys",
-       "seeing only itself"});
+      {"at position 0", "position 4 (moved by +4)", "<none-query-rotated>", "seeing only itself"});
   row("moved back",
       [](trace::BlockLookedUp& lookup) {
         lookup.outcome = LookupOutcome::Relocated;
@@ -135,7 +140,7 @@ void TestWhy::verdicts_data() {
         lookup.tokenWanted = 103;
         lookup.tokenStored = 104;
       },
-      "found in part: tokens differ", "All of it would be a hit if",
+      "found in part: tokens differ", "<all-of-it>",
       {"3 of 4 tokens, copied from #1", "first 3 of its 4 tokens", "token 3 of",
        "wanted “ w103”, stored “ w104”"});
   row("never seen",
@@ -143,7 +148,7 @@ void TestWhy::verdicts_data() {
         lookup = test::lookupOf(4, 1, 0, 4);
         lookup.reason = MissReason::NeverSeen;
       },
-      "miss: never seen", isHit, {"0 of 4 tokens", "the same tokens came again"});
+      "miss: never seen", isHit, {"0 of 4 tokens", "<same-tokens-came>"});
   row("tokens differ",
       [](trace::BlockLookedUp& lookup) {
         lookup.reason = MissReason::TokensDiffer;
@@ -159,7 +164,7 @@ void TestWhy::verdicts_data() {
         lookup.differsAt = 2;
         lookup.tokenWanted = 102;
       },
-      "miss: tokens differ", isHit, {"the stored block ends before it", "ended before its token 2"});
+      "miss: tokens differ", isHit, {"<stored-block-ends>", "<ended-before-token||2>"});
   row("context differs",
       [](trace::BlockLookedUp& lookup) {
         lookup.segment = 2;
@@ -167,40 +172,38 @@ void TestWhy::verdicts_data() {
         lookup.reason = MissReason::ContextDiffers;
         lookup.contextDiffersAt = 1;
       },
-      "miss: it attends to something else", isHit,
-      {"Same tokens in: #1", "as number 2 of what it sees: document",
-       "in the same order and at the same distances"});
+      verdictOf(MissReason::ContextDiffers), isHit,
+      {"Same tokens in: #1", "<number-sees|2> document", "<everything-sees-were>"});
   row("sees fewer segments",
       [](trace::BlockLookedUp& lookup) {
         lookup.segment = 2;
         lookup.reason = MissReason::ContextDiffers;
         lookup.contextDiffersAt = 2;
       },
-      "miss: it attends to something else", isHit, {"fewer segments than the stored one: 2"});
+      verdictOf(MissReason::ContextDiffers), isHit, {"<fewer-segments-stored|2>"});
   row("after a miss",
       [](trace::BlockLookedUp& lookup) {
         lookup.virtualIndex = 1;
         lookup.block = 2;
         lookup.reason = MissReason::AfterMiss;
       },
-      "miss: after a miss", isHit, {"An earlier block of document", "its own content is stored as #2"});
-  row("last token", miss(MissReason::LastToken), "miss: last token", "It is always so",
-      {"the last token of a prompt is computed"});
+      "miss: after a miss", isHit, {"An earlier block", "<those-after-found|2>"});
+  row("last token", miss(MissReason::LastToken), "miss: last token", "<it-is-always>",
+      {"<last-token-prompt>"});
   row("cache off", miss(MissReason::CacheOff), "miss: caching is off", isHit, {"caching were on"});
   row("tail with caching off",
       [](trace::BlockLookedUp& lookup) {
         lookup.wanted = 2;
         lookup.reason = MissReason::CacheOff;
       },
-      "miss: caching is off", isHit,
-      {"off for blocks that are not full", "blocks that are not full were kept too"});
+      "miss: caching is off", isHit, {trace::infoOf(MissReason::CacheOff).specialCase, "<blocks-not-full>"});
   row("evicted",
       [](trace::BlockLookedUp& lookup) {
         lookup = test::lookupOf(4, 1, 0, 4);
         lookup.reason = MissReason::Evicted;
         lookup.evictedBy = 999;
       },
-      "miss: evicted", isHit, {"event 999, which is not in this recording", "it has 15 blocks of 4 tokens"});
+      "miss: evicted", isHit, {"<event-not-recording|999>", "it has 15 blocks of 4 tokens"});
 }
 
 void TestWhy::verdicts() {
@@ -216,11 +219,11 @@ void TestWhy::verdicts() {
   const ui::Why why = scene.why();
   QVERIFY(why.empty.isEmpty());
   QCOMPARE(why.verdict, verdict);
-  QCOMPARE(why.otherwiseTitle, title);
+  QCOMPARE(why.otherwiseTitle, worded(title));
   QVERIFY(!why.otherwise.empty());
   const QString text = ui::whyText(why);
   for (const QString& part : says)
-    QVERIFY2(text.contains(part), qPrintable(part + QStringLiteral("\nnot in\n") + text));
+    QVERIFY2(product_text::says(text, part), qPrintable(part + QStringLiteral("\nnot in\n") + text));
   QVERIFY(!text.contains(QStringLiteral("%1")));
   QVERIFY(!ui::whyCsv(why).isEmpty());
 }
@@ -245,7 +248,7 @@ void TestWhy::evictionNamesEventAndRequest() {
   const ui::WhyFact* fact = why.fact(QStringLiteral("Evicted by"));
   QVERIFY(fact != nullptr);
   QCOMPARE(fact->value.linkText, QStringLiteral("event %1").arg(removed));
-  QVERIFY(fact->value.after.contains(QStringLiteral("to make room for run 2")));
+  QVERIFY(product_text::says(fact->value.after, "<make-room|run 2>"));
   QVERIFY(fact->value.link.position.has_value());
   QCOMPARE(input.trace->event(*fact->value.link.position - 1).sequence, removed);
 
@@ -389,12 +392,12 @@ void TestWhy::textThatIsStoredUnderAPlus() {
   recorder.run(withoutPlus());
   const test::Recorded runs = recorder.recorded();
   const ui::Why why = whyOf(runs, 2, 0, 1);
-  QCOMPARE(why.otherwiseTitle, QStringLiteral("It would be a hit if"));
+  QCOMPARE(why.otherwiseTitle, worded("<it-would-be>"));
   const auto offer = std::find_if(why.otherwise.begin(), why.otherwise.end(), [](const ui::WhyText& text) {
-    return text.text.contains(QStringLiteral("stood under a plus"));
+    return product_text::says(text.text, "<stood-under-plus>");
   });
   QVERIFY(offer != why.otherwise.end());
-  QVERIFY2(offer->text.contains(QStringLiteral("its 20 tokens are stored so")), qPrintable(offer->text));
+  QVERIFY2(offer->text.contains(worded("<tokens-stored|20>")), qPrintable(offer->text));
   // The link leads to the document of the first run.
   QVERIFY(offer->link.block.has_value());
   QCOMPARE(offer->link.block->request, RequestId{1});
@@ -411,7 +414,7 @@ void TestWhy::textThatIsStoredUnderAPlus() {
   // The first run had nothing to be found in.
   const ui::Why first = whyOf(runs, 1, 1, 0);
   QVERIFY(std::none_of(first.otherwise.begin(), first.otherwise.end(), [](const ui::WhyText& text) {
-    return text.text.contains(QStringLiteral("stood under a plus"));
+    return product_text::says(text.text, "<stood-under-plus>");
   }));
 }
 
@@ -437,8 +440,8 @@ void TestWhy::aPoolThatWouldHaveKeptIt() {
       if (change.change != cache::Change::LargerPool) continue;
       QVERIFY(change.blockCount > 20);
       blocks = std::max(blocks, change.blockCount);
-      const QString said = QStringLiteral("the pool had been set to %1 blocks").arg(change.blockCount);
-      QVERIFY(ui::whyText(whyOf(small, last, segment, 0)).contains(said));
+      const QString said = QStringLiteral("<pool-set-blocks|%1>").arg(change.blockCount);
+      QVERIFY(product_text::says(ui::whyText(whyOf(small, last, segment, 0)), said));
       ++evicted;
     }
   }
