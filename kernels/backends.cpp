@@ -37,7 +37,7 @@ std::filesystem::path findLibrary() {
 compute::BackendKind open(const std::filesystem::path& path) {
   if (path.empty())
     return compute::absentKind(compute::kNvidiaCards.name, /*id:not-built-in*/ "not built into this program");
-  // It stays open: the kind's functions are its.
+  // The library stays open, because the kind's functions belong to it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();

@@ -74,11 +74,11 @@ std::string addedText(const LayoutMetrics& counts) {
   return text(Unit::Change, counts.added());
 }
 
-std::string layoutText(const LayoutFigures& figures) {
-  std::string text = counted(figures.pads, "pad");
-  if (figures.pads > 0) text += " in " + counted(figures.padBlocks, "block");
-  text += ", " + counted(figures.markers, "marker") + ", " + counted(figures.cropped, "token") + " cropped: ";
-  const double added = figures.added();
+std::string layoutText(const LayoutMetrics& counts) {
+  std::string text = counted(counts.pads, "pad");
+  if (counts.pads > 0) text += " in " + counted(counts.padBlocks, "block");
+  text += ", " + counted(counts.markers, "marker") + ", " + counted(counts.cropped, "token") + " cropped: ";
+  const double added = counts.added();
   if (added == 0) return text + /*id:many-tokens-exact*/ "as many tokens as exact";
   return text + percentText(added) + (added > 0 ? " more" : " fewer") + " tokens than exact";
 }

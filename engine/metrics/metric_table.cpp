@@ -699,7 +699,7 @@ const std::vector<Metric>& table() {
        .scopes = kPool,
        .ofPool = [](const PoolFacts& pool) { return total(pool.bytes); }},
       {.id = "pool-time",
-       .name = forTranslation("Metrics", "time in the pool"),
+       .name = forTranslation("Metrics", /*id:time-pool*/ "time in the pool"),
        .shortName = forTranslation("Metrics", "in the pool"),
        .unit = Unit::Seconds,
        .better = Better::More,

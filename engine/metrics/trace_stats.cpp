@@ -202,7 +202,7 @@ std::string statsTable(const TraceStats& s) {
   add("  finished", s.finishedRequests);
   if (s.servedRequests > 0) add("  answered by servers", s.servedRequests);
   if (s.unaccountedRequests > 0) {
-    add("  of which it is not known what was found", s.unaccountedRequests);
+    add(/*id:not-known-found*/ "  of which it is not known what was found", s.unaccountedRequests);
     add("    their prompt tokens", s.unaccountedTokens);
   }
   // Cached, recomputed and computed add up to the prompts, as in the window.
@@ -236,7 +236,7 @@ std::string statsTable(const TraceStats& s) {
   add("copied blocks", s.blocksCopied);
   if (s.residency.lifetime) {
     add("time in the pool", secondsText(*s.residency.lifetime) + " until evicted (median)");
-    add("  idle at the end", secondsText(*s.residency.idle) + " (median)");
+    add(/*id:idle-end*/ "  idle at the end", secondsText(*s.residency.idle) + " (median)");
   }
   if (s.residency.gap) add("  between uses", secondsText(*s.residency.gap) + " (median)");
   if (s.preemptions > 0) {

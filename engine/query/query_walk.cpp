@@ -128,8 +128,8 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   const auto meant = nearestName(key, names);
   std::string hint = "it is ignored";
   if (meant) hint += "; did you mean \"" + *meant + "\"?";
-  // Within a repeat, "g" names the generate itself. Elsewhere it names the operator. So people easily write
-  // it twice.
+  // Within a repeat, "g" is the key of the generate itself. Elsewhere, it is the key of the operator. So
+  // users easily write it twice.
   if (key == "g") hint += /*id:fields-generate-stand*/ "; the fields of a generate stand here directly";
   walk.warning(offset, "the unknown field " + inQuotes(key), "one of " + namesOf(fields), std::move(hint));
 }

@@ -115,7 +115,7 @@ std::string fidelityText(const FidelityMetrics& fidelity) {
     if (fidelity.agreedTokens == 0) return text + ", different answer from the first token on";
     return text + ", different answer after " + counted(fidelity.agreedTokens, "token");
   }
-  return text + ", " + std::to_string(figures.sameAnswers) + " of " +
+  return text + ", " + std::to_string(fidelity.sameAnswers) + " of " +
          counted(compared, /*id:answer-same*/ "answer is the same", "answers are the same");
 }
 

@@ -152,11 +152,9 @@ struct TraceReader::Impl {
       refuse(bytePlace(8), "version " + std::to_string(version), "version " + std::to_string(kTraceVersion));
     }
     if (reserved != 0) refuse(bytePlace(12), std::to_string(reserved), "0");
-    const std::optional<KeyframeForm> form = readableSchema(schema);
-    if (!form)
+    if (!isReadableSchema(schema))
       refuse(bytePlace(16), /*id:trace-other-fields*/ "a trace with other fields",
              /*id:fields-version-program*/ "the fields of this version of the program");
-    keyframeForm = *form;
   }
 
   /// Throws Failure without a file name if there is no whole record between offset and end.

@@ -102,7 +102,7 @@ std::string JsonCursor::readString() {
     if (c == '\\') {
       readEscape(value);
     } else if (c == '\n' || c == '\r') {
-      // Most likely the closing quote is missing. Then everything after it would be misread.
+      // Most likely the closing quote is missing. The reader would then misread everything after it.
       fail(/*id:closing-double-quote-same*/ "a closing double quote on the same line",
            /*id:line-break-within*/ "a line break within text is written \\n");
     } else {
