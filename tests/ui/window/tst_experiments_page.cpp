@@ -43,7 +43,7 @@ class TestExperimentsPage : public QObject {
   Q_OBJECT
 
  private:
-  /// What is drawn, if it is of this kind.
+  /// Metric of the chart, if it is of this kind.
   template <class Drawn>
   const Drawn* shown() const {
     return std::get_if<Drawn>(&m_view->model().chart);
@@ -370,7 +370,7 @@ class TestExperimentsPage : public QObject {
     m_view->choose(QStringLiteral("rag"));
     m_view->sourceChoice()->setCurrentIndex(1);
     QTRY_COMPARE(m_view->said(),
-                 QStringLiteral("How many documents there are is known once the augment has found them."));
+                 QStringLiteral("The number of documents is unknown until the augment has found them."));
     m_view->field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
     QVERIFY(m_view->runButton().isEnabled());
     m_view->runButton().click();
@@ -402,7 +402,7 @@ class TestExperimentsPage : public QObject {
     m_view->choose(QStringLiteral("rag"));
     QVERIFY(m_view->expectedField() == nullptr);
     QComboBox* source = m_view->sourceChoice();
-    QCOMPARE(source->currentText(), QStringLiteral("made by the program"));
+    QCOMPARE(source->currentText(), QStringLiteral("generated"));
     const QString usual = m_view->field(QStringLiteral("documents"))->text();
     source->setCurrentIndex(1);
     QCOMPARE(source->currentText(), QStringLiteral("those of this document"));

@@ -69,7 +69,7 @@ class TestFidelityButton : public QObject {
   void standsBesideTheExactness() {
     run();
     QVERIFY(!exactnessText(answer()).contains(QStringLiteral("KL")));
-    QCOMPARE(fidelityHeadline(answer()), QStringLiteral("Not held against a full prefill yet"));
+    QCOMPARE(fidelityHeadline(answer()), QStringLiteral("Not compared with a full prefill yet"));
     QCOMPARE(button().text(), QStringLiteral("Measure fidelity"));
     measure();
     const QString headline = fidelityHeadline(answer());

@@ -263,11 +263,10 @@ CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left,
 
 QString likenessText(const CompareModel& model) {
   if (model.left == 0) return {};
-  if (model.differences.isEmpty())
-    return tr("The same document, query, model and settings: like is compared with like.");
+  if (model.differences.isEmpty()) return tr("Both runs have the same document, query, model and settings.");
   const QString list = model.differences.join(tr(", "));
   return model.isLike ? tr("Run %1 has: %2.").arg(model.right).arg(list)
-                      : tr("Not like with like. Run %1 has: %2.").arg(model.right).arg(list);
+                      : tr("The runs differ. Run %1 has: %2.").arg(model.right).arg(list);
 }
 
 QString compareCsv(const CompareModel& model) {

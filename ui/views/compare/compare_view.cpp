@@ -68,7 +68,7 @@ CompareView::CompareView(QWidget* parent)
   blocks->setWidgetResizable(true);
   blocks->setFrameShape(QFrame::NoFrame);
   m_tabs = new QTabBar(this);
-  m_tabs->setAccessibleName(tr("What is compared"));
+  m_tabs->setAccessibleName(tr("Contents of the comparison"));
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
   m_pages = new QStackedWidget(this);
@@ -325,11 +325,11 @@ Role inkOf(DiffKind kind) {
 QString tipOf(DiffKind kind) {
   switch (kind) {
     case DiffKind::Left:
-      return TreePair::tr("On the left alone");
+      return TreePair::tr("Only on the left");
     case DiffKind::Right:
-      return TreePair::tr("On the right alone");
+      return TreePair::tr("Only on the right");
     case DiffKind::Moved:
-      return TreePair::tr("On both sides, at another place");
+      return TreePair::tr("On both sides, at different places");
     case DiffKind::Same:
       break;
   }
@@ -370,7 +370,7 @@ void AnswerPair::setContent(const CompareModel& model, const Theme& theme) {
 
 TreePair::TreePair(QWidget* parent)
     : QWidget(parent),
-      m_table(new TableView(tr("The two queries, a line a node"), RowOrder::Fixed, this)),
+      m_table(new TableView(tr("The two queries, one line per node"), RowOrder::Fixed, this)),
       m_rows(new PaintedTableModel(this)) {
   m_table->setModel(m_rows);
   m_table->horizontalHeader()->setStretchLastSection(false);

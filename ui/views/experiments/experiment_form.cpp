@@ -60,10 +60,10 @@ int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
   if (!experiment::takesOwnDocuments(shown)) return 0;
   int row = 0;
   m_source = new QComboBox(this);
-  m_source->addItem(tr("made by the program"));
+  m_source->addItem(tr("generated"));
   m_source->addItem(tr("those of this document"));
   m_source->setToolTip(
-      tr("What stands under the plus of the document in view, and its last user message as the question"));
+      tr("The children of plus of the current document, and its last user message as the question"));
   m_source->setAccessibleName(tr("Documents are"));
   m_source->setAccessibleDescription(m_source->toolTip());
   m_source->setCurrentIndex(request.source == experiment::DocumentSource::Own ? 1 : 0);
@@ -73,11 +73,10 @@ int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
   m_focusOrder.push_back(m_source);
   if (shown.own.judges) {
     m_expected = new QLineEdit(QString::fromStdString(request.expected), this);
-    m_expected->setToolTip(
-        tr("The right answer to the question; without one, nothing is said of right and wrong"));
+    m_expected->setToolTip(tr("The right answer to the question. Without it, answers are not graded"));
     m_expected->setAccessibleName(tr("Expected answer"));
     m_expected->setAccessibleDescription(m_expected->toolTip());
-    m_expected->setPlaceholderText(tr("none: nothing is said of right and wrong"));
+    m_expected->setPlaceholderText(tr("none: answers are not graded"));
     connect(m_expected, &QLineEdit::textChanged, this, &ExperimentForm::changed);
     connect(m_expected, &QLineEdit::returnPressed, this, &ExperimentForm::runWanted);
     m_grid->addWidget(m_expected, row, 1);
@@ -140,7 +139,7 @@ void ExperimentForm::addRow(const experiment::ExperimentField& field, const std:
   m_focusOrder.push_back(line);
   const bool isModels = field.kind == experiment::FieldKind::Models;
   if (field.kind != experiment::FieldKind::Folder && !isModels) return;
-  line->setPlaceholderText(isModels ? tr("none") : tr("where it usually is"));
+  line->setPlaceholderText(isModels ? tr("none") : tr("default folder"));
   auto* browse = new QToolButton(this);
   browse->setText(tr("…"));
   browse->setAccessibleName(tr("Choose: %1").arg(name));

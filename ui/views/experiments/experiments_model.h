@@ -41,7 +41,7 @@ struct ExperimentsModel {
   bool operator==(const ExperimentsModel&) const = default;
 };
 
-/// How it is drawn, as far as a person has chosen.
+/// Form of the chart, as far as a person has chosen.
 struct ExperimentLook {
   std::size_t measure = 0;
   std::optional<experiment::ChartKind> kind{};

@@ -88,7 +88,7 @@ QWidget* ExperimentsView::makeHead() {
   ignoreWheelWithoutFocus(m_choice);
   m_repeats = new QSpinBox(head);
   m_repeats->setAccessibleName(tr("Repeats"));
-  m_repeats->setToolTip(tr("Runs of each place: medians need several"));
+  m_repeats->setToolTip(tr("Runs per point; medians need several"));
   m_repeats->setRange(1, kMostRepeats);
   m_repeats->setSuffix(tr(" repeats"));
   ignoreWheelWithoutFocus(m_repeats);
@@ -132,9 +132,9 @@ QHBoxLayout* ExperimentsView::makeDrawingRow(QWidget* head) {
     ignoreWheelWithoutFocus(box);
     return box;
   };
-  m_chart = choice(tr("How it is drawn"));
-  m_measure = choice(tr("What is drawn"));
-  m_place = choice(tr("At which places"));
+  m_chart = choice(tr("Form of the chart"));
+  m_measure = choice(tr("Metric of the chart"));
+  m_place = choice(tr("Points of the chart"));
   auto* row = new QHBoxLayout;
   row->setSpacing(kGap);
   row->addWidget(m_doing, 1);
@@ -276,7 +276,7 @@ const ExperimentsView::OwnCount& ExperimentsView::ownCount() {
   }
   const document::QueryOf taken = document::toQuery(*document, document::TakeOut::MutedAndFrozen);
   if (!taken.query) {
-    m_ownCount.problem = tr("The query is not complete: an input is missing.");
+    m_ownCount.problem = tr("The query is incomplete: an input is missing.");
     return m_ownCount;
   }
   try {
@@ -315,7 +315,7 @@ void ExperimentsView::checkRequest() {
 QString ExperimentsView::estimate() {
   if (input() == nullptr) return {};
   if (m_form->source() == experiment::DocumentSource::Own && !ownCount().count)
-    return tr("How many documents there are is known once the augment has found them.");
+    return tr("The number of documents is unknown until the augment has found them.");
   const std::shared_ptr<const AskedEstimate>& known = input()->estimate;
   if (known && known->call == jobs::callOf<jobs::ExperimentJob>(request())) return estimateText(*known);
   // Another wish, or the same one after something has run or another document has come into view.
@@ -354,8 +354,8 @@ void ExperimentsView::refresh() {
   fillChoices();
   m_run->setText(m_model.isRunning ? tr("Stop") : tr("Run"));
   m_run->setToolTip(m_model.isRunning
-                        ? tr("What was measured stays")
-                        : tr("Runs on the model of this document; other runs pass between two of its steps"));
+                        ? tr("Finished measurements are kept")
+                        : tr("Runs on the model of this document. Other runs can run between its steps"));
   m_form->setReadOnly(m_model.isRunning);
   m_repeats->setEnabled(!m_model.isRunning);
   m_progress->setVisible(m_model.isRunning && m_model.isKnown);
@@ -406,7 +406,7 @@ void ExperimentsView::fillChoices() {
   m_chart->setCurrentIndex(m_chart->findData(static_cast<int>(m_model.kind)));
   if (m_place->count() != static_cast<int>(m_model.places.size()) + 1) {
     m_place->clear();
-    m_place->addItem(tr("at all places"));
+    m_place->addItem(tr("at all points"));
     for (const double place : m_model.places)
       m_place->addItem(tr("%1 %2").arg(QString::number(place), m_model.xName), place);
   }
@@ -483,7 +483,7 @@ void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo experimentsRow() {
   return {.id = QStringLiteral("experiments"),
           .title = tr("Experiments"),
-          .help = tr("Sweeps that draw themselves: time, fidelity and accuracy, by policy"),
+          .help = tr("Experiments with a chart: time, fidelity and accuracy, by policy"),
           .make = makeViewOf<ExperimentsView>,
           .places = {{LayoutId::Measure, Room::Low, Room::Large, 0, 0, 3, 0}}};
 }

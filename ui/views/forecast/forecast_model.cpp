@@ -163,7 +163,7 @@ QString ForecastModel::tip(const QModelIndex& index) const {
   if (isSentence(index)) return text(index.siblingAtColumn(Name));
   if (const ForecastSegment* own = segment(index)) {
     if (own->isHidden)
-      return tr("%1: %2 tokens, %3; they are not counted in the prompt\nBlocks: %4")
+      return tr("%1: %2 tokens, %3, not counted in the prompt\nBlocks: %4")
           .arg(own->name, atMost(own->holdsReply, own->account, "prompt-tokens"), own->sees, own->blockWords);
     return tr("%1: %2, %3 tokens at position %4\nSees: %5\nBlocks: %6")
         .arg(own->name, own->kind, atMost(own->holdsReply, own->account, "prompt-tokens"),
@@ -241,7 +241,7 @@ std::string_view ForecastModel::metricOf(int column) {
 QString ForecastModel::titleOf(int column) {
   switch (column) {
     case Name:
-      return tr("Step and part");
+      return tr("Step and section");
     case LastRun:
       return tr("Last run");
     default:
@@ -252,7 +252,7 @@ QString ForecastModel::titleOf(int column) {
 QString ForecastModel::tipOf(int column) {
   switch (column) {
     case Name:
-      return tr("What is generated, and below it the parts of its prompt");
+      return tr("The step, and below it the sections of its prompt");
     case LastRun:
       return tr("In the last run of the same plan. %1").arg(metricExplanation("computed-tokens"));
     default:

@@ -131,9 +131,8 @@ void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
   line(theme.smallFont(), Role::TextSecond, forecastComparison(*m_table));
   if (!m_table->error.isEmpty()) {
     line(theme.smallFont(), Role::Error,
-         m_table->errorIsCertain
-             ? tr("⚠ The run will fail: %1").arg(m_table->error)
-             : tr("⚠ The run may fail, depending on how long replies get: %1").arg(m_table->error));
+         m_table->errorIsCertain ? tr("⚠ The run will fail: %1").arg(m_table->error)
+                                 : tr("⚠ The run may fail for some answer lengths: %1").arg(m_table->error));
   }
   if (hasBar())
     paintForecastBar(painter, QRectF(kMargin, y + kSpace, width, kBar), m_table->totals, m_blocks);
@@ -142,12 +141,11 @@ void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
 QString forecastSentence(const ForecastTable& table) {
   const ForecastPlace& place = table.places[table.shown];
   if (!place.problem.isEmpty())
-    return ForecastHeader::tr("%1: it is not known what the next run would find").arg(place.name);
+    return ForecastHeader::tr("%1: the next run cannot be predicted").arg(place.name);
   const QString computed = metricPart("computed-tokens", predictedText("computed-tokens", table.totals),
                                       "prompt-tokens", predictedText("prompt-tokens", table.totals));
   const QString where = table.shown == 0 ? place.name : ForecastHeader::tr("On %1").arg(place.name);
-  return (place.isOwn ? ForecastHeader::tr("%1, next run: %2")
-                      : ForecastHeader::tr("%1, if it ran there: %2"))
+  return (place.isOwn ? ForecastHeader::tr("%1, next run: %2") : ForecastHeader::tr("%1, on that server: %2"))
       .arg(where, computed);
 }
 
@@ -164,7 +162,7 @@ QString forecastComparison(const ForecastTable& table) {
   parts += accountWords(table.totals);
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
-                  ? ForecastHeader::tr("as many as before the last change")
+                  ? ForecastHeader::tr("the same as before the last change")
                   : ForecastHeader::tr("%1 before the last change").arg(rangeText(*table.computedBefore)));
   }
   if (table.ran)

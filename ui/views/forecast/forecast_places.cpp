@@ -142,7 +142,7 @@ std::vector<ForecastSegment> partsOf(const ViewInput& input, const DocumentPredi
       row.kind = tr("dependent");
       row.base = range.begin;
       row.isAfterReply = isAfterReply;
-      row.sees = tr("all that stands before it");
+      row.sees = tr("all earlier text");
     }
     ForecastSegment& row = rows.back();
     const std::int64_t count = range.end - range.begin;
@@ -194,15 +194,13 @@ QString nameOf(const SimulatorForecast& simulator) {
 QString historyText(const SimulatorForecast& simulator, Against against) {
   if (against == Against::Empty) return tr("with an empty cache");
   if (!simulator.server.empty()) {
-    return simulator.earlier == 0 ? tr("this window has sent nothing there yet")
-           : simulator.earlier == 1
-               ? tr("after the 1 request that this window sent there")
-               : tr("after the %1 requests that this window sent there").arg(simulator.earlier);
+    return simulator.earlier == 0   ? tr("this window has sent nothing to it yet")
+           : simulator.earlier == 1 ? tr("after 1 request of this window")
+                                    : tr("after %1 requests of this window").arg(simulator.earlier);
   }
-  return simulator.earlier == 0 ? tr("nothing was run in this window yet")
-         : simulator.earlier == 1
-             ? tr("after the 1 request that was run in this window")
-             : tr("after the %1 requests that were run in this window").arg(simulator.earlier);
+  return simulator.earlier == 0   ? tr("no run in this window yet")
+         : simulator.earlier == 1 ? tr("after 1 request in this window")
+                                  : tr("after %1 requests in this window").arg(simulator.earlier);
 }
 
 ForecastPlace placeOf(const SimulatorForecast& simulator, const std::vector<ServerPrompt>& prompts,
@@ -231,7 +229,7 @@ ForecastPlace placeOf(const SimulatorForecast& simulator, const std::vector<Serv
       tr("%1, %2").arg(QString::fromStdString(workbench::simulatorTitle(*simulator.kind, simulator.version)),
                        QString::fromStdString(simulator.setup));
   if (!simulator.server.empty())
-    place.setup += simulator.isAsSaid ? tr(" as it says of itself") : tr(" with standard options");
+    place.setup += simulator.isAsSaid ? tr(" as it reports") : tr(" with default options");
   place.history = historyText(simulator, against);
   return place;
 }
@@ -272,7 +270,7 @@ std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against agains
   gone.isOwn = true;
   const bool isListed = std::find(input.servers.begin(), input.servers.end(),
                                   input.document->settings.server) != input.servers.end();
-  gone.problem = isListed ? tr("it is being asked") : tr("there is no server of this name in the list");
+  gone.problem = isListed ? tr("waiting for its answer") : tr("there is no server of this name in the list");
   return places;
 }
 
@@ -298,12 +296,12 @@ std::vector<ForecastStep> simulatorSteps(const ViewInput& input, const AskedSimu
     step.counts = countsOf(prompt, answers[i], range);
     if (!range.isExact()) {
       step.sentences << tr(
-          "Not exact: what is found depends on the lengths of answers, or on the order in "
-          "which the server gets requests that are sent at the same time. What follows "
-          "holds if answers have the expected lengths and requests arrive in order.");
+          "Not exact: the hits depend on the lengths of answers, or on the order of requests that are sent "
+          "at the same time. The table is right if answers have the expected lengths and requests arrive in "
+          "order.");
     }
     if (prompt.holdsReply)
-      step.sentences << tr("Bounds only: the prompt holds a reply that has yet to be sampled.");
+      step.sentences << tr("Bounds only: the prompt contains an answer that is not sampled yet.");
     step.sentences << reasonsOf(simulator, answers[i]);
     step.segments = partsOf(input, forecast, simulator, prompt, answers[i]);
     steps.push_back(std::move(step));

@@ -25,19 +25,18 @@ QString doubtText(run::Doubt doubt) {
     case run::Doubt::None:
       break;
     case run::Doubt::HoldsReply:
-      return tr("Bounds only: the prompt holds a reply that has yet to be sampled.");
+      return tr("Bounds only: the prompt contains an answer that is not sampled yet.");
     case run::Doubt::ContinuesReply:
-      return tr("Bounds only: a segment reaches to where a reply to an earlier prompt will stand.");
+      return tr("Bounds only: a segment ends at an answer to an earlier prompt.");
     case run::Doubt::SeveralBlocks:
       return tr(
-          "Bounds only: what is found stands at several positions, and when replies end decides which of "
-          "these is "
+          "Bounds only: a hit is stored at several positions, and the length of answers decides which one is "
           "found.");
     case run::Doubt::FullPool:
       return tr(
-          "Bounds only: the pool is full, and how long replies get decides what is evicted or has to wait.");
+          "Bounds only: the pool is full, and the length of answers decides what is evicted or must wait.");
     case run::Doubt::Tiers:
-      return tr("Bounds only: what is loaded from host memory or the disk turns out when it is read.");
+      return tr("Bounds only: blocks in host memory or on the disk are certain only when they are read.");
   }
   return {};
 }
@@ -47,9 +46,9 @@ QString gapText(const DocumentPrediction& forecast) {
     case PredictionGap::None:
       break;
     case PredictionGap::Asks:
-      return tr("Not known before it runs: the query asks a question first.");
+      return tr("Unknown before the run: the query asks a question first.");
     case PredictionGap::Retrieves:
-      return tr("Not known before it runs: the query searches documents first.");
+      return tr("Unknown before the run: the query searches documents first.");
     case PredictionGap::Nothing:
       return tr("There is nothing to predict: the query has no generate node.");
     case PredictionGap::Problem:
@@ -149,7 +148,7 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     QStringList seen;
     for (const std::uint32_t other : own.sees) seen.push_back(names[other].name);
     row.sees = seen.isEmpty() ? tr("nothing but itself") : seen.join(tr(", "));
-    if (range.begin > own.visibleBegin) row.sees = tr("all that stands before it");
+    if (range.begin > own.visibleBegin) row.sees = tr("all earlier text");
     isAfterReply = isAfterReply || row.holdsReply;
   }
   if (!parts.parts.beside().empty()) {
@@ -158,7 +157,7 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     row.name = metricShortName("tokens-beside-the-prompt");
     row.kind = tr("hidden");
     row.isHidden = true;
-    row.sees = tr("for the policy alone, in nobody's view");
+    row.sees = tr("for the policy only; no other token attends to it");
     for (const trace::PartRange& range : parts.parts.beside()) {
       row.account += served.of(range.segment, range.begin, range.end);
       row.holdsReply = row.holdsReply || holdsReply(range);
@@ -232,8 +231,8 @@ std::map<StepIndex, TokenAccount> lastRunOf(const ViewInput& input, RunId& newes
 
 QString cacheText(const DocumentPrediction& forecast, Against against) {
   if (against == Against::Empty) return tr("against an empty cache");
-  return forecast.startsEmpty ? tr("against the empty cache that the run will start with")
-                              : tr("against the cache as it is");
+  return forecast.startsEmpty ? tr("against the empty cache of the next run")
+                              : tr("against the current cache");
 }
 
 std::map<StepIndex, QString> namesOf(const ViewInput& input) {
@@ -300,7 +299,7 @@ ForecastTable forecastTable(const ViewInput& input, Against against, const QStri
   table.isPending = input.prediction.isPending;
   if (!input.prediction.newest) {
     table.gap = table.isPending ? tr("Predicting…")
-                                : tr("Open a query to see what its next run would find in the cache.");
+                                : tr("Open a query to see what its next run will find in the cache.");
     return table;
   }
   const DocumentPrediction& forecast = *input.prediction.newest;

@@ -98,8 +98,8 @@ ForecastView::ForecastView(QWidget* parent)
   m_buttonRow->addStretch(1);
   layout->addLayout(m_head);
   m_blocks->setToolTip(
-      tr("Adds a foretold run to the list of runs: what this server's cache does with the queries that were "
-         "run before and with this one, block by block. Nothing is sent and nothing is computed."));
+      tr("Add a predicted run to the list of runs. It shows this server's cache for the earlier queries and "
+         "this one, block by block. Nothing is sent or computed."));
   m_blocks->hide();
   connect(m_blocks, &QPushButton::clicked, this, [this] { tell(); });
   connect(m_places, &PlaceList::blocksWanted, this, [this](const QString& id) { tell(id); });
@@ -124,10 +124,8 @@ ForecastView::ForecastView(QWidget* parent)
   QHBoxLayout* row = titleRow();
   m_box = new QComboBox(row->parentWidget());
   m_box->setAccessibleName(tr("Cache to predict against, or layouts"));
-  m_box->setToolTip(
-      tr("The cache that the runs so far have left, or an empty one; or what each layout of prompts "
-         "would cost"));
-  m_box->addItem(tr("cache as it is"));
+  m_box->setToolTip(tr("Predict with the current cache or an empty one, or compare the layouts"));
+  m_box->addItem(tr("current cache"));
   m_box->addItem(tr("empty cache"));
   m_box->addItem(tr("layouts side by side"));
   row->addWidget(m_box);
@@ -332,7 +330,7 @@ void ForecastView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo forecastRow() {
   return {.id = QStringLiteral("forecast"),
           .title = tr("Forecast"),
-          .help = tr("What the next run would find in the cache, before it runs"),
+          .help = tr("What the next run will find in the cache"),
           .make = makeViewOf<ForecastView>,
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 3, 0},
                      {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 2, 0}},

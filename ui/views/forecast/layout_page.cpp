@@ -79,7 +79,7 @@ struct Column {
 };
 
 std::vector<Column> columnsOf(bool hasOrder) {
-  std::vector<Column> columns{{tr("Layout"), tr("How prompts become tokens")},
+  std::vector<Column> columns{{tr("Layout"), tr("Layout of prompts")},
                               {metricShortTitle("block-size"), metricExplanation("block-size")}};
   for (const char* const id : kLayoutMetrics)
     columns.push_back({metricShortTitle(id), metricExplanation(id)});
@@ -120,7 +120,7 @@ LayoutTable layoutTable(const ViewInput& input) {
   table.gap = forecastTable(input, Against::Empty).gap;
   if (!table.gap.isEmpty()) return table;
   if (!input.prediction.newest || !input.prediction.newest->layouts) {
-    table.gap = tr("The layouts are being compared …");
+    table.gap = tr("Comparing the layouts…");
     return table;
   }
   const LayoutComparison& comparison = *input.prediction.newest->layouts;
@@ -134,11 +134,10 @@ LayoutTable layoutTable(const ViewInput& input) {
     row.isChosen = settings.layout == layout::infoOf(own.layout).name && settings.blockSize == own.blockSize;
     table.rows.push_back(std::move(row));
   }
-  table.note =
-      tr("Policy %1, each with an empty cache. What is exact is so over the tokens of the layout: only "
-         "those of the exact one are the chat template's text.")
-          .arg(QString::fromStdString(input.prediction.newest->policy));
-  if (comparison.hasReplies) table.note += tr(" Replies are taken to be as long as they may be.");
+  table.note = tr("Policy %1, each with an empty cache. Exact results are exact over the tokens of the "
+                  "layout. Only the exact layout has the text of the chat template.")
+                   .arg(QString::fromStdString(input.prediction.newest->policy));
+  if (comparison.hasReplies) table.note += tr(" Every answer is assumed to have its max length.");
   return table;
 }
 

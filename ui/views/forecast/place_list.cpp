@@ -109,12 +109,13 @@ QVariant PlaceModel::data(const QModelIndex& index, int role) const {
 
 QVariant PlaceModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
-  static const char* const kTitles[] = {QT_TR_NOOP("Where"), QT_TR_NOOP("Found"), QT_TR_NOOP("Why not more")};
+  static const char* const kTitles[] = {QT_TR_NOOP("Where"), QT_TR_NOOP("Found"),
+                                        QT_TR_NOOP("Reason for the rest")};
   static const char* const kTips[] = {
-      QT_TR_NOOP("The embedded cache, servers as they start by themselves, and servers of the list; in bold "
-                 "where the document is run"),
-      QT_TR_NOOP("Prompt tokens that are found there, of all that the next run has"),
-      QT_TR_NOOP("What is found, relocated and computed, and the reason for most of what is computed")};
+      QT_TR_NOOP("The embedded cache, servers with default options, and servers of the list. Bold: where the "
+                 "document runs"),
+      QT_TR_NOOP("Cached prompt tokens of the next run"),
+      QT_TR_NOOP("Cached, relocated and computed tokens, and the main reason for computed ones")};
   if (role == Qt::DisplayRole) return tr(kTitles[section]);
   if (role == Qt::ToolTipRole) return tr(kTips[section]);
   if (role == Qt::TextAlignmentRole)
@@ -123,7 +124,7 @@ QVariant PlaceModel::headerData(int section, Qt::Orientation orientation, int ro
 }
 
 PlaceList::PlaceList(QWidget* parent)
-    : TableView(tr("Where the next run can be looked up"), RowOrder::Sortable, parent),
+    : TableView(tr("Caches to predict"), RowOrder::Sortable, parent),
       m_model(new PlaceModel(this)),
       m_delegate(new PlaceDelegate(*this)),
       m_tell(new QAction(tr("Show its blocks as a run"), this)) {
@@ -191,7 +192,7 @@ QString placeTip(const ForecastPlace& place) {
   }
   if (!place.why.isEmpty()) lines << PlaceModel::tr("Most of these: %1.").arg(place.why);
   if (!place.setup.isEmpty()) lines << PlaceModel::tr("%1, %2.").arg(place.setup, place.history);
-  if (place.isOwn) lines << PlaceModel::tr("The document is run there.");
+  if (place.isOwn) lines << PlaceModel::tr("The document runs there.");
   return lines.join(QLatin1Char('\n'));
 }
 

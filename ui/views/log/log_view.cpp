@@ -31,7 +31,7 @@ LogView::LogView(QWidget* parent)
       m_model(new LogModel(this)),
       m_table(new TableView(tr("What happened"), RowOrder::Fixed, this)) {
   setAccessibleName(tr("Log"));
-  m_table->setAccessibleDescription(tr("Return goes to the moment of the line."));
+  m_table->setAccessibleDescription(tr("Press Return to go to the moment of the line."));
   m_table->setModel(m_model);
   QHeaderView* header = m_table->horizontalHeader();
   header->resizeSection(LogModel::Time, 108);
@@ -44,7 +44,7 @@ LogView::LogView(QWidget* parent)
 
   QHBoxLayout* row = titleRow();
   m_all = new QCheckBox(tr("all events"), row->parentWidget());
-  m_all->setToolTip(tr("Every event of the trace, in the engine's words"));
+  m_all->setToolTip(tr("Show every event of the trace"));
   m_least = new QComboBox(row->parentWidget());
   m_least->setAccessibleName(tr("Severity"));
   m_least->addItem(tr("everything"), static_cast<int>(Severity::Note));
@@ -136,7 +136,7 @@ void LogView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo logRow() {
   return {.id = QStringLiteral("log"),
           .title = tr("Log"),
-          .help = tr("Messages, runs and steps, or every event of the trace"),
+          .help = tr("Show messages, runs and steps, or every event of the trace"),
           .make = makeViewOf<LogView>,
           .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 1, 2, 0},
                      {LayoutId::Author, Room::Middle, Room::Large, 1, 1, 1, 0},

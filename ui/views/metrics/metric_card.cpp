@@ -87,7 +87,7 @@ void MetricCard::setContent(const MetricCardContent& content, const Theme& theme
   m_built = true;
   m_cursor = std::min(m_cursor, static_cast<int>(points().size()) - 1);
   setAccessibleName(content.title);
-  setAccessibleDescription(tr("%1 %2. %3 Left and Right go from point to point.")
+  setAccessibleDescription(tr("%1 %2. %3 Left and Right move between points.")
                                .arg(content.value, content.change, content.explanation));
   setToolTip(content.change.isEmpty() ? content.explanation
                                       : content.change + QStringLiteral("\n") + content.explanation);

@@ -120,7 +120,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   m_brief->hide();
   m_more->setObjectName(QStringLiteral("moreAdvice"));
   m_more->setText(tr("More"));
-  m_more->setToolTip(tr("Shows the whole advice"));
+  m_more->setToolTip(tr("Show the whole advice"));
   m_more->setAutoRaise(true);
   m_more->hide();
   connect(m_more, &QToolButton::clicked, this, [this] {
@@ -129,18 +129,16 @@ AnswerCard::AnswerCard(QWidget* parent)
   });
 
   m_policies->setText(tr("Compare policies"));
-  m_policies->setToolTip(
-      tr("Runs the query under several policies, and shows times, answers and fidelity side by side"));
+  m_policies->setToolTip(tr("Run the query under several policies, and compare times, answers and fidelity"));
   m_policies->hide();
   connect(m_policies, &QToolButton::clicked, this, &AnswerCard::policiesWanted);
 
-  m_adapter->setToolTip(tr(
-      "It was trained for block attention and comes with Spanscope; the next run opens the model with it"));
+  m_adapter->setToolTip(tr("Use the bundled adapter for block attention. The next run loads it"));
   m_adapter->hide();
   connect(m_adapter, &QToolButton::clicked, this, &AnswerCard::adapterWanted);
 
   m_models->setText(tr("Choose a model"));
-  m_models->setToolTip(tr("Shows the models of this machine, and how to get others"));
+  m_models->setToolTip(tr("Show the models of this machine, and how to get others"));
   m_models->setAutoRaise(true);
   m_models->hide();
   connect(m_models, &QToolButton::clicked, this, &AnswerCard::modelsWanted);
@@ -227,7 +225,7 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   showFidelity();
   setTextIfNew(*m_text, answer.text);
   setTextIfNew(*m_problem, answer.state == AnswerState::Failed && answer.problem.isEmpty()
-                               ? tr("Failed; the trace does not say why.")
+                               ? tr("Failed; the trace has no reason.")
                                : answer.problem);
   setInk(*m_problem, theme.color(answer.state == AnswerState::Failed ? Role::Error : Role::TextSecond),
          theme.interfaceFont());
@@ -311,8 +309,8 @@ void AnswerCard::showFidelity() {
                         m_answer.server.isEmpty());
   m_measure->setEnabled(m_answer.isMeasuring || m_answer.measureReason.isEmpty());
   m_measure->setToolTip(m_answer.isMeasuring || m_answer.measureReason.isEmpty()
-                            ? tr("How close is this answer to a full prefill of the same tokens? It takes "
-                                 "about as long as the prompt without a cache.")
+                            ? tr("Compare this answer with a full prefill of the same tokens. This takes as "
+                                 "long as the prompt without a cache.")
                             : m_answer.measureReason);
   m_measure->setAccessibleName(
       tr("%1 of %2, run %3").arg(m_measure->text(), m_answer.name).arg(m_answer.run));

@@ -44,7 +44,7 @@ AnswerState stateOf(const trace::RequestState& request, const trace::RunState& r
 /// The error messages of a run up to the position. If `request` is 0, only messages that name no request;
 /// else those of this request.
 QString errorsOf(const ListedRun& run, RequestId request) {
-  if (!run.trace) return tr("What was said of it went with the trace of its session.");
+  if (!run.trace) return tr("Its details were in the trace of its session, which is gone.");
   QStringList lines;
   for (const std::size_t index : run.trace->indicesOf<trace::MessageLogged>()) {
     if (index >= run.position) break;
@@ -98,7 +98,7 @@ QString exactnessOf(const policy::Choice& policy, bool isClose, const QString& u
   const QString tick = QStringLiteral(" ✓");
   for (QString& part : parts) {
     if (part.endsWith(tick))
-      part = tr("as %1, which %2 was not trained for").arg(part.chopped(tick.size()), untrainedModel);
+      part = tr("with %1, for which %2 was not trained").arg(part.chopped(tick.size()), untrainedModel);
   }
   return parts.join(QStringLiteral(" · "));
 }
@@ -146,9 +146,9 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
   if (const std::optional<policy::Choice> policy = policy::findChoice(run.policy))
     blank.exactness = exactnessOf(*policy, isClose, isUntrained ? model : QString());
   if (isUntrained) {
-    warnings.prepend(tr("%1 was not trained for block attention: expect a less accurate answer than with "
-                        "the policy %2.")
-                         .arg(model, QString::fromUtf8(policy::policyForAnyCheckpoint().name)));
+    warnings.prepend(
+        tr("%1 was not trained for block attention. Expect a less accurate answer than with the policy %2.")
+            .arg(model, QString::fromUtf8(policy::policyForAnyCheckpoint().name)));
   }
   blank.advice = warnings;
   blank.offersPolicies = isUntrained && listed.isOwn && input.replay.origin != TraceOrigin::File;
@@ -172,13 +172,13 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
 /// Why an answer cannot be measured, as far as that is cheap to know. Other obstacles are told when a person
 /// asks for the measurement.
 QString reasonOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
-  if (isPredicted(listed)) return tr("This run is foretold: nothing of it was computed.");
+  if (isPredicted(listed)) return tr("This run is predicted. Nothing of it was computed.");
   if (input.replay.origin == TraceOrigin::File)
-    return tr("This is a recorded run: only the session that gave an answer can measure it.");
+    return tr("This is a recorded run. Only the session that gave an answer can measure it.");
   if (input.replay.origin == TraceOrigin::Server || (listed.trace && isOfServers(*listed.trace)))
-    return tr("A server gave this answer: only answers of the embedded engine can be measured.");
+    return tr("A server gave this answer. Only answers of the embedded engine can be measured.");
   if (input.replay.origin != TraceOrigin::Session || listed.trace != input.trace)
-    return tr("The session that gave this answer has ended: run the query again.");
+    return tr("The session of this answer has ended. Run the query again.");
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0)
     return tr("The answer is not finished.");
   if (QString problem = policyReason(listed.state().policy); !problem.isEmpty()) return problem;
@@ -369,10 +369,10 @@ QString exactnessText(const Answer& answer) {
   measured += tr(", %1").arg(agreementText(fidelity));
   if (fidelity.sampledSteps == 0) {
     measured += fidelity.sameAnswers == 1    ? tr(", same answer")
-                : fidelity.agreedTokens == 0 ? tr(", another answer from the first token on")
+                : fidelity.agreedTokens == 0 ? tr(", different answer from the first token on")
                 : fidelity.agreedTokens == 1
-                    ? tr(", another answer after 1 token")
-                    : tr(", another answer after %1 tokens").arg(fidelity.agreedTokens);
+                    ? tr(", different answer after 1 token")
+                    : tr(", different answer after %1 tokens").arg(fidelity.agreedTokens);
   }
   QStringList parts = answer.exactness.split(tr(" · "), Qt::SkipEmptyParts);
   const auto full = std::find_if(parts.begin(), parts.end(), [](const QString& part) {
@@ -389,24 +389,24 @@ QString exactnessText(const Answer& answer) {
 QString fidelityHeadline(const Answer& answer) {
   if (!answer.server.isEmpty()) return {};
   if (answer.isMeasuring)
-    return tr("Measuring against a full prefill: %1 %").arg(static_cast<int>(answer.measuredShare * 100));
+    return tr("Comparing with a full prefill: %1 %").arg(static_cast<int>(answer.measuredShare * 100));
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0) return {};
   if (!answer.fidelity) {
     if (!answer.exactness.contains(QStringLiteral("full prefill ✓")))
-      return tr("Not held against a full prefill yet");
+      return tr("Not compared with a full prefill yet");
     // A layout puts other tokens into the prompt than the chat template does.
-    return answer.over.isEmpty() ? tr("Exact: what a full prefill gives")
-                                 : tr("Exact: what a full prefill of these tokens gives");
+    return answer.over.isEmpty() ? tr("Exact: equal to a full prefill")
+                                 : tr("Exact: equal to a full prefill of these tokens");
   }
   const trace::FidelityMetrics& fidelity = *answer.fidelity;
   // Tokens that agree place by place say little where the first one leads elsewhere: answers come first.
   const QString said =
       fidelity.sampledSteps > 0    ? tr("%1 with a full prefill").arg(agreementText(fidelity))
       : fidelity.sameAnswers == 1  ? tr("The same answer as a full prefill")
-      : fidelity.agreedTokens == 0 ? tr("A full prefill answers otherwise, from the first token on")
+      : fidelity.agreedTokens == 0 ? tr("A full prefill gives a different answer, from the first token on")
       : fidelity.agreedTokens == 1
-          ? tr("A full prefill answers otherwise after 1 token")
-          : tr("A full prefill answers otherwise after %1 tokens").arg(fidelity.agreedTokens);
+          ? tr("A full prefill gives a different answer after 1 token")
+          : tr("A full prefill gives a different answer after %1 tokens").arg(fidelity.agreedTokens);
   QString headline = tr("%1 · %2").arg(said, divergenceWords(fidelity));
   if (answer.arithmeticMetrics)
     headline +=
@@ -417,19 +417,18 @@ QString fidelityHeadline(const Answer& answer) {
 QString fidelityDetails(const Answer& answer) {
   if (!answer.fidelity) return {};
   const trace::FidelityMetrics& fidelity = *answer.fidelity;
-  QStringList lines{answer.layout.isEmpty()
-                        ? tr("Held against a full prefill of the same tokens:")
-                        : tr("Held against a full prefill of the same tokens, as the layout %1 has them:")
-                              .arg(answer.layout),
-                    divergencesText(fidelity),
-                    tr("%1: %2").arg(metricTitle("agreeing-tokens"), agreementText(fidelity))};
+  QStringList lines{
+      answer.layout.isEmpty()
+          ? tr("Compared with a full prefill of the same tokens:")
+          : tr("Compared with a full prefill of the same tokens in the layout %1:").arg(answer.layout),
+      divergencesText(fidelity), tr("%1: %2").arg(metricTitle("agreeing-tokens"), agreementText(fidelity))};
   if (fidelity.sampledSteps > 0)
-    lines += tr("The answer was drawn at random, so that there is no other to compare it with");
+    lines += tr("The answer was sampled, so it cannot be compared with another answer");
   else
-    lines += fidelity.sameAnswers == 1 ? tr("A full prefill gives the same answer")
-                                       : tr("A full prefill gives another answer; tokens that are the same "
-                                            "before the first difference: %1")
-                                             .arg(fidelity.agreedTokens);
+    lines += fidelity.sameAnswers == 1
+                 ? tr("A full prefill gives the same answer")
+                 : tr("A full prefill gives a different answer. Equal tokens before the first difference: %1")
+                       .arg(fidelity.agreedTokens);
   if (fidelity.meanAttentionDeviation())
     lines +=
         tr("%1: %2").arg(metricTitle("attention-deviation"), metricText("attention-deviation", fidelity));
@@ -454,7 +453,7 @@ QString modelText(const Answer& answer) {
 
 QString madeForText(const Answer& answer) {
   if (answer.madeFor.isEmpty() || answer.state != AnswerState::Finished) return {};
-  return tr(/*id:made-for*/ "This tiny model was made for %1. Use another model for texts of your own.")
+  return tr(/*id:made-for*/ "This tiny model was made for %1. Use another model for your own texts.")
       .arg(answer.madeFor);
 }
 

@@ -82,8 +82,8 @@ void OutputView::scrollToRun() {
 
 QString OutputView::emptyText() const {
   if (!m_model.answers.empty()) return {};
-  if (m_model.others > 0) return tr("No answers of this document yet: run it, or choose “All documents”.");
-  return tr("Run a query to read its answers here, as they come.");
+  if (m_model.others > 0) return tr("No answers of this document yet. Run it, or choose “All documents”.");
+  return tr("Run a query to read its answers here.");
 }
 
 bool OutputView::isLow() const {
@@ -174,7 +174,7 @@ void OutputView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo outputRow() {
   return {.id = QStringLiteral("output"),
           .title = tr("Output"),
-          .help = tr("The answers of every step and run, as they come"),
+          .help = tr("The answers of every step and run"),
           .make = makeViewOf<OutputView>,
           .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 1, 0, 40},
                      {LayoutId::Author, Room::Middle, Room::Large, 2, 2, 0, 22},

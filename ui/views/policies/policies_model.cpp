@@ -109,8 +109,8 @@ constexpr double kClearlyShorter = 1.25;
 std::vector<MeasuredColumn> measuredColumns(const PolicyComparison& comparison) {
   const QString first = metricExplanation("time-to-first-token");
   const QString second = comparison.isReordered
-                             ? tr("In the second run, with what stands under plus in another order.")
-                             : tr("In the second run, which is the same query once more.");
+                             ? tr("In the second run, with the children of plus in another order.")
+                             : tr("In the second run, which is the same query again.");
   const auto shareColumn = [&second](std::string_view id) {
     return MeasuredColumn{
         {metricShortTitle(id), tr("Share of the prompt. %1 %2").arg(metricMeaning(id), second)},
@@ -222,7 +222,7 @@ void addAnswersOf(const MeasuredPolicy& policy, std::vector<PolicyAnswer>& answe
 void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
                 const document::Document& document, PoliciesModel& model) {
   if (comparison.subject != jobs::comparisonSubject(document))
-    model.warnings += tr("Measured before the last edit of the query or its settings: compare again.");
+    model.warnings += tr("Measured before the last edit of the query or its settings. Compare again.");
   if (!job.problem.isEmpty()) model.warnings += tr("It stopped: %1").arg(job.problem);
   bool isSampled = false;
   bool differs = false;
@@ -236,14 +236,13 @@ void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
     differs = differs || std::any_of(answer.tokens.begin(), answer.tokens.end(),
                                      [](const AnswerToken& token) { return token.differs; });
   if (job.state == workbench::JobState::Stopped)
-    model.remarks += tr("Stopped: what was measured by then stands.");
+    model.remarks += tr("Stopped. Finished measurements are kept.");
   if (!comparison.isReordered && !comparison.model.empty())
-    model.remarks +=
-        tr("No plus has two children that could change places: the second run is the same query once more.");
+    model.remarks += tr("No plus has two children to swap, so the second run is the same query again.");
   if (isSampled)
-    model.remarks += tr("Answers were drawn by chance (a temperature above 0): some tokens differ for that.");
+    model.remarks += tr("The temperature is above 0, so some tokens differ because of sampling.");
   if (comparison.chosenTemperature)
-    model.remarks += tr("The query sets no temperature: answers are compared at temperature 0.");
+    model.remarks += tr("The query has no temperature. Answers are compared at temperature 0.");
   // Nothing is known of tokens that were not compared yet.
   const bool isAllCompared =
       std::all_of(comparison.policies.begin(), comparison.policies.end(), [](const MeasuredPolicy& policy) {
@@ -253,7 +252,7 @@ void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
   if (differs)
     model.remarks += tr("Underlined: a full prefill of the same tokens would choose another token.");
   else if (isAllCompared && !model.answers.empty())
-    model.remarks += tr("Every token is what a full prefill would choose.");
+    model.remarks += tr("A full prefill would choose every token.");
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ PoliciesView::PoliciesView(QWidget* parent)
 
 QString PoliciesView::introduction() const {
   return tr(
-      "Runs this query under several reuse policies and holds each answer against a full prefill: which one "
-      "is fast, which one is exact, and which words it costs.");
+      "Run this query under several reuse policies, and compare each answer with a full prefill. The table "
+      "shows which policy is fast, which is exact, and which words change.");
 }
 
 QWidget* PoliciesView::makeResults() {
@@ -93,8 +93,8 @@ void PoliciesView::refresh() {
       .table = m_model.table,
       .run = tr("Compare policies"),
       .runHelp = m_model.isRunning
-                     ? tr("What was measured stays")
-                     : tr("Two runs and a full prefill for each; other runs pass between two of its steps")};
+                     ? tr("Finished measurements are kept")
+                     : tr("Two runs and a full prefill per policy. Other runs can run between its steps")};
   m_choice->setChosen(input()->document->settings.policy, input()->policiesWanted);
   m_choice->setEnabled(!m_model.isRunning);
   m_token->setFont(theme().smallFont());
@@ -151,7 +151,7 @@ ViewInfo policiesRow() {
 
 PolicyMenu::PolicyMenu(QWidget* parent) : QToolButton(parent), m_menu(new QMenu(this)) {
   setPopupMode(QToolButton::InstantPopup);
-  setToolTip(tr("Which policies are compared; remembered"));
+  setToolTip(tr("Choose the policies to compare"));
   setMenu(m_menu);
   m_menu->installEventFilter(this);
   for (const policy::Policy* policy : policy::policies()) {

@@ -151,10 +151,9 @@ void PoolArea::paintContent(QPainter& painter, const QRect& visible) {
   if (count() == 0) {
     painter.setFont(theme().interfaceFont());
     painter.setPen(theme().color(Role::TextThird));
-    painter.drawText(
-        visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
-        tr("Every block of the KV pool appears here when a query runs or a recording is opened: what "
-           "is free, what can be found, and who holds it."));
+    painter.drawText(visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
+                     tr("Every block of the KV pool appears here when you run a query or open a recording: "
+                        "free, cached, and in use."));
     return;
   }
   const int first = std::max(0, (visible.top() - kMargin) / m_pitch) * m_columns;

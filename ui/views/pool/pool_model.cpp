@@ -198,7 +198,7 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
   PoolDetail detail{.block = block, .text = {}};
   const PoolBlockState state = stateOf(*own, static_cast<std::size_t>(block));
   if (state == PoolBlockState::Null) {
-    detail.text = tr("#0 · the null block: a placeholder that is never handed out");
+    detail.text = tr("#0 · the null block: a placeholder that is never allocated");
     return detail;
   }
   const trace::PoolReplay& pool = input.state().pool();

@@ -210,7 +210,7 @@ void PoolView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo poolRow() {
   return {.id = QStringLiteral("pool"),
           .title = tr("Pool"),
-          .help = tr("Every block of the KV pool: what it holds and who holds it"),
+          .help = tr("Every block of the KV pool, its content and its requests"),
           .make = makeViewOf<PoolView>,
           .needs = {Fact::Pool},
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 2, 0},
@@ -265,18 +265,16 @@ class AgeScale : public QWidget {
 PoolControls::PoolControls(QWidget* parent)
     : QWidget(parent),
       m_legend(new BlockLegend(
-          {{{.role = BlockRole::Hit},
-            Theme::name(BlockRole::Hit),
-            tr("Serves the shown request, found where it was")},
+          {{{.role = BlockRole::Hit}, Theme::name(BlockRole::Hit), tr("A hit of the shown request")},
            {{.role = BlockRole::Relocated},
             Theme::name(BlockRole::Relocated),
-            tr("Serves the shown request, found at another position")},
+            tr("A relocated hit of the shown request")},
            {{.role = BlockRole::Computed},
             Theme::name(BlockRole::Computed),
             tr("Computed for the shown request, or being computed")},
            {{.core = BlockCore::Dark},
             metricShortName("blocks-in-use"),
-            tr("Other requests use it; a frame alone: requests of another run")},
+            tr("In use by other requests; frame only: by another run")},
            {{.core = BlockCore::Light}, metricShortName("cached-blocks"), metricMeaning("cached-blocks")},
            {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Holds nothing")}},
           this)),
@@ -291,8 +289,8 @@ PoolControls::PoolControls(QWidget* parent)
   m_choice->addItem(tr("by state"), static_cast<int>(PoolShade::State));
   m_choice->addItem(tr("by age"), static_cast<int>(PoolShade::Age));
   m_choice->addItem(tr("over time"));
-  m_choice->setAccessibleName(tr("What is shown of the pool"));
-  m_choice->setToolTip(tr("What the colour of a block says, or how full the pool is over time"));
+  m_choice->setAccessibleName(tr("Contents of the view"));
+  m_choice->setToolTip(tr("Choose the meaning of colours, or the pool over time"));
   m_scale->hide();
   connect(m_choice, &QComboBox::activated, this, [this](int index) {
     if (!m_choice->itemData(index).isValid()) {

@@ -28,7 +28,7 @@ constexpr int kLeastText = 160;  ///< width of the first words, however narrow t
 }  // namespace
 
 StoreList::StoreList(QWidget* parent)
-    : TableView(tr("What the span store holds"), RowOrder::Sortable, parent),
+    : TableView(tr("Contents of the span store"), RowOrder::Sortable, parent),
       m_cells(new PaintedTableModel(this)) {
   setModel(m_cells);
   hide();
@@ -197,8 +197,8 @@ QString modelOf(const ViewInput& input) {
 }
 
 QString sentence(const LoadTiming& timing) {
-  return tr("Loading %1 tokens took %2 ms from host memory, %3 ms from the disk (%4 ms where the system had "
-            "forgotten the file); computing them %5 ms.")
+  return tr("Loading %1 tokens took %2 ms from host memory, and %3 ms from the disk (%4 ms if the system had "
+            "dropped the file). Computing them took %5 ms.")
       .arg(timing.tokens)
       .arg(number(timing.host), number(timing.disk), number(timing.coldDisk), number(timing.computed));
 }
@@ -210,8 +210,8 @@ QString verdict(const LoadTiming& timing) {
         .arg(number(timing.computed / std::max(timing.coldDisk, std::max(timing.disk, timing.host))),
              number(timing.computed / std::min(timing.disk, timing.host)));
   if (timing.disk < timing.computed)
-    return tr("From a file that the system has forgotten, computing was faster.");
-  return tr("Computing was faster than the disk: that tier is not worth it for such documents.");
+    return tr("Computing was faster than loading a file that the system had dropped.");
+  return tr("Computing was faster than the disk, so this tier does not help for such documents.");
 }
 
 }  // namespace
@@ -224,11 +224,9 @@ StoreCost storeCost(const ViewInput& input) {
     if (found != input.loads->byModel.end()) load = &found->second;
   }
   if (load == nullptr) {
-    return {
-        .isMeasured = false,
-        .text =
-            tr("Whether loading is faster than computing has not been measured here for %1 yet.").arg(model),
-        .details = {}};
+    return {.isMeasured = false,
+            .text = tr("Loading has not been compared with computing for %1 yet.").arg(model),
+            .details = {}};
   }
   StoreCost cost{.isMeasured = true, .text = {}, .details = {}};
   const LoadTiming& usual = load->near(kUsualTokens);
@@ -248,12 +246,12 @@ StoreCostStrip::StoreCostStrip(QWidget* parent)
   row->setSpacing(2 * kSpace);
   row->addWidget(m_text, 1);
   row->addWidget(m_measure);
-  m_text->setAccessibleName(tr("Loading beside computing"));
+  m_text->setAccessibleName(tr("Loading compared with computing"));
   m_text->setWordWrap(true);
   m_text->setTextFormat(Qt::PlainText);
   m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_measure->setToolTip(
-      tr("Runs the experiment on the model of this document; other runs pass between two of its steps"));
+      tr("Run the experiment on the model of this document. Other runs can run between its steps"));
   connect(m_measure, &QPushButton::clicked, this, &StoreCostStrip::measureWanted);
   hide();
 }

@@ -13,7 +13,7 @@ class QPushButton;
 
 namespace spanscope::ui {
 
-// What the span store holds, by the trace's last report: blocks that have left the pool, or that outlive the
+// Contents of the span store, by the trace's last report: blocks that have left the pool, or that outlive the
 // program.
 
 /// The name of a tier: "host memory", "disk".

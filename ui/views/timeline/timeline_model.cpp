@@ -95,8 +95,8 @@ TimelineStart startOf(const ViewInput& input, const trace::RunState& run, const 
       found.insert(source->first);
   }
   start.closures = static_cast<std::int64_t>(found.size());
-  const QString closures =
-      start.closures == 1 ? tr("1 closure reused") : tr("%1 closures reused").arg(start.closures);
+  const QString closures = start.closures == 1 ? tr("1 subquery result reused")
+                                               : tr("%1 subquery results reused").arg(start.closures);
   start.text = tr("%1 starts: %2, %3 %4")
                    .arg(row.name, closures)
                    .arg(start.relocatedTokens)
@@ -132,7 +132,7 @@ void addServed(TimelineRow& row, const trace::RequestState& request, std::int64_
   const std::int64_t end = request.finishedAt >= 0 ? request.finishedAt : now;
   const std::int64_t text = request.firstTokenAt >= 0 ? request.firstTokenAt : end;
   const std::int64_t silent = request.admittedAt >= 0 ? std::min(request.admittedAt, text) : text;
-  if (row.waitReason.isEmpty()) row.waitReason = tr("the server says nothing yet");
+  if (row.waitReason.isEmpty()) row.waitReason = tr("the server has not answered yet");
   if (silent > request.startedAt)
     row.bars.push_back({.kind = BarKind::Waiting, .begin = request.startedAt, .end = silent});
   if (text > silent)

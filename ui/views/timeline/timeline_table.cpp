@@ -100,7 +100,7 @@ double TimelineTable::Scale::x(double nanoseconds) const {
 TimelineTable::TimelineTable(QWidget* parent)
     : TableView(tr("Requests over time"), RowOrder::Sortable, parent), m_items(new PaintedTableModel(this)) {
   setAccessibleDescription(tr(
-      "Up and Down select a request, Left and Right move in time, plus and minus zoom, F shows everything."));
+      "Up and Down select a request. Left and Right move in time. Plus and minus zoom. F shows everything."));
   setHorizontalHeader(new TimeAxis(this));
   setItemDelegateForColumn(Lane, new LaneDelegate(this));
   setModel(m_items);

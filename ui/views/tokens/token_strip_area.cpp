@@ -174,7 +174,7 @@ void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
     QString label = token.opensBlock ? tr("block %1").arg(token.block) : tr("generated");
     if (generationStarts && token.opensBlock) label += tr(" · generated");
     if (generationStarts && m_strip->lookedAt) {
-      label += tr(" · height: how far it looked at %1, up to %2")
+      label += tr(" · height: attention to %1, up to %2")
                    .arg(m_strip->segments[*m_strip->lookedAt].name, partText(m_strip->mostLooked));
     }
     if (x + 3 < free) continue;

@@ -267,7 +267,7 @@ QString lookText(const ViewInput& input, const TokenStrip& strip, const StripTok
     parts.resize(std::min(parts.size(), kMost));
     QStringList texts;
     for (const auto& [share, name] : parts) texts << tr("%1 (%2)").arg(name, partText(share));
-    return texts.isEmpty() ? QString() : tr("Looked at %1").arg(texts.join(tr(", ")));
+    return texts.isEmpty() ? QString() : tr("Attention to %1").arg(texts.join(tr(", ")));
   }
   return {};
 }
@@ -332,35 +332,35 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
   QStringList lines;
   lines << tr("“%1” · token %2").arg(visibleText(text)).arg(id);
   if (own.part == StripPart::Cropped) {
-    lines << tr("Cropped: it would stand here, in %1, but the layout %2 ends what the assistant says where a "
-                "block ends")
+    lines << tr("Truncated: this token of %1 is missing, because the layout %2 ends answers at a block "
+                "boundary")
                  .arg(strip.segments[own.segment].name, strip.layout);
     return lines.join(QLatin1Char('\n'));
   }
   if (own.part == StripPart::Pad)
-    lines << tr("Pad: the layout %1 fills up the block before the next marker").arg(strip.layout);
+    lines << tr("Padding: the layout %1 fills the block before the next delimiter").arg(strip.layout);
   if (own.part == StripPart::Marker) {
     lines << (own.text == QStringLiteral("@")
-                  ? tr("Cross marker: the last child of a cross begins here, with a block")
-                  : tr("Plus marker: a part that is computed by itself begins here, with a block"));
+                  ? tr("Cross delimiter: the last child of a cross begins here, at a block boundary")
+                  : tr("Plus delimiter: a child of a plus begins here, at a block boundary"));
   }
   lines << tr("%1, token %2 · position %3")
                .arg(strip.segments[own.segment].name)
                .arg(own.place.local)
                .arg(own.position);
   if (!own.computed) {
-    lines << tr("Sampled, but no pass has seen it: no block holds it");
+    lines << tr("Sampled, but not computed: it is in no block");
   } else {
     QString block = tr("Block %1, slot %2").arg(own.block).arg(own.place.local % strip.blockSize);
     if (own.physical != kNullBlock)
       block += tr(" · physical #%1 · %2").arg(own.physical).arg(Theme::name(own.role));
     lines << block;
   }
-  if (own.recomputed) lines << tr("Computed again in view of all before, by the policy");
+  if (own.recomputed) lines << tr("Recomputed by the policy, with attention to all earlier text");
   if (own.generated) {
     lines << tr("Generated, probability %1").arg(double(own.probability), 0, 'f', 3);
     if (own.looked >= 0 && strip.lookedAt)
-      lines << tr("%1 of what it read from sources is %2")
+      lines << tr("%1 of its attention on sources is on %2")
                    .arg(partText(own.looked), strip.segments[*strip.lookedAt].name);
     if (const QString looks = lookText(input, strip, own); !looks.isEmpty()) lines << looks;
   } else if (own.quiet && own.part == StripPart::Own) {

@@ -129,7 +129,7 @@ class FactMaker {
     if (at < sees.size() && sees[at] < m_context.names.size()) {
       WhyLink link;
       link.block = BlockRef{m_facts.place.request, sees[at], 0};
-      add(tr("Sees instead"), tr(/*id:number-sees*/ "as number %1 of what it sees: ").arg(at + 1),
+      add(tr("Sees instead"), tr(/*id:number-sees*/ "as number %1 of its segments: ").arg(at + 1),
           m_context.names[sees[at]].name, link);
     } else {
       add(tr("Sees instead"),
@@ -192,8 +192,8 @@ class FactMaker {
     if (references > 0) {
       add(tr("Shared by"), references == 1 ? tr("1 reference") : tr("%1 references").arg(references));
     } else {
-      add(tr("Shared by"), pool[index].cached ? tr("nobody at present; it can be found")
-                                              : tr("nobody: it was freed with its request"));
+      add(tr("Shared by"), pool[index].cached ? tr("no request; it is cached")
+                                              : tr("no request: it was freed with its request"));
     }
   }
 
@@ -272,7 +272,7 @@ class OtherwiseMaker {
     } else {
       add(changed + where);
     }
-    const QString effect = tr(": it would then see what stands before it, and this block could not serve it");
+    const QString effect = tr(": it would then attend to earlier text, and this block could not be reused");
     if (m_context.segment->independent && standsBehindSomething()) {
       const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
       if (plus != document::kNoNode)
@@ -288,7 +288,7 @@ class OtherwiseMaker {
       case MissReason::None:
         break;
       case MissReason::NeverSeen:
-        addAgain(tr(/*id:same-tokens-came*/ "the same tokens came again behind the same beginning"));
+        addAgain(tr(/*id:same-tokens-came*/ "the same tokens came again after the same beginning"));
         break;
       case MissReason::TokensDiffer:
         addSameTokens();
@@ -296,20 +296,18 @@ class OtherwiseMaker {
         break;
       case MissReason::ContextDiffers:
         if (m_context.lookup->contextDiffersAt < 0) {
-          add(tr("it stood at positions between the same two steps as when #%1 was stored")
+          add(tr("its positions were between the same two steps as when #%1 was stored")
                   .arg(m_context.lookup->block));
           break;
         }
-        add(tr(/*id:everything-sees-were*/ "everything it sees were the same, in the same order and at the "
-                                           "same distances, as "
-                                           "when #%1 was "
-                                           "stored")
+        add(tr(/*id:everything-sees-were*/ "it attended to the same segments in the same order and at the "
+                                           "same distances as when #%1 was stored")
                 .arg(m_context.lookup->block));
         addPlus();
         break;
       case MissReason::Evicted:
         addLargerPool();
-        addAgain(tr("it were asked for once more before it is evicted again"));
+        addAgain(tr("it were requested again before its eviction"));
         break;
       case MissReason::AfterMiss:
         addAfterMiss();
@@ -319,12 +317,12 @@ class OtherwiseMaker {
         m_why.otherwiseTitle = tr(/*id:it-is-always*/ "It is always so");
         add(tr(
             /*id:last-token-prompt*/
-            "the last token of a prompt is computed even where all of it is stored: the answer goes on from "
-            "its result"));
+            "the last token of a prompt is computed even if all of it is stored, because the answer "
+            "continues from its result"));
         break;
       case MissReason::CacheOff:
         add(m_context.lookup->wanted < m_context.blocks.blockSize
-                ? tr(/*id:blocks-not-full*/ "blocks that are not full were kept too, and caching is on")
+                ? tr(/*id:blocks-not-full*/ "partial blocks were kept, too, and caching is on")
                 : tr("caching were on"));
         break;
     }
@@ -348,7 +346,7 @@ class OtherwiseMaker {
     link.block = m_context.placeOfStored(change->block);
     const QString stored = m_context.storedIn(change->block);
     const QString text =
-        tr(/*id:stood-under-plus*/ "%1 stood under a plus, with the policy spans: %2 by ").arg(what, count);
+        tr(/*id:stood-under-plus*/ "%1 were under a plus, with the policy spans: %2 by ").arg(what, count);
     if (link.block) {
       add(text, stored, {}, link);
     } else {
@@ -360,13 +358,12 @@ class OtherwiseMaker {
   void addLargerPool() {
     const cache::WhatIf* change = m_context.change(cache::Change::LargerPool);
     if (change == nullptr) {
-      add(tr("the pool had had room to keep it: it has %1 blocks of %2 tokens")
+      add(tr("the pool were large enough: it has %1 blocks of %2 tokens")
               .arg(m_context.state.pool().blockCount() - 1)
               .arg(m_context.blocks.blockSize));
       return;
     }
-    add(tr(/*id:pool-set-blocks*/ "the pool had been set to %1 blocks: so many would have kept it, fewer may "
-                                  "do; it was set to %2")
+    add(tr(/*id:pool-set-blocks*/ "the pool had %1 blocks, which are enough (fewer can be enough); it has %2")
             .arg(change->blockCount)
             .arg(m_context.state.pool().blockCount()));
   }
@@ -377,9 +374,10 @@ class OtherwiseMaker {
       add(condition);
       return;
     }
-    const QString rest = m_context.holdsLastToken()
-                             ? tr(": all but the last token, which is always computed, is stored now as #%1")
-                             : tr(": it is stored now as #%1");
+    const QString rest =
+        m_context.holdsLastToken()
+            ? tr(": all but the last token is stored now as #%1. The last token is always computed")
+            : tr(": it is stored now as #%1");
     add(condition + rest.arg(m_context.facts->physical) + tr(" ("), tr("run it again"), tr(")"),
         command("run.run"));
   }

@@ -36,13 +36,13 @@ class TestFidelityHeadline : public QObject {
   void says_data() {
     QTest::addColumn<Answer>("answer");
     QTest::addColumn<QString>("headline");
-    QTest::newRow("not measured") << finished() << QStringLiteral("Not held against a full prefill yet");
+    QTest::newRow("not measured") << finished() << QStringLiteral("Not compared with a full prefill yet");
     Answer exact = finished();
     exact.exactness = QStringLiteral("full prefill ✓");
-    QTest::newRow("exact") << exact << QStringLiteral("Exact: what a full prefill gives");
+    QTest::newRow("exact") << exact << QStringLiteral("Exact: equal to a full prefill");
     exact.over = QStringLiteral("over the padded and cropped tokens and not the chat template's");
     QTest::newRow("exact over other tokens")
-        << exact << QStringLiteral("Exact: what a full prefill of these tokens gives");
+        << exact << QStringLiteral("Exact: equal to a full prefill of these tokens");
     Answer running = finished();
     running.state = AnswerState::Streaming;
     QTest::newRow("streaming") << running << QString();
@@ -55,7 +55,7 @@ class TestFidelityHeadline : public QObject {
     // Tokens that agree place by place do not make it the same answer.
     QTest::newRow("another answer")
         << measured(0, 0)
-        << QStringLiteral("A full prefill answers otherwise, from the first token on · KL 0.13");
+        << QStringLiteral("A full prefill gives a different answer, from the first token on · KL 0.13");
     QTest::newRow("another answer later")
         << measured(0, 4) << QStringLiteral("A full prefill answers otherwise after 4 tokens · KL 0.13");
     Answer fast = measured(1, 11);
