@@ -178,7 +178,7 @@ void TestSpanqTemplates::opens() {
     QCOMPARE(exported.code, 1);
     return;
   }
-  // Metric of the chart holds parameters, what is exported their values.
+  // What is drawn holds parameters, what is exported their values.
   const auto resolved = query::resolveParameters(*drawn.query, opened.document->declarations, {});
   QVERIFY(std::holds_alternative<query::Node>(resolved));
   QCOMPARE(QString::fromStdString(query::writeCanonical(std::get<query::Node>(resolved)) + "\n"),

@@ -230,7 +230,7 @@ class TestCanvasStacks : public QObject {
     rag.driver.setInput(input);
     QVERIFY(rag.core().rectOf(last) != nullptr);
     QVERIFY(rag.isSeen(last));
-    // Metric of the chart stays drawn when it is selected.
+    // What is drawn stays drawn when it is selected.
     const auto layout = rag.core().layout();
     rag.driver.click(rag.driver.center(rag.document(0)));
     QCOMPARE(rag.core().layout(), layout);
