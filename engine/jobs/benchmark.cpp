@@ -79,7 +79,7 @@ void measureQuery(Benchmark& benchmark, Measurement& at) {
   for (const experiment::PlannedCase& planned : cases) benchmark.gaps.push_back(planned.gap);
   const run::SessionConfig config = at.sessionConfig();
   benchmark.blockCount = config.blockCount;
-  experiment::RunFigureSink sink;
+  experiment::RunMetricsSink sink;
   const std::unique_ptr<run::Session> session = workbench::makeSession(at.model(), config, sink);
   experiment::RepeatWatch watch;
   watch.runs = [&](std::int32_t turn, RunCase runCase) {
@@ -190,9 +190,9 @@ std::vector<std::int32_t> measurableLengths(std::int64_t contextLength) {
 bool BenchmarkJob::isSound(const Benchmark& benchmark) {
   const auto isSoundTurn = [](const experiment::RepeatTurn& turn) {
     return std::all_of(turn.begin(), turn.end(), [](const std::optional<experiment::RunSample>& sample) {
-      return !sample || (isSoundTime(sample->figures.timeToFirstToken) &&
-                         isSoundTime(sample->figures.interTokenLatency) &&
-                         isSoundTime(sample->figures.whole) && isSoundTime(sample->lastTimeToFirstToken));
+      return !sample || (isSoundTime(sample->measured.timeToFirstToken) &&
+                         isSoundTime(sample->measured.interTokenLatency) &&
+                         isSoundTime(sample->measured.whole) && isSoundTime(sample->lastTimeToFirstToken));
     });
   };
   const auto isSoundLength = [](const MeasuredLength& length) {

@@ -99,7 +99,10 @@ struct EnumNames<experiment::CaseGap> {
   static constexpr std::array<std::string_view, 4> kNames{"none", "no_plus", "nothing_to_swap",
                                                           "nothing_left"};
 };
-template <class V, Is<RunFigures> X>
+}  // namespace spanscope::trace
+
+namespace spanscope::metrics {
+template <class V, trace::Is<RunValues> X>
 void fields(V&& v, X& x) {
   v("promptTokens", x.promptTokens);
   v("cachedTokens", x.cachedTokens);
@@ -110,7 +113,7 @@ void fields(V&& v, X& x) {
   v("interTokenLatency", x.interTokenLatency);
   v("whole", x.whole);
 }
-}  // namespace spanscope::trace
+}  // namespace spanscope::metrics
 
 namespace spanscope::experiment {
 template <class V, trace::Is<Summary> X>
@@ -137,7 +140,7 @@ void fields(V&& v, X& x) {
 }
 template <class V, trace::Is<RunSample> X>
 void fields(V&& v, X& x) {
-  v("figures", x.figures);
+  v("measured", x.measured);
   v("lastTimeToFirstToken", x.lastTimeToFirstToken);
   v("peakBlocks", x.peakBlocks);
   v("answer", x.answer);

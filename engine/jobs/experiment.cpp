@@ -19,8 +19,8 @@
 namespace spanscope::jobs {
 namespace {
 
+using experiment::ExperimentRequest;
 using experiment::ExperimentResult;
-using experiment::ExperimentWish;
 
 /// Documents and question of a query without augments.
 std::shared_ptr<const experiment::OwnDocuments> documentsOf(query::Node query, const JobInput& input) {
@@ -33,10 +33,10 @@ std::shared_ptr<const experiment::OwnDocuments> documentsOf(query::Node query, c
 }
 
 /// Counts what the experiment computes. If that is not possible, its steps alone say how long the rest takes.
-void count(const ExperimentWish& wish, experiment::ExperimentModel model, Measurement& at) {
+void count(const ExperimentRequest& request, experiment::ExperimentModel model, Measurement& at) {
   experiment::ExperimentAmount amount;
   try {
-    amount = experiment::countExperiment(wish, std::move(model), at.stop());
+    amount = experiment::countExperiment(request, std::move(model), at.stop());
   } catch (const Failure&) {
     return;  // what is wrong shows when it is measured
   }
@@ -73,21 +73,21 @@ std::shared_ptr<const experiment::OwnDocuments> ownDocumentsOf(const std::option
   return std::make_shared<const experiment::OwnDocuments>(std::move(*parsed.query), own->name);
 }
 
-ExperimentWish ExperimentJob::completed(ExperimentWish wish, const JobInput& input) {
-  if (takesQuery(wish) && !wish.own) {
+ExperimentRequest ExperimentJob::completed(ExperimentRequest request, const JobInput& input) {
+  if (takesQuery(request) && !request.own) {
     if (input.retrieve)
       experiment::countDocuments(input.query);
     else
-      wish.own = documentsOf(input.query, input);
+      request.own = documentsOf(input.query, input);
   }
-  return experiment::completed(std::move(wish));
+  return experiment::completed(std::move(request));
 }
 
 bool ExperimentJob::isSound(const ExperimentResult& result) {
-  const experiment::Experiment* const one = experiment::findExperiment(result.wish.experiment);
+  const experiment::Experiment* const one = experiment::findExperiment(result.request.experiment);
   if (one == nullptr || result.done > result.total) return false;
   try {
-    experiment::completed(result.wish);
+    experiment::completed(result.request);
   } catch (const Failure&) {
     return false;
   }
@@ -96,16 +96,16 @@ bool ExperimentJob::isSound(const ExperimentResult& result) {
       [one](const experiment::ExperimentPoint& point) { return isSoundPoint(point, one->measures.size()); });
 }
 
-std::optional<experiment::TokenAmount> ExperimentJob::amount(const ExperimentWish& wish,
+std::optional<experiment::TokenAmount> ExperimentJob::amount(const ExperimentRequest& request,
                                                              const EstimateFacts& facts) {
-  if (facts.model == nullptr || !experiment::furtherModels(wish).empty()) return std::nullopt;
-  if (takesQuery(wish) && !wish.own) return std::nullopt;
-  return experiment::countExperiment(wish, *facts.model, facts.stop).total;
+  if (facts.model == nullptr || !experiment::furtherModels(request).empty()) return std::nullopt;
+  if (takesQuery(request) && !request.own) return std::nullopt;
+  return experiment::countExperiment(request, *facts.model, facts.stop).total;
 }
 
-ExperimentResult ExperimentJob::begun(const ExperimentWish& wish) {
+ExperimentResult ExperimentJob::begun(const ExperimentRequest& request) {
   ExperimentResult result;
-  result.wish = wish;
+  result.request = request;
   return result;
 }
 
@@ -114,12 +114,12 @@ trace::EventWords ExperimentJob::activity(const ExperimentResult& result) {
           {static_cast<std::uint32_t>(100 * result.progress())}};
 }
 
-void ExperimentJob::measure(ExperimentResult& result, const ExperimentWish& /*wish*/, Measurement& at) {
+void ExperimentJob::measure(ExperimentResult& result, const ExperimentRequest& /*request*/, Measurement& at) {
   const JobInput& input = at.input();
   // An augment found the documents.
-  if (takesQuery(result.wish) && !result.wish.own)
-    result.wish = experiment::withDocuments(std::move(result.wish), documentsOf(at.query(), input));
-  const std::vector<std::string> further = experiment::furtherModels(result.wish);
+  if (takesQuery(result.request) && !result.request.own)
+    result.request = experiment::withDocuments(std::move(result.request), documentsOf(at.query(), input));
+  const std::vector<std::string> further = experiment::furtherModels(result.request);
   std::optional<workbench::ModelBundle> other;
   const auto modelOf = [&](std::size_t index) {
     workbench::RunSettings settings = input.settings;
@@ -133,7 +133,7 @@ void ExperimentJob::measure(ExperimentResult& result, const ExperimentWish& /*wi
     model.seam = [&at] { at.pass(); };
     return model;
   };
-  if (further.empty()) count(result.wish, modelOf(0), at);
+  if (further.empty()) count(result.request, modelOf(0), at);
   at.clock().begin();
   workbench::ProgressPause pause;
   const auto tell = [&](const ExperimentResult&) {

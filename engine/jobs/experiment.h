@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An experiment (engine/experiment/experiment.h). Further models of its wish are loaded beside the one of the
-// settings, one after the other. There is one experiment at a time, whatever document is current.
+// An experiment (engine/experiment/experiment.h). Further models of its request are loaded beside the one of
+// the settings, one after the other. There is one experiment at a time, whatever document is current.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -19,20 +19,22 @@ namespace spanscope::jobs {
 struct ExperimentJob {
   static constexpr const char* kId = "experiment";
   static constexpr Scope kScope = Scope::Program;
-  using Arguments = experiment::ExperimentWish;
+  using Arguments = experiment::ExperimentRequest;
   using Result = experiment::ExperimentResult;
 
-  static bool takesQuery(const Arguments& wish) { return wish.source == experiment::DocumentSource::Own; }
+  static bool takesQuery(const Arguments& request) {
+    return request.source == experiment::DocumentSource::Own;
+  }
   /// Adds missing values, and the documents of the input's query. An augment finds its documents when the job
   /// runs.
-  static Arguments completed(Arguments wish, const JobInput& input);
+  static Arguments completed(Arguments request, const JobInput& input);
   static bool isSound(const Result& result);
   /// Counts with the model. Nothing for several models, or if the documents are not known yet.
-  static std::optional<experiment::TokenAmount> amount(const Arguments& wish, const EstimateFacts& facts);
-  static Result begun(const Arguments& wish);
+  static std::optional<experiment::TokenAmount> amount(const Arguments& request, const EstimateFacts& facts);
+  static Result begun(const Arguments& request);
   static double progress(const Result& result) { return result.progress(); }
   static trace::EventWords activity(const Result& result);
-  static void measure(Result& result, const Arguments& wish, Measurement& at);
+  static void measure(Result& result, const Arguments& request, Measurement& at);
 };
 
 /// Documents of a query as a text and a name.
@@ -59,7 +61,7 @@ struct EnumNames<experiment::DocumentSource> {
 }  // namespace spanscope::trace
 
 namespace spanscope::experiment {
-template <class V, trace::Is<ExperimentWish> X>
+template <class V, trace::Is<ExperimentRequest> X>
 void fields(V&& v, X& x) {
   v("experiment", x.experiment);
   v("values", x.values);
@@ -87,7 +89,7 @@ void fields(V&& v, X& x) {
 }
 template <class V, trace::Is<ExperimentResult> X>
 void fields(V&& v, X& x) {
-  v("wish", x.wish);
+  v("request", x.request);
   v("model", x.model);
   v("machine", x.machine);
   v("points", x.points);

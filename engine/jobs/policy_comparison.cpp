@@ -7,7 +7,7 @@
 #include "engine/experiment/experiment_amount.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/experiment/repeat_run.h"
-#include "engine/experiment/run_figure_sink.h"
+#include "engine/experiment/run_metrics_sink.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/policy/choice.h"
 #include "engine/query/node_parts.h"
@@ -52,12 +52,12 @@ class ComparisonSink final : public trace::Sink {
       if (const auto* token = std::get_if<trace::TokenGenerated>(&payload))
         texts.push_back(token->text.empty() ? token->shown : token->text);
     }
-    return m_figures.send(run, request, node, std::move(payload));
+    return m_sink.send(run, request, node, std::move(payload));
   }
 
   /// Of the run that ended since the last call.
   PolicyRun takeRun() {
-    PolicyRun run{.firstToken = m_figures.take().figures.timeToFirstToken, .prompt = {}};
+    PolicyRun run{.firstToken = m_sink.take().measured.timeToFirstToken, .prompt = {}};
     for (const auto& [id, texts] : m_texts) {
       run.prompt += m_accounts.of(id).prompt;
       m_accounts.forget(id);
@@ -73,8 +73,8 @@ class ComparisonSink final : public trace::Sink {
   }
 
  private:
-  trace::TokenAccounts m_accounts;
-  experiment::RunFigureSink m_figures;
+  metrics::TokenAccounts m_accounts;
+  experiment::RunMetricsSink m_sink;
   experiment::FinishedReplies m_replies;
   /// Of the run that was not taken yet: the texts of the tokens of each reply.
   std::map<RequestId, std::vector<std::string>> m_texts;
@@ -208,7 +208,7 @@ bool isSoundRun(const std::optional<PolicyRun>& run) {
 
 }  // namespace
 
-std::optional<trace::FidelityFigures> MeasuredPolicy::fidelity() const {
+std::optional<trace::FidelityMetrics> MeasuredPolicy::fidelity() const {
   if (replies.empty()) return std::nullopt;
   std::vector<const trace::FidelityMeasured*> measured;
   for (const ComparedReply& reply : replies) measured.push_back(&reply.fidelity);

@@ -6,10 +6,10 @@
 
 #include "engine/base/ids.h"
 #include "engine/jobs/measuring_job.h"
+#include "engine/metrics/token_account.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_fields.h"
-#include "engine/trace/fidelity_figures.h"
-#include "engine/trace/token_account.h"
+#include "engine/trace/fidelity_metrics.h"
 #include "engine/workbench/document/document.h"
 
 #include <array>
@@ -46,7 +46,7 @@ constexpr bool hasEnded(PolicyStage stage) {
 struct PolicyRun {
   /// Seconds, the median over its steps; nothing if no step made a token.
   std::optional<double> firstToken;
-  trace::TokenAccount prompt;  ///< of what its prompts show, all steps together
+  metrics::TokenAccount prompt;  ///< of what its prompts show, all steps together
 };
 
 /// An answer of the cold run, compared with a full prefill of the same tokens.
@@ -70,7 +70,7 @@ struct MeasuredPolicy {
   std::uint64_t cacheBytes = 0;  ///< of the blocks that hold keys and values after both runs
 
   /// Over all answers; nothing before they were measured.
-  std::optional<trace::FidelityFigures> fidelity() const;
+  std::optional<trace::FidelityMetrics> fidelity() const;
 };
 
 struct PolicyComparison {
@@ -118,7 +118,10 @@ struct EnumNames<jobs::PolicyStage> {
   static constexpr std::array<std::string_view, 6> kNames{"waiting",   "cold", "fidelity",
                                                           "reordered", "done", "failed"};
 };
-template <class V, Is<TokenAccount> X>
+}  // namespace spanscope::trace
+
+namespace spanscope::metrics {
+template <class V, trace::Is<TokenAccount> X>
 void fields(V&& v, X& x) {
   v("hit", x.hit);
   v("relocated", x.relocated);
@@ -127,7 +130,7 @@ void fields(V&& v, X& x) {
   v("padded", x.padded);
   v("cropped", x.cropped);
 }
-}  // namespace spanscope::trace
+}  // namespace spanscope::metrics
 
 namespace spanscope::jobs {
 template <class V, trace::Is<PolicyChoice> X>

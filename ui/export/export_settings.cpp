@@ -359,14 +359,14 @@ std::optional<QString> putInline(query::Node& query, const document::NodePaths& 
   query::walk(query, {}, [&](query::Node& node, const NodePath& path) {
     if (reason || query::infoOf(node).resolvedBy != query::ResolvedBy::Files) return;
     auto text = query::readTextFile(inputs, *query::textOf(node));
-    if (auto* reason = std::get_if<query::NotGiven>(&text)) {
+    if (auto* missing = std::get_if<query::NotGiven>(&text)) {
       const auto listed = std::find_if(problems.begin(), problems.end(), [&](const Problem& problem) {
         return problem.severity == Severity::Error && problem.node == paths.nodeOf(path);
       });
       reason = listed != problems.end()
                    ? saidOf(*listed)
                    : QString::fromStdString(
-                         errorAt({}, std::move(reason->found), std::move(reason->expected)).message());
+                         errorAt({}, std::move(missing->found), std::move(missing->expected)).message());
       return;
     }
     node.value = query::Message{query::Role::User, std::get<std::string>(std::move(text))};

@@ -2,7 +2,7 @@
 #include "ui/session/job_estimate.h"
 
 #include "engine/jobs/job.h"
-#include "ui/session/forecaster.h"
+#include "ui/session/document_predictor.h"
 #include "ui/session/view_input.h"
 #include "ui/words/tr.h"
 
@@ -49,9 +49,10 @@ QString estimateText(const ViewInput& input, const jobs::JobCall& call) {
   const jobs::JobRow* row = jobs::findJob(call.kind);
   if (row == nullptr) return {};
   jobs::EstimateFacts facts{.pace = input.measuring.pace, .context = input.measuring.context};
-  if (input.forecast && input.forecast->isKnown() && input.forecast->plan) {
-    facts.empty = &input.forecast->empty;
-    facts.plan = &*input.forecast->plan;
+  const auto& prediction = input.prediction.newest;
+  if (prediction && prediction->isKnown() && prediction->plan) {
+    facts.empty = &prediction->empty;
+    facts.plan = &*prediction->plan;
   }
   const std::optional<jobs::JobEstimate> estimate = row->estimate(call.arguments, facts);
   if (estimate) return estimateText({.call = call, .state = State::Counted, .seconds = estimate->seconds});

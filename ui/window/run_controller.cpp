@@ -7,7 +7,7 @@
 #include "engine/workbench/model_names.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/session/answer_jobs.h"
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/view.h"
 #include "ui/window/dock_host.h"

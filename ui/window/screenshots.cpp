@@ -3,7 +3,7 @@
 
 #include "engine/base/output_file.h"
 #include "ui/export/view_picture.h"
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"

@@ -10,7 +10,7 @@
 #include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/session/answer_jobs.h"
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_controller.h"

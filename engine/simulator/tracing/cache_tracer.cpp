@@ -333,15 +333,15 @@ void ScenarioTrace::finish(const std::string& request, trace::StepOutcome outcom
 
 std::vector<trace::Event> ScenarioTrace::events() {
   if (!m_tracer) return {};
-  using Json = nlohmann::ordered_json;
-  Json steps = Json::array();
+  using OrderedJson = nlohmann::ordered_json;
+  OrderedJson steps = OrderedJson::array();
   trace::PlanMade plan;
   for (StepIndex step = 0; step < m_titles.size(); ++step) {
     plan.steps.push_back({.step = step, .node = pathOf(step), .copy = 0, .ply = 0, .needs = {}});
     steps.push_back({{"g", {{"model", m_server.name}, {"input", {{"user", m_titles[step]}}}}}});
   }
   const std::string text =
-      Json{{"par", std::move(steps)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+      OrderedJson{{"par", std::move(steps)}}.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   const query::ParseResult parsed = query::parseJson(text);
   m_tracer->amend(m_runStarted,
                   trace::RunStarted{.queryJson = parsed.query ? query::writeCanonical(*parsed.query) : text,

@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/job_estimate.h"
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 #include "ui/session/measured_jobs.h"
 #include "ui/views/benchmark/benchmark_view.h"
 #include "ui/window/engine_jobs.h"

@@ -2,7 +2,7 @@
 // The results of a benchmark as a table, as sentences and as points of a plot.
 #pragma once
 
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 #include "ui/session/measured_jobs.h"
 #include "ui/session/view_input.h"
 #include "ui/views/common/table_painting.h"

@@ -5,7 +5,7 @@
 
 #include "engine/experiment/chart.h"
 #include "engine/experiment/experiment_chart.h"
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 #include "ui/session/view_input.h"
 #include "ui/views/common/table_painting.h"
 

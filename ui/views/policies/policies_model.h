@@ -2,7 +2,7 @@
 // A comparison of reuse policies as a table, as sentences, and as answers token by token.
 #pragma once
 
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 #include "ui/session/view_input.h"
 #include "ui/views/common/table_painting.h"
 

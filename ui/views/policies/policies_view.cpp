@@ -4,7 +4,7 @@
 #include "engine/policy/policies.h"
 #include "engine/workbench/setting_choices.h"
 #include "ui/session/job_estimate.h"
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/table_words.h"

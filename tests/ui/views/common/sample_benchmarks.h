@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 
 namespace spanscope::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/session/measure_wishes.h"
+#include "ui/session/measure_requests.h"
 
 #include "engine/policy/choice.h"
 #include "engine/policy/policies.h"
