@@ -36,18 +36,18 @@ std::filesystem::path findLibrary() {
 
 compute::BackendKind open(const std::filesystem::path& path) {
   if (path.empty())
-    return compute::absentKind(compute::kNvidiaCards.name, /*id:not-built-in*/ "not built into this program");
+    return compute::absentKind(compute::kNvidiaDevices.name, /*id:not-built-in*/ "not built into this program");
   // The library stays open, because the kind's functions belong to it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();
-    return compute::absentKind(compute::kNvidiaCards.name,
+    return compute::absentKind(compute::kNvidiaDevices.name,
                                reason != nullptr ? reason : path.string() + " cannot be opened");
   }
   const auto entry = reinterpret_cast<CudaLibraryEntry>(dlsym(library, kCudaLibraryEntry));
   compute::BackendKind kind;
   if (entry == nullptr || !entry(kCudaLibraryVersion, &kind))
-    return compute::absentKind(compute::kNvidiaCards.name,
+    return compute::absentKind(compute::kNvidiaDevices.name,
                                path.string() + " belongs to another version of this program");
   return kind;
 }
@@ -55,7 +55,7 @@ compute::BackendKind open(const std::filesystem::path& path) {
 }  // namespace
 
 compute::KindEntry cudaKind(const std::filesystem::path& library) {
-  return {compute::kNvidiaCards.name, [library] { return open(library.empty() ? findLibrary() : library); }};
+  return {compute::kNvidiaDevices.name, [library] { return open(library.empty() ? findLibrary() : library); }};
 }
 
 }  // namespace spanscope

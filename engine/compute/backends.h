@@ -170,11 +170,11 @@ inline constexpr DeviceKind kProcessor{.name = "cpu",
                                        .label = forTranslation("spanscope::workbench", "processor"),
                                        .isAlwaysThere = true,
                                        .rowsAreBitEqual = true};
-inline constexpr DeviceKind kNvidiaCards{
+inline constexpr DeviceKind kNvidiaDevices{
     .name = "cuda", .label = forTranslation("spanscope::workbench", "NVIDIA GPU (CUDA)")};
 
 /// In the order of offers to the user. The first kind exists on every machine.
-inline constexpr std::array kDeviceKinds{&kProcessor, &kNvidiaCards};
+inline constexpr std::array kDeviceKinds{&kProcessor, &kNvidiaDevices};
 static_assert(kDeviceKinds.front()->isAlwaysThere);
 
 /// Returns the kind of "cpu", "cuda" or "cuda:1", or nullptr for an unknown name. The function does not look

@@ -208,8 +208,8 @@ class TestLayoutReuse : public QObject {
     metrics::LayoutMetrics layout{.tokens = 106, .pads = 17, .padBlocks = 9, .markers = 12, .cropped = 23};
     QCOMPARE(metrics::layoutText(layout),
              std::string("17 pads in 9 blocks, 12 markers, 23 tokens cropped: 6.0 % more tokens than exact"));
-    QCOMPARE(trace::addedText(figures), std::string("+6.0 %"));
-    QCOMPARE(trace::layoutText({.tokens = 1, .pads = 1, .padBlocks = 1, .markers = 0, .cropped = 1}),
+    QCOMPARE(metrics::addedText(layout), std::string("+6.0 %"));
+    QCOMPARE(metrics::layoutText({.tokens = 1, .pads = 1, .padBlocks = 1, .markers = 0, .cropped = 1}),
              worded(std::string("1 pad in 1 block, 0 markers, 1 token cropped: <many-tokens-exact>")));
   }
 };

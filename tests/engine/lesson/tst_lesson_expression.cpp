@@ -25,12 +25,12 @@ const metrics::RunFacts* factsOfRun(std::uint32_t run) {
     std::vector<metrics::RunFacts> made(2);
     for (metrics::RunFacts& one : made) one.requests.resize(1);
     made[0].account.prompt.computed = 80;
-    made[0].figures.timeToFirstToken = 0.08;
+    made[0].measured.timeToFirstToken = 0.08;
     made[0].outcome = trace::RunOutcome::Finished;
     made[0].answer = "yes, it is";
     made[1].account.prompt.hit = 60;
     made[1].account.prompt.computed = 30;
-    made[1].figures.timeToFirstToken = 0.02;
+    made[1].measured.timeToFirstToken = 0.02;
     return made;
   }();
   return run >= 1 && run <= runs.size() ? &runs[run - 1] : nullptr;

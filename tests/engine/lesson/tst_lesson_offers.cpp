@@ -30,7 +30,7 @@ const metrics::RunFacts* factsOfOffers(std::uint32_t run) {
       one.outcome = trace::RunOutcome::Finished;
     }
     made[0].account.prompt.computed = 80;
-    made[0].figures.timeToFirstToken = 0.08;
+    made[0].measured.timeToFirstToken = 0.08;
     made[0].answer = "  He said \"yes\".\nAnd more.";
     made[1].account.prompt.hit = 60;
     made[1].account.prompt.computed = 30;

@@ -6,7 +6,7 @@
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/replay.h"
-#include "engine/trace/report.h"
+#include "engine/metrics/trace_stats.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"

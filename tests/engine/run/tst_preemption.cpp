@@ -7,7 +7,7 @@
 #include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
 #include "engine/trace/replay.h"
-#include "engine/trace/report.h"
+#include "engine/metrics/trace_stats.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/test_program.h"

@@ -355,7 +355,7 @@ void TestReplay::contradictions() {
   const QString said = QString::fromStdString(error->message());
   const QString start = QString::fromStdString("event " + std::to_string(script.next) + " (" + name + "), ");
   QVERIFY2(matches(said, start + message), qPrintable(said));
-  QVERIFY(script.replay.keyframe() == state);
+  QVERIFY(test::stateOf(script.replay) == state);
 }
 
 void TestReplay::poolsThatAreNone_data() {

@@ -640,8 +640,8 @@ void TestReport::table() {
   some.residency = {.evicted = 3, .gaps = 2, .lifetime = 12.5, .idle = 0.004, .gap = 0.25};
   const std::string more = metrics::statsTable(some);
   QVERIFY2(has(more, shortly("recent-hit-rate"), "25.0 % of 1000 requests"), more.c_str());
-  QVERIFY2(has(more, worded(std::string("<time-pool>")), "12.50 s until evicted (median)"), more.c_str());
-  QVERIFY2(has(more, worded(std::string("<idle-end>")), "4.00 ms (median)"), more.c_str());
+  QVERIFY2(has(more, "time in the pool", "12.50 s until evicted (median)"), more.c_str());
+  QVERIFY2(has(more, "idle at the end", "4.00 ms (median)"), more.c_str());
   QVERIFY2(has(more, "between uses", "250.00 ms (median)"), more.c_str());
 }
 

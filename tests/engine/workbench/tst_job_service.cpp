@@ -453,5 +453,5 @@ void TestWorkService::whatComparesTimesOwnsItsWeights() {
   QVERIFY(!isBorrowed);
 }
 
-SPANSCOPE_TEST(tst_work_service, TestWorkService)
+SPANSCOPE_TEST(tst_job_service, TestWorkService)
 #include "tst_job_service.moc"

@@ -92,5 +92,5 @@ class TestPaceBook : public QObject {
   }
 };
 
-SPANSCOPE_TEST(tst_pace_book, TestPaceBook)
+SPANSCOPE_TEST(tst_speed_records, TestPaceBook)
 #include "tst_speed_records.moc"

@@ -344,7 +344,7 @@ class TestWorks : public QObject {
     QCOMPARE(kept->turns.size(), measured.turns.size());
     for (std::size_t turn = 0; turn < measured.turns.size(); ++turn) {
       for (std::size_t i = 0; i < measured.turns[turn].size(); ++i)
-        QVERIFY(kept->turns[turn][i]->figures == measured.turns[turn][i]->figures);
+        QVERIFY(kept->turns[turn][i]->measured == measured.turns[turn][i]->measured);
     }
     const auto again = bench.run(QStringLiteral("rag.json"));
     QCOMPARE(bench.newest.sessions, 1);

@@ -268,5 +268,5 @@ class TestCudaDevices : public QObject {
   std::uint64_t m_seed = testSeed(20261123);
 };
 
-SPANSCOPE_TEST(tst_devices, TestCudaDevices)
+SPANSCOPE_TEST(tst_cards, TestCudaDevices)
 #include "tst_cards.moc"

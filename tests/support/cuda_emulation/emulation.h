@@ -33,16 +33,16 @@ EmulationOptions& optionsOf(const Device& device);
 std::size_t launchesOf(const Device& device);
 
 /// The properties of the card that is present unless others are plugged in.
-DeviceProperties usualCard();
+DeviceProperties usualDevice();
 
 /// While an object of this class exists, other cards are present. Only one such object may exist at a time.
 /// Cards that are open stay as they are.
-class PluggedCards {
+class PluggedDevices {
  public:
-  explicit PluggedCards(std::vector<DeviceProperties> cards, ThreadOrder order = ThreadOrder::Ascending);
-  ~PluggedCards();
-  PluggedCards(const PluggedCards&) = delete;
-  PluggedCards& operator=(const PluggedCards&) = delete;
+  explicit PluggedDevices(std::vector<DeviceProperties> cards, ThreadOrder order = ThreadOrder::Ascending);
+  ~PluggedDevices();
+  PluggedDevices(const PluggedDevices&) = delete;
+  PluggedDevices& operator=(const PluggedDevices&) = delete;
 };
 
 /// Counts of what all cards have done since the program began.

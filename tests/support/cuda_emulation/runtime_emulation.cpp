@@ -37,7 +37,7 @@ namespace {
 /// What all cards share.
 struct Machine {
   std::mutex mutex;
-  std::vector<DeviceProperties> cards = {emulation::usualCard()};
+  std::vector<DeviceProperties> cards = {emulation::usualDevice()};
   emulation::ThreadOrder order = emulation::ThreadOrder::Ascending;  ///< that cards are opened with
   emulation::MachineCounts counts;
 
@@ -54,7 +54,7 @@ Machine& machine() {
 
 }  // namespace
 
-DeviceProperties emulation::usualCard() {
+DeviceProperties emulation::usualDevice() {
   return {.name = "emulated card",
           .major = 8,
           .minor = 0,
@@ -66,15 +66,15 @@ DeviceProperties emulation::usualCard() {
           .productsVersion = "a reference product"};
 }
 
-emulation::PluggedCards::PluggedCards(std::vector<DeviceProperties> cards, ThreadOrder order) {
+emulation::PluggedDevices::PluggedDevices(std::vector<DeviceProperties> cards, ThreadOrder order) {
   const std::lock_guard lock(machine().mutex);
   machine().cards = std::move(cards);
   machine().order = order;
 }
 
-emulation::PluggedCards::~PluggedCards() {
+emulation::PluggedDevices::~PluggedDevices() {
   const std::lock_guard lock(machine().mutex);
-  machine().cards = {usualCard()};
+  machine().cards = {usualDevice()};
   machine().order = ThreadOrder::Ascending;
 }
 

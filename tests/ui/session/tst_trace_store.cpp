@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/trace_file.h"
+#include "tests/engine/trace/replay_state.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/session/trace_store.h"

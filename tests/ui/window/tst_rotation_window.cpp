@@ -133,5 +133,5 @@ class TestTurnWindow : public QObject {
   }
 };
 
-SPANSCOPE_TEST(tst_turn_window, TestTurnWindow, QApplication)
+SPANSCOPE_TEST(tst_rotation_window, TestTurnWindow, QApplication)
 #include "tst_rotation_window.moc"

@@ -185,5 +185,5 @@ void TestServerWork::countsWhatHappens() {
   QTRY_VERIFY(has("spanscope_requests_running 0"));
 }
 
-SPANSCOPE_TEST(tst_server_work, TestServerWork)
+SPANSCOPE_TEST(tst_server_jobs, TestServerWork)
 #include "tst_server_jobs.moc"

@@ -411,5 +411,5 @@ class TestToldTraces : public QObject {
   }
 };
 
-SPANSCOPE_TEST(tst_told_traces, TestToldTraces)
+SPANSCOPE_TEST(tst_simulated_traces, TestToldTraces)
 #include "tst_simulated_traces.moc"

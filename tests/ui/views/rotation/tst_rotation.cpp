@@ -374,5 +374,5 @@ class TestTurn : public QObject {
   ViewInput m_computed;  ///< m_input with these vectors
 };
 
-SPANSCOPE_TEST(tst_turn, TestTurn, QApplication)
+SPANSCOPE_TEST(tst_rotation, TestTurn, QApplication)
 #include "tst_rotation.moc"
