@@ -268,7 +268,7 @@ class TestBenchmarkView : public QObject {
     input = test::withResult<jobs::BenchmarkJob>(input, newer.choice, newer);
     input.measured = measuredJobs(*input.trace);
     QCOMPARE(benchmarkModel(input), benchmarkModel(inputOf(m_rag, newer)));
-    newer.turns.front()[static_cast<std::size_t>(RunCase::Cold)]->figures.whole = -1;
+    newer.turns.front()[static_cast<std::size_t>(RunCase::Cold)]->measured.whole = -1;
     input = test::withResult<jobs::BenchmarkJob>(input, newer.choice, newer);
     input.measured = measuredJobs(*input.trace);
     QVERIFY(!benchmarkModel(input).isKnown);

@@ -2,6 +2,7 @@
 // The parts of a query stand under their names and numbers in every view, whatever segments the policy makes
 // of them.
 #include "engine/layout/layouts.h"
+#include "engine/metrics/trace_stats.h"
 #include "engine/policy/link/link.h"
 #include "engine/policy/policies.h"
 #include "engine/trace/report.h"

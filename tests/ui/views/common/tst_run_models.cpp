@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/metrics/trace_stats.h"
 #include "engine/policy/policies.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session.h"
