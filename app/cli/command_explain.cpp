@@ -91,7 +91,8 @@ class SimulatorForecast {
   std::optional<workbench::SimulatedTrace> m_story;  ///< of m_simulator; none: no trace is wanted
 };
 
-constexpr const char* kReplyNote = "  A prompt contains an answer. It counts with its max length.\n";
+constexpr const char* kReplyNote =
+    /*id:prompt-holds-a-reply*/ "  A prompt contains an answer. It counts with its max length.\n";
 constexpr const char* kDoubtNote =
     "  ≈ not exact: the count depends on answer lengths, or on the order of requests that are sent at the "
     "same time\n";
@@ -241,12 +242,12 @@ std::optional<std::vector<SimulatorStep>> SimulatorForecast::forecast(const plan
 
 std::string SimulatorForecast::setting() const {
   return std::string(m_server->title) + " " + m_server->version +
-         ", starting empty, without a size limit; steps as remote run sends them";
+         /*id:empty-first-much*/ ", starting empty, without a size limit; steps as remote run sends them";
 }
 
 /// Lines of text, each ended by a newline.
 std::string simulatorText(const plan::Plan& plan, const std::optional<std::vector<SimulatorStep>>& steps) {
-  if (!steps) return "  not predicted: the query cannot run\n";
+  if (!steps) return /*id:not-foretold-query*/ "  not predicted: the query cannot run\n";
   if (steps->empty()) return "  The query generates nothing, so there is no prompt.\n";
   TextTable table(
       {{"step"}, {"node", TextTable::Align::Left}, {"prompt"}, {"found"}, {"moved"}, {"computed"}});

@@ -48,7 +48,8 @@ std::shared_ptr<const void> readResult(const TraceStore& trace, const trace::Job
 MeasuredJobs measuredJobs(const AskedJobs& asked, const TraceStore& trace) {
   MeasuredJobs jobs;
   for (const auto& [kind, each] : asked) {
-    const trace::JobEnded* ended = each.job.isRunning() ? nullptr : trace.lastJob(kind, each.call.arguments);
+    const trace::JobEnded* ended =
+        each.job.isRunning() ? nullptr : trace.lastJob(kind, each.call.arguments, trace.size());
     // A job that was stopped before it began is in no trace.
     jobs[kind] = ended == nullptr ? each.job : measuredBy(trace, *ended);
   }
