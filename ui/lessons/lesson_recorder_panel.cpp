@@ -299,7 +299,7 @@ void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
   claim->setObjectName(QStringLiteral("putClaim"));
   connect(claim, &QPushButton::clicked, this, [this] { pickMetric(Into::Claim); });
   form.addWidget(claim, 0, Qt::AlignLeft);
-  m_holdsSays = addSaying(tr("Result of the statements"));
+  m_holdsSays = addSaying(tr("Result of statements"));
 }
 
 void LessonRecorderPanel::addFoot(QVBoxLayout& column) {

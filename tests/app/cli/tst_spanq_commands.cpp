@@ -313,11 +313,11 @@ void TestSpanqCommands::nounsGoWithTheirNumbers_data() {
   const auto row = [](const char* name, const QStringList& arguments, const QByteArray& query,
                       const char* said) { QTest::newRow(name) << arguments << query << QString(said); };
   row("pool one block too small", {"run", "--blocks", "8", QString::fromStdString(kQueries + "rag.json")}, {},
-      "the 7 blocks of…: 1 block (about 16 tokens)\n");
+      "the 7 blocks of…: 1 block (about 16 tokens)");
   row("pool of one block", {"run", "--blocks", "2", "--block-size", "4", "-"}, otto,
-      "needs 2 blocks of 4, expected at most the 1 block of…: 1 block (about 4 tokens)\n");
+      "needs 2 blocks of 4, expected at most the 1 block of…: 1 block (about 4 tokens)");
   row("pool one token too small", {"run", "--blocks", "8", "--block-size", "1", "-"}, otto,
-      "the 7 blocks of…: 1 block (about 1 token)\n");
+      "the 7 blocks of…: 1 block (about 1 token)");
   row("reply beyond one block", {"run", "--blocks", "2", "--block-size", "8", "-"}, otto,
       "expected <reply-ends-within> 1 block of 8 <that-the-pool>\n");
   row("step of one token", {"explain", "-"}, brief, "model m, at most 1 token, temperature");

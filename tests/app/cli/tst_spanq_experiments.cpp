@@ -187,7 +187,7 @@ class TestSpanqExperiments : public QObject {
     // Of another device nothing is known.
     std::vector<std::string> others = arguments;
     others.insert(others.end(), {"--threads", "1"});
-    QVERIFY(spanqOnTerminal(others, paces).err.find("is not known") != std::string::npos);
+    QVERIFY(spanqOnTerminal(others, paces).err.find("unknown") != std::string::npos);
   }
 
   void wrongValuesAreUsage() {

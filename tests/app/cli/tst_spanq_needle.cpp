@@ -101,7 +101,7 @@ void TestSpanqNeedle::tableAndMisses() {
   const SpanqResult result = needle({"--misses"});
   QCOMPARE(result.code, 0);
   for (const char* words :
-       {"all at once", "k = 2", ": at least 3 of 4 ", "lost combining", "<no-prompt-truncated>"}) {
+       {"all at once", "k = 2", "at least 3 of 4 ", "lost combining", "<no-prompt-truncated>"}) {
     QVERIFY2(says(result.out, words), words);
   }
   const Json rows = Json::parse(needle({"--json"}).out)["rows"];

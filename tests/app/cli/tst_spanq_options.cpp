@@ -490,7 +490,7 @@ void TestSpanqOptions::settingsAreOptions() {
     QVERIFY2(help.contains(QString::fromUtf8(setting.option.help)), setting.option.name);
   }
   // What is said there of the usual overlap is so.
-  QVERIFY(help.contains("without, at most " + QString::number(spanscope::workbench::RunSettings().overlap)));
+  QVERIFY(help.contains("default: at most " + QString::number(spanscope::workbench::RunSettings().overlap)));
 }
 
 SPANSCOPE_TEST(tst_spanq_options, TestSpanqOptions, QCoreApplication)

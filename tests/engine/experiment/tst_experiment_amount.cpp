@@ -99,7 +99,7 @@ class TestExperimentAmount : public QObject {
 
  private Q_SLOTS:
   void tokensAreKnownBefore_data() {
-    QTest::addColumn<QString>("wish");
+    QTest::addColumn<QString>("request");
     QTest::addColumn<int>("repeats");
     QTest::addColumn<bool>("isExact");
     const auto row = [](const char* name, const char* request, int repeats, bool isExact) {

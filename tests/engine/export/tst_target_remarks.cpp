@@ -94,7 +94,7 @@ void TestTargetRemarks::table_data() {
   row("no provider", generate(R"({"user":"a"})", "m"), "“m” has no provider", "RRR----");
   row("no provider, for servers", generate(R"({"user":"a"})", "m"), "must serve “m”", "----nn-");
   row("provider spnl", generate(R"({"user":"a"})", "spnl/org/m"), "must serve “org/m”", "----nn-");
-  row("other provider", generate(R"({"user":"a"})", "ollama/m"), "sends plain chat", "DDD----");
+  row("other provider", generate(R"({"user":"a"})", "ollama/m"), "plain chat", "DDD----");
   row("other provider, for chat", generate(R"({"user":"a"})", "ollama/m"), "without its provider", "-----n-");
   row("not a generate", R"({"plus":[{"user":"a"}]})", "begins with plus", "----R--");
   row("nothing generates", R"({"user":"a"})", "<no-generate-repeat>", "---R--R");
@@ -123,7 +123,7 @@ void TestTargetRemarks::table_data() {
   row("plus with a marker", plus, "<without-plus-marker>", "-------");
   row("markers", plus, "VLLM_V1_SPANS_TOKEN_PLUS", "------n");
   row("cross without a marker", plus, "<without-cross-marker>", "------D", {.hasCrossMarker = false});
-  row("assistant", generate(R"({"seq":[{"assistant":"b"},{"user":"a"}]})"), "is cropped", "---DD-D");
+  row("assistant", generate(R"({"seq":[{"assistant":"b"},{"user":"a"}]})"), "truncate", "---DD-D");
   row("temperature below 0", R"({"g":{"model":"spnl/m","temperature":-1,"input":{"user":"a"}}})",
       "below 0 or not finite", "DDDDD--");
   row("temperature below 0, for chat", R"({"g":{"model":"spnl/m","temperature":-1,"input":{"user":"a"}}})",
@@ -139,7 +139,7 @@ void TestTargetRemarks::table_data() {
   row("YAML number", generate(R"({"user":"12"})"), "<ibm-spnl-may>", "-R-----");
   row("empty prompt", generate(R"({"seq":[]})"), "has no message", "-----R-");
   row("late system", generate(R"({"seq":[{"user":"a"},{"system":"s"}]})"), "<system-message-not>", "-----n-");
-  row("two users", generate(R"({"seq":[{"user":"a"},{"user":"b"}]})"), "same role follow", "-----n-");
+  row("two users", generate(R"({"seq":[{"user":"a"},{"user":"b"}]})"), "same role", "-----n-");
   row("several requests", R"({"map":{"metadata":{"model":"spnl/m"},"inputs":["a","b"]}})", "2 requests",
       "-----n-");
   const QByteArray systems =
@@ -177,7 +177,7 @@ void TestTargetRemarks::placesAreThoseOfTheQuery() {
                                           generate(R"({"user":"b"})") + R"(]},{"user":"q"}]})"));
   for (const TargetRemark& remark : targetRemarks(query, Target::Chat)) {
     for (const NodePath& place : remark.places) QVERIFY2(query::nodeAt(query, place), place.c_str());
-    if (remark.text.find("2 generates stand inside") == 0) {
+    if (remark.text.find("2 generate nodes") == 0) {
       QCOMPARE(remark.places, (std::vector<NodePath>{"/g/input/cross/0/plus/0", "/g/input/cross/0/plus/1"}));
       return;
     }

@@ -142,7 +142,7 @@ void TestRules::unknownRules() {
   QCOMPARE(planned.problems.size(), std::size_t{2});
   QCOMPARE(planned.problems[0].found, std::string("a rule \"flaten\""));
   QVERIFY(planned.problems[0].expected.find("flatten plus") != std::string::npos);
-  QVERIFY(planned.problems[1].found.find("1 entry") != std::string::npos);
+  QVERIFY(planned.problems[1].found.find("1 candidate") != std::string::npos);
 }
 
 void TestRules::neededRules_data() {

@@ -232,7 +232,7 @@ class TestRemoteRunWork : public QObject {
     const auto notesOf = [&](const Server& there) {
       RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = there.address()}});
       request.simulators = simulators;
-      return carriedOut(std::move(request)).notes("Foretold");
+      return carriedOut(std::move(request)).notes("Predicted");
     };
     const std::string all = std::to_string(prompt.size());
     const std::vector<std::string> first = notesOf(server);
@@ -253,7 +253,7 @@ class TestRemoteRunWork : public QObject {
     Server server(llamaSaying(promptOf("Name a town.").size(), 0));
     RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = server.address()}});
     request.simulators = std::make_shared<workbench::ServerSimulators>();
-    const std::vector<std::string> notes = carriedOut(std::move(request)).notes("Foretold");
+    const std::vector<std::string> notes = carriedOut(std::move(request)).notes("Predicted");
     QCOMPARE(notes.size(), std::size_t{1});
     QVERIFY2(notes[0].find(" b7 ") != std::string::npos, notes[0].c_str());
   }
@@ -289,7 +289,7 @@ class TestRemoteRunWork : public QObject {
     Server server(whole);
     RemoteRunRequest request = requestOf(kPlain, {{.name = "gpu-3", .url = server.address()}});
     request.simulators = simulators;
-    const std::vector<std::string> notes = carriedOut(std::move(request)).notes("Foretold");
+    const std::vector<std::string> notes = carriedOut(std::move(request)).notes("Predicted");
     const std::string all = std::to_string(prompt.size());
     QCOMPARE(notes.size(), std::size_t{1});
     QVERIFY2(

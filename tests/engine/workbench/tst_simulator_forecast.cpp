@@ -172,7 +172,7 @@ class TestSimulatorForecast : public QObject {
     QCOMPARE(said.present.at(0).cached, (all - 1) / 4 * 4);
     QVERIFY(!of(forecasts, "server silent").isAsSaid);
     QCOMPARE(of(forecasts, "server silent").setup, std::string("blocks of 16 tokens"));
-    QVERIFY2(of(forecasts, "server off").problem.find("switched off") != std::string::npos,
+    QVERIFY2(of(forecasts, "server off").problem.find("is off") != std::string::npos,
              of(forecasts, "server off").problem.c_str());
     QVERIFY2(of(forecasts, "server spans").problem.find("spans") != std::string::npos,
              of(forecasts, "server spans").problem.c_str());

@@ -164,7 +164,7 @@ class TestLessonRecorder : public QObject {
     const std::string computed =
         std::to_string(static_cast<int>(recorder().factsOf()(1)->account.prompt.computed));
     QCOMPARE(recorder().at(0).holds, "run 1: computed tokens = " + computed);
-    const auto* says = named<QLabel>("Result of the statements");
+    const auto* says = named<QLabel>("Result of statements");
     QVERIFY2(says->text().startsWith(QStringLiteral("✓")), qPrintable(says->text()));
     named<QPlainTextEdit>("holds")->appendPlainText(QStringLiteral("run 1: cached tokens > 0"));
     QVERIFY2(says->text().contains(QStringLiteral("Line 2: ✗ 0 and 0")), qPrintable(says->text()));

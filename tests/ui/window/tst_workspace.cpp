@@ -390,7 +390,7 @@ class TestWorkspace : public QObject {
       return finder.find(workspace.model()->document(), nullptr, nullptr, nullptr, workspace.documentPath());
     };
     QVERIFY2(refusalOf(problems()).contains(worded("<document-saved>")), qPrintable(refusalOf(problems())));
-    QCOMPARE(workspace.run(), refusalOf(problems()));
+    QCOMPARE(workspace.runs().start(), refusalOf(problems()));
     workspace.model()->setFilePath(folder.filePath(QStringLiteral("query.span")));
     QVERIFY2(refusalOf(problems()).contains(QStringLiteral("a.txt")), qPrintable(refusalOf(problems())));
     QCOMPARE(workspace.runs().start(), refusalOf(problems()));
@@ -414,9 +414,9 @@ class TestWorkspace : public QObject {
       document::addTree(document, *query.query);
     });
     const document::Document& document = workspace.model()->document();
-    QVERIFY2(workspace.run().contains(worded("<document-saved>")), qPrintable(workspace.run()));
+    QVERIFY2(workspace.runs().start().contains(worded("<document-saved>")), qPrintable(workspace.runs().start()));
     const document::NodeId join = document.at(document.root()).children.front();
-    const QString below = workspace.run(document.at(join).children.front());
+    const QString below = workspace.runs().start(document.at(join).children.front());
     QVERIFY2(below.startsWith(worded("<nothing-generate-query>")), qPrintable(below));
   }
 
@@ -723,7 +723,7 @@ class TestWorkspace : public QObject {
     OpenDocument* const three = openLong(QStringLiteral("three"));
     workspace.model()->change(QStringLiteral("Blocks"),
                               [](document::Document& document) { document.settings.blockSize = 8; });
-    QCOMPARE(workspace.run(), QString());
+    QCOMPARE(workspace.runs().start(), QString());
     QCOMPARE(engine.activity(three->id), worded("<waiting-until-other>"));
     engine.stop(three->id);
     QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(three->id), kPatience);

@@ -99,8 +99,9 @@ double TimelineTable::Scale::x(double nanoseconds) const {
 
 TimelineTable::TimelineTable(QWidget* parent)
     : TableView(tr("Requests over time"), RowOrder::Sortable, parent), m_items(new PaintedTableModel(this)) {
-  setAccessibleDescription(tr(
-      "Up and Down select a request. Left and Right move in time. Plus and minus zoom. F shows everything."));
+  setAccessibleDescription(
+      tr("Up and Down select a request. Left and Right move in time. Press plus or minus to zoom, and F to "
+         "show everything."));
   setHorizontalHeader(new TimeAxis(this));
   setItemDelegateForColumn(Lane, new LaneDelegate(this));
   setModel(m_items);

@@ -78,7 +78,7 @@ class TimelineTable : public TableView {
 /// ten.
 std::vector<double> axisTicks(double begin, double end, int most);
 
-/// The text of a tick on an axis of milliseconds: in seconds if the ticks are a second or more apart.
+/// The text of a tick on an axis of milliseconds. It is in seconds if the ticks are a second or more apart.
 QString axisTickText(double milliseconds, double step);
 
 }  // namespace spanscope::ui

@@ -67,7 +67,7 @@ void TestServerBodies::refusesBodies_data() {
   chat("tools", R"("tools":[{"type":"function"}],)", "tools", "calls no tools");
   chat("functions", R"("functions":[{}],)", "functions", "calls no functions");
   chat("tool choice", R"("tool_choice":"auto",)", "tool_choice", "calls no tools");
-  chat("a form", R"("response_format":{"type":"json_object"},)", "response_format", "force");
+  chat("a form", R"("response_format":{"type":"json_object"},)", "response_format", "structured");
   chat("a penalty", R"("frequency_penalty":0.5,)", "frequency_penalty", "does not change");
   chat("a bias", R"("logit_bias":{"1":1},)", "logit_bias", "no 'logit_bias'");
   chat("too many other tokens", R"("logprobs":true,"top_logprobs":21,)", "top_logprobs", "0 to 20");
@@ -82,7 +82,7 @@ void TestServerBodies::refusesBodies_data() {
   chat("more than most", R"("max_tokens":4,"min_tokens":5,)", "min_tokens", "0 to 4");
   chat("a stop in the reply", R"("include_stop_str_in_output":true,)", "include_stop_str_in_output",
        "before");
-  chat("a shorter prompt", R"("truncate_prompt_tokens":5,)", "truncate_prompt_tokens", "shortens");
+  chat("a shorter prompt", R"("truncate_prompt_tokens":5,)", "truncate_prompt_tokens", "truncate");
   chat("special tokens", R"("skip_special_tokens":false,)", "skip_special_tokens", "special");
   whole("no content", "/v1/chat/completions", R"({"messages":[{"role":"user"}]})", "messages[0].content",
         "a text");
@@ -94,7 +94,7 @@ void TestServerBodies::refusesBodies_data() {
   whole("no prompt", "/v1/completions", "{}", "prompt", "a text");
   whole("an empty prompt", "/v1/completions", R"({"prompt":""})", "prompt", "not be empty");
   whole("an echo", "/v1/completions", R"({"prompt":"a","echo":true})", "echo", "does not repeat");
-  whole("a gap", "/v1/completions", R"({"prompt":"a","suffix":"b"})", "suffix", "fills no gaps");
+  whole("a gap", "/v1/completions", R"({"prompt":"a","suffix":"b"})", "suffix", "gaps");
   whole("no such id", "/v1/completions", R"({"prompt":[9999]})", "prompt", "no token 9999");
   whole("mixed", "/v1/completions", R"({"prompt":["a",[1]]})", "prompt", "a text");
 }
