@@ -191,10 +191,11 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
 
 namespace {
 
-/// What was found in the command's own text goes before its search words, then what needed its category, and
-/// that before what only its help says.
+/// Typed text that is in the command's own text ranks first. Then come its search words, letters that are
+/// scattered over its text, hits that need its category, and hits in its help.
 constexpr int kInText = 200;
 constexpr int kOfWords = 150;
+constexpr int kScattered = 120;
 constexpr int kWithCategory = 100;
 
 /// Other words that people type for a command or a view, by its id.
@@ -320,7 +321,9 @@ std::vector<PaletteModel::Hit> PaletteModel::hits() const {
     const QString category = categoryTitle(info.category);
     const qsizetype prefix = category.size() + 1;
     if (const auto inText = fuzzyMatch(wanted, info.text)) {
-      hit.score = kInText + inText->score;
+      hit.score = info.text.contains(wanted, Qt::CaseInsensitive)
+                      ? kInText + inText->score
+                      : std::min(kScattered + inText->score, kOfWords - 1);
       for (const qsizetype place : inText->positions) hit.matched.append(static_cast<int>(place));
     } else if (wanted.size() > 1 && hasSearchWords(info.id, wanted)) {
       hit.score = kOfWords;

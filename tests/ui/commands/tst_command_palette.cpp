@@ -246,7 +246,7 @@ void TestCommandPalette::disabledIsNotChosen() {
   QTest::keyClicks(palette.field(), "stop");
   const QModelIndex first = palette.model().index(0);
   QCOMPARE(palette.model().idAt(0), QString("run.stop"));
-  QVERIFY(palette.model().data(first, Qt::AccessibleTextRole).toString().contains("not available"));
+  QVERIFY(palette.model().data(first, Qt::AccessibleTextRole).toString().contains("unavailable"));
   palette.list()->setCurrentIndex(first);
   QTest::keyClick(palette.field(), Qt::Key_Return);
   if (palette.list()->currentIndex() == first) {

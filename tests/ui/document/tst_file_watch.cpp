@@ -156,7 +156,7 @@ class TestFileWatch : public QObject {
     QVERIFY(whyNotWritable(m_path).contains(QStringLiteral("read-only")));
     QVERIFY(whyNotWritable(m_folder->path()).contains(QStringLiteral("folder")));
     QVERIFY(whyNotWritable(m_folder->filePath(QStringLiteral("gone/query.span")))
-                .contains(QStringLiteral("not there")));
+                .contains(QStringLiteral("no longer exists")));
   }
 };
 

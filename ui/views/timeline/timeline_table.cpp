@@ -100,8 +100,8 @@ double TimelineTable::Scale::x(double nanoseconds) const {
 TimelineTable::TimelineTable(QWidget* parent)
     : TableView(tr("Requests over time"), RowOrder::Sortable, parent), m_items(new PaintedTableModel(this)) {
   setAccessibleDescription(
-      tr("Up and Down select a request. Left and Right move in time. Press plus or minus to zoom, and F to "
-         "show everything."));
+      tr("The Up and Down keys select a request. The Left and Right keys move in time. Plus and minus zoom, "
+         "F shows everything."));
   setHorizontalHeader(new TimeAxis(this));
   setItemDelegateForColumn(Lane, new LaneDelegate(this));
   setModel(m_items);
