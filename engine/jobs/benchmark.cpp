@@ -219,7 +219,7 @@ std::optional<experiment::TokenAmount> BenchmarkJob::amount(const BenchmarkChoic
 }
 
 trace::EventWords BenchmarkJob::activity(const Benchmark& benchmark) {
-  if (benchmark.model.empty()) return {forTranslation("Events", "Benchmark: getting ready"), {}};
+  if (benchmark.model.empty()) return {forTranslation("Events", "Benchmark: preparing"), {}};
   if (benchmark.choice.kind == BenchmarkKind::Query) {
     const auto runCase = static_cast<std::size_t>(benchmark.runCase);
     if (benchmark.turn == 0) return {kWarmingUp[runCase], {}};

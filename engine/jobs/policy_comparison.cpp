@@ -185,7 +185,7 @@ const char* stageText(PolicyStage stage, bool isReordered) {
     case PolicyStage::Cold:
       return forTranslation("Events", "Policies: %1, %2 of %3, with an empty cache");
     case PolicyStage::Fidelity:
-      return forTranslation("Events", "Policies: %1, %2 of %3, against a full prefill");
+      return forTranslation("Events", "Policies: %1, %2 of %3, compared with a full prefill");
     case PolicyStage::Reordered:
       return isReordered ? forTranslation("Events", "Policies: %1, %2 of %3, in another order")
                          : forTranslation("Events", "Policies: %1, %2 of %3, once more");
@@ -260,7 +260,7 @@ PolicyComparison PolicyComparisonJob::begun(const PolicyChoice& choice) {
 }
 
 trace::EventWords PolicyComparisonJob::activity(const PolicyComparison& comparison) {
-  if (comparison.model.empty()) return {forTranslation("Events", "Policies: getting ready"), {}};
+  if (comparison.model.empty()) return {forTranslation("Events", "Policies: preparing"), {}};
   for (std::size_t i = 0; i < comparison.policies.size(); ++i) {
     const MeasuredPolicy& policy = comparison.policies[i];
     if (hasEnded(policy.stage)) continue;

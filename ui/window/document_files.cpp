@@ -21,8 +21,7 @@ FileNotice noticeOf(const FileSituation& situation) {
   }
   if (situation.isChanged) {
     const QString text = situation.isModified
-                             ? tr(/*id:changed-another-program*/
-                                  "Another program changed %1, and you have unsaved changes.")
+                             ? tr("Another program changed %1, and you have unsaved changes.")
                              : tr("Another program changed %1.");
     return {.text = text.arg(situation.name), .answers = {Reload, Compare, Keep}};
   }

@@ -141,7 +141,7 @@ class TestAttentionAgain : public QObject {
     QSignalSpy computed(&m_window->workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("run.attention"));
     QVERIFY(computed.wait(test::kPatience));
-    QTRY_VERIFY2(offered().startsWith(QStringLiteral("Layer 0, all heads was computed again")),
+    QTRY_VERIFY2(offered().startsWith(QStringLiteral("Layer 0, all heads was recomputed")),
                  qPrintable(offered()));
     QVERIFY(!m_window->workspace().input().replay.running);
   }
@@ -180,7 +180,7 @@ class TestAttentionAgain : public QObject {
     QTest::newRow("not finished") << 2 << worded("<answer-not-finished>");
     QTest::newRow("running") << 3 << worded("<query-running>");
     QTest::newRow("other attention") << 4 << worded("<other-attention-being>");
-    QTest::newRow("head alone") << 5 << "choose a layer";
+    QTest::newRow("head alone") << 5 << "Choose a layer";
   }
 
   void saysWhyNot() {

@@ -142,7 +142,7 @@ class TestBenchmarkWindow : public QObject {
       return std::any_of(labels.begin(), labels.end(),
                          [&](const QLabel* label) { return label->text().contains(words); });
     };
-    QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("not known before a first answer")), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("unknown until this model")), kPatience);
     QSignalSpy ended(&workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));

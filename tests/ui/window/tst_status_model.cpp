@@ -54,11 +54,11 @@ class TestStatusModel : public QObject {
     QTest::newRow("looking back")
         << status
         << QStringLiteral(
-               "Looking back: event 71 of 96     Run 1 was running     read 1024 of 3200 tokens (32\u00A0%)");
+               "Earlier state: event 71 of 96     Run 1 was running     read 1024 of 3200 tokens (32\u00A0%)");
     status = StatusModel();
     status.event = 1;
     status.events = 96;
-    QTest::newRow("before the first run") << status << QStringLiteral("Looking back: event 1 of 96");
+    QTest::newRow("before the first run") << status << QStringLiteral("Earlier state: event 1 of 96");
     status = StatusModel();
     status.run = 1;
     status.outcome = spanscope::trace::RunOutcome::Finished;

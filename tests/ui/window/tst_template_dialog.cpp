@@ -83,7 +83,7 @@ class TestTemplateDialog : public QObject {
       QVERIFY(dialog != nullptr);
       QSignalSpy read(dialog, &TemplateDialog::read);
       QVERIFY(dialog->isRead() || read.wait(kReadingPatience));
-      own = textOf(*dialog, "own template");
+      own = textOf(*dialog, "The template");
       auto* choices = dialog->findChild<QComboBox*>(QStringLiteral("templates"));
       auto* use = dialog->findChild<QPushButton*>(QStringLiteral("primary"));
       // One that the model's tokenizer cannot write cannot be chosen.

@@ -35,7 +35,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     rename(model(), "mine");
     writeOutside("theirs");
     QTRY_VERIFY(bar().isVisible());
-    QVERIFY(bar().notice().text.contains(QStringLiteral("not saved")));
+    QVERIFY(bar().notice().text.contains(QStringLiteral("unsaved")));
     QVERIFY(QApplication::activeModalWidget() == nullptr);
     button(bar(), QStringLiteral("Reload"))->click();
     QCOMPARE(nameIn(model().document()), std::string("theirs"));
@@ -74,7 +74,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     Answers cancel({QStringLiteral("Cancel")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(cancel.isDone());
-    QVERIFY2(says(cancel.said().join(QLatin1Char(' ')), "<changed-another-program>"),
+    QVERIFY2(says(cancel.said().join(QLatin1Char(' ')), "Another program changed"),
              qPrintable(cancel.said().join(QLatin1Char(' '))));
     QCOMPARE(nameIn(*openDocument(m_path).document), std::string("theirs"));
     Answers over({QStringLiteral("Compare…"), QStringLiteral("Close"), QStringLiteral("Overwrite")});

@@ -672,7 +672,7 @@ class TestWorkspace : public QObject {
     workspace.setPosition(workspace.input().position - 1);
     QCOMPARE(listRuns(workspace.input()).size(), std::size_t(1));
     QVERIFY(makeStatusModel(workspace.input()).events > 0);
-    QVERIFY(statusText(makeStatusModel(workspace.input())).startsWith(QStringLiteral("Looking back")));
+    QVERIFY(statusText(makeStatusModel(workspace.input())).startsWith(QStringLiteral("Earlier state")));
   }
 
   /// Runs of several tabs are in progress at once: each tab shows, and stops, its own.

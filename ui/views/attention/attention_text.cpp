@@ -89,7 +89,7 @@ QString attentionCsv(const AttentionModel& model) {
       const QString word = measured && isRecomputed(row, key.segment) ? tr("computed again")
                            : measured                                 ? tr("measured")
                            : state == CellState::Forbidden            ? tr("not visible")
-                           : state == CellState::Outside ? tr(/*id:outside-window*/ "outside of the window")
+                           : state == CellState::Outside ? tr(/*id:outside-window*/ "outside the window")
                                                          : tr("not recorded");
       text += csvLine(
           {model.nameOfRow(static_cast<std::int32_t>(r)), QString::number(row.block),

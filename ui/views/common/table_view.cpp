@@ -6,6 +6,7 @@
 
 #include <QAction>
 #include <QClipboard>
+#include <QCoreApplication>
 #include <QGuiApplication>
 #include <QHelpEvent>
 #include <QPainter>
@@ -199,8 +200,9 @@ TableView::TableView(const QString& name, RowOrder order, QWidget* parent) : QTa
   setEditTriggers(QAbstractItemView::NoEditTriggers);
   setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  addKeys(*this, tr("Copy rows"), {QKeySequence::Copy}, [this] { copySelected(); });
-  addKeys(*this, tr("Copy table"), {}, [this] { copyTable(); });
+  addKeys(*this, QCoreApplication::translate("spanscope::ui", "Copy rows"), {QKeySequence::Copy},
+          [this] { copySelected(); });
+  addKeys(*this, QCoreApplication::translate("spanscope::ui", "Copy table"), {}, [this] { copyTable(); });
   connect(this, &QTableView::activated, this,
           [this](const QModelIndex& index) { Q_EMIT rowActivated(rowOf(index)); });
 }

@@ -14,7 +14,7 @@ namespace spanscope::ui {
 MapInputsEditor::MapInputsEditor(QWidget* parent)
     : QWidget(parent),
       m_model(new MapInputsModel(this)),
-      m_label(new QLabel(tr("Inputs, each with one answer"), this)),
+      m_label(new QLabel(tr("Inputs, one answer each"), this)),
       m_list(new QListView(this)),
       m_buttons(new QGridLayout),
       m_add(new QPushButton(tr("Add"), this)),

@@ -173,6 +173,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addWidget(m_madeFor);
   layout->addWidget(m_models, 0, Qt::AlignLeft);
   layout->addLayout(m_fidelityRow);
+  m_progress->setMinimumWidth(40);
   layout->addWidget(m_progress);
   layout->addWidget(m_full);
   layout->addWidget(m_same);

@@ -389,7 +389,7 @@ QString exactnessText(const Answer& answer) {
 QString fidelityHeadline(const Answer& answer) {
   if (!answer.server.isEmpty()) return {};
   if (answer.isMeasuring)
-    return tr("Comparing with a full prefill: %1 %").arg(static_cast<int>(answer.measuredShare * 100));
+    return tr("Measuring fidelity: %1 %").arg(static_cast<int>(answer.measuredShare * 100));
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0) return {};
   if (!answer.fidelity) {
     if (!answer.exactness.contains(QStringLiteral("full prefill ✓")))

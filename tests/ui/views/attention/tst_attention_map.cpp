@@ -341,7 +341,7 @@ class TestAttentionMap : public QObject {
     QCOMPARE(std::pair(grid.maps[0].layer, grid.maps[0].head),
              std::pair(test::kFindingLayer, test::kFindingHead));
     QVERIFY(grid.maps[0].share > 2 * grid.maps[1].share);
-    QVERIFY2(headText(grid, 0).endsWith(QStringLiteral("is document 7")), qPrintable(headText(grid, 0)));
+    QVERIFY2(headText(grid, 0).endsWith(QStringLiteral("document 7")), qPrintable(headText(grid, 0)));
     QVERIFY(headGrid(test::twentyDocuments({.bySegment = false})).isEmpty());
 
     AttentionView view;
@@ -444,7 +444,7 @@ class TestAttentionMap : public QObject {
     give(view, test::twentyDocuments(), {520, 420});
     AttentionPlot& plot = view.plot();
     plot.setFocus();
-    QVERIFY2(view.readout().contains(QStringLiteral("opens a column")), qPrintable(view.readout()));
+    QVERIFY2(view.readout().contains(QStringLiteral("open a column")), qPrintable(view.readout()));
     plot.setCursorCell(AttentionCell{2, 7});
     QTest::keyClick(&plot, Qt::Key_Return);
     QCOMPARE(view.options().opened.size(), std::size_t{1});

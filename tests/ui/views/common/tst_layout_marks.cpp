@@ -84,9 +84,9 @@ class TestLayoutMarks : public QObject {
       const StripToken& token = strip.tokens[i];
       if (token.part == StripPart::Marker) QVERIFY(token.opensBlock && token.position % 4 == 0);
       const QString tip = tokenTip(m_input, strip, i);
-      QCOMPARE(tip.contains(QStringLiteral("Pad: ")), token.part == StripPart::Pad);
-      QCOMPARE(tip.contains(QStringLiteral("marker: ")), token.part == StripPart::Marker);
-      QCOMPARE(tip.contains(QStringLiteral("Cropped: ")), token.part == StripPart::Cropped);
+      QCOMPARE(tip.contains(QStringLiteral("Padding: ")), token.part == StripPart::Pad);
+      QCOMPARE(tip.contains(QStringLiteral("delimiter: ")), token.part == StripPart::Marker);
+      QCOMPARE(tip.contains(QStringLiteral("Truncated: ")), token.part == StripPart::Cropped);
       if (token.part == StripPart::Cropped) {
         QVERIFY(!token.computed && token.block < 0);
       } else {

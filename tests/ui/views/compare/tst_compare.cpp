@@ -163,7 +163,8 @@ class TestCompare : public QObject {
     const QAbstractItemModel& rows = *table->model();
     const auto place = [&rows](const char* metric) {
       for (int row = 0; row < rows.rowCount(); ++row) {
-        if (rows.index(row, 0).data().toString() == metricTitle(metric)) return row;
+        const QString name = rows.index(row, 0).data().toString();
+        if (name == metricTitle(metric) || name == metricShortTitle(metric)) return row;
       }
       return -1;
     };

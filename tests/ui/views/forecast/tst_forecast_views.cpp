@@ -252,7 +252,7 @@ class TestForecastViews : public QObject {
   void tableOfAJudgeSaysWhyItIsNotExact() {
     const ForecastTable table = forecastTable(m_judge, Against::Present);
     const ForecastStep& judge = table.steps.back();
-    QVERIFY(judge.sentences.join(QString()).contains(QStringLiteral("a reply that has yet to be sampled")));
+    QVERIFY(judge.sentences.join(QString()).contains(QStringLiteral("not sampled yet")));
     QVERIFY(rangeText(judge.counts.computed).contains(QStringLiteral("–")));
     QVERIFY(std::any_of(judge.segments.begin(), judge.segments.end(),
                         [](const ForecastSegment& segment) { return segment.holdsReply; }));
@@ -368,7 +368,7 @@ class TestForecastViews : public QObject {
     QSignalSpy summary(&view, &View::summaryChanged);
     view.places().selectRow(placeRow(view, QStringLiteral("SGLang")));
     const ForecastTable& table = view.model().table();
-    QCOMPARE(forecastSentence(table), QStringLiteral("On SGLang, if it ran there: ") + computed(69));
+    QCOMPARE(forecastSentence(table), QStringLiteral("On SGLang, for a run there: ") + computed(69));
     QVERIFY2(forecastComparison(table).contains(QStringLiteral("SGLang 0.5.23, by token")) &&
                  forecastComparison(table).contains(QStringLiteral("after the 1 request")),
              qPrintable(forecastComparison(table)));
@@ -436,7 +436,7 @@ class TestForecastViews : public QObject {
     QTRY_COMPARE(view.places().places().rowCount(), 6);
     const ForecastTable* table = &view.model().table();
     QCOMPARE(table->places[table->shown].id, QStringLiteral("server gpu-3"));
-    QVERIFY2(forecastComparison(*table).contains(QStringLiteral("nothing was sent there yet")),
+    QVERIFY2(forecastComparison(*table).contains(QStringLiteral("nothing was sent to it yet")),
              qPrintable(forecastComparison(*table)));
     QVERIFY(table->steps.empty());
 

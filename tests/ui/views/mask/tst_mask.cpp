@@ -163,7 +163,7 @@ class TestMask : public QObject {
     const auto part = [](const char* name) { return worded(name); };
     QTest::newRow("beside") << part("document 1") << 2 << part("document 2") << part("<both-children-plus>");
     QTest::newRow("before") << part("document 1") << 2 << part("system") << part("<stands-before-part>");
-    QTest::newRow("seen") << part("question") << 1 << part("document 1") << part(" sees token 0");
+    QTest::newRow("seen") << part("question") << 1 << part("document 1") << part(" attends to token 0");
     QTest::newRow("later") << part("system") << 0 << part("question") << part("it comes later");
   }
   void wordsSayWhoAndWhy() {
@@ -184,7 +184,7 @@ class TestMask : public QObject {
     const MaskModel model = maskModel(m_input);
     const MaskRange document = partOf(model, QStringLiteral("document 1")).range;
     const QString text = rowText(m_input, model, {document.begin + 2, document.begin + 3});
-    QVERIFY2(text.contains(QStringLiteral("sees 3 tokens: document 1 up to itself")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("attends to 3 tokens: document 1 up to itself")), qPrintable(text));
     QVERIFY2(says(text, "Not document 2: <both-children-plus>"), qPrintable(text));
     QVERIFY2(text.contains(worded("<not-computed-run>")), qPrintable(text));
     const QString question = rowText(m_input, model, {model.prompt - 1, model.prompt});
@@ -251,7 +251,7 @@ class TestMask : public QObject {
     QCOMPARE(selectedRows(model, input.selection)->begin, model.prompt);
     QVERIFY(view.sentence().contains(QStringLiteral("reply")));
     QTest::keyClick(area, Qt::Key_Home);
-    QVERIFY2(view.sentence().contains(QStringLiteral(" sees token 0, ")), qPrintable(view.sentence()));
+    QVERIFY2(view.sentence().contains(QStringLiteral(" attends to token 0, ")), qPrintable(view.sentence()));
     QCOMPARE(area->accessibleDescription(), view.sentence());
     QTest::keyClick(area, Qt::Key_Right);
     QVERIFY2(view.sentence().contains(QStringLiteral(" sees token 1, ")), qPrintable(view.sentence()));

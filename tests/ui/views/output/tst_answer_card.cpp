@@ -129,7 +129,7 @@ class TestAnswerCard : public QObject {
     QVERIFY(QTest::qWaitForWindowExposed(&card));
     const auto labels = card.findChildren<QLabel*>();
     const auto headline = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) {
-      return label->text().startsWith(QStringLiteral("Not held"));
+      return label->text().startsWith(QStringLiteral("Not compared"));
     });
     QVERIFY(headline != labels.end());
     const QRect text = (*headline)->geometry();

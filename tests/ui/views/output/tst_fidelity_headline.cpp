@@ -49,7 +49,7 @@ class TestFidelityHeadline : public QObject {
     Answer measuring = finished();
     measuring.isMeasuring = true;
     measuring.measuredShare = 0.42;
-    QTest::newRow("measuring") << measuring << QStringLiteral("Measuring against a full prefill: 42 %");
+    QTest::newRow("measuring") << measuring << QStringLiteral("Measuring fidelity: 42 %");
     QTest::newRow("same answer") << measured(1, 11)
                                  << QStringLiteral("The same answer as a full prefill · KL 0.13");
     // Tokens that agree place by place do not make it the same answer.
@@ -57,7 +57,7 @@ class TestFidelityHeadline : public QObject {
         << measured(0, 0)
         << QStringLiteral("A full prefill gives a different answer, from the first token on · KL 0.13");
     QTest::newRow("another answer later")
-        << measured(0, 4) << QStringLiteral("A full prefill answers otherwise after 4 tokens · KL 0.13");
+        << measured(0, 4) << QStringLiteral("A full prefill gives a different answer after 4 tokens · KL 0.13");
     Answer fast = measured(1, 11);
     fast.arithmetic = QStringLiteral("fast");
     fast.arithmeticMetrics = trace::DivergenceMetrics{.tokens = 11,

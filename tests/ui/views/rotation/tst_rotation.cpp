@@ -150,7 +150,7 @@ class TestTurn : public QObject {
     recorder.run(test::exampleDocument("rag.json"), *policy::findPolicy("blend"));
     input = recorder.recorded().input();
     input.replay.origin = TraceOrigin::Session;
-    QVERIFY(rotationModel(input, {}).reason.contains(QStringLiteral("Under this policy")));
+    QVERIFY(rotationModel(input, {}).reason.contains(QStringLiteral("This policy")));
   }
 
   void theViewAsksAndShows() {
@@ -248,7 +248,7 @@ class TestTurn : public QObject {
     };
     // At the end, what will be drawn, with the turns that are known.
     QVERIFY(!view.turn().isAhead && view.canCompute() && !drawing->isVisible() && !table->isVisible());
-    QVERIFY2(sentence().startsWith(QStringLiteral("What will be drawn")), qPrintable(sentence()));
+    QVERIFY2(sentence().startsWith(QStringLiteral("The drawing will show")), qPrintable(sentence()));
     const QString turn =
         QStringLiteral("turned by %1 positions").arg(view.turn().queryPosition - view.turn().base);
     QVERIFY2(sentence().contains(turn) && isShown(sentence()), qPrintable(sentence()));

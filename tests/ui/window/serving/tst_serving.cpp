@@ -417,7 +417,7 @@ void TestServing::aTakenPortIsSaid() {
   const ServingState state = *workspace.serving().state();
   QCOMPARE(state.phase, ServingPhase::Off);
   QVERIFY(state.problem.contains(QString::number(taken)));
-  QVERIFY(state.problem.contains(QStringLiteral("Choose another one")));
+  QVERIFY(state.problem.contains(QStringLiteral("Choose another port")));
   QCOMPARE(servingText(state), state.problem);
   QVERIFY(servingStatus(state).isEmpty());
   // The next attempt may succeed.
