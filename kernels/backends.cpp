@@ -36,7 +36,8 @@ std::filesystem::path findLibrary() {
 
 compute::BackendKind open(const std::filesystem::path& path) {
   if (path.empty())
-    return compute::absentKind(compute::kNvidiaDevices.name, /*id:not-built-in*/ "not built into this program");
+    return compute::absentKind(compute::kNvidiaDevices.name,
+                               /*id:not-built-in*/ "not built into this program");
   // The library stays open, because the kind's functions belong to it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -55,7 +56,8 @@ compute::BackendKind open(const std::filesystem::path& path) {
 }  // namespace
 
 compute::KindEntry cudaKind(const std::filesystem::path& library) {
-  return {compute::kNvidiaDevices.name, [library] { return open(library.empty() ? findLibrary() : library); }};
+  return {compute::kNvidiaDevices.name,
+          [library] { return open(library.empty() ? findLibrary() : library); }};
 }
 
 }  // namespace spanscope

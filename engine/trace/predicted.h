@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Distinguishes the sessions of a cache simulator (engine/simulator) from those of an engine or a server. Nothing
-// in them was measured.
+// Distinguishes the sessions of a cache simulator (engine/simulator) from those of an engine or a server.
+// Nothing in them was measured.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs that a cache simulator predicted (engine/simulator): they show what a server's cache would do with queries.
-// The window lists them like other runs, so that the same views draw them. Nothing in them was measured.
+// Runs that a cache simulator predicted (engine/simulator): they show what a server's cache would do with
+// queries. The window lists them like other runs, so that the same views draw them. Nothing in them was
+// measured.
 #pragma once
 
 #include "ui/session/run_list.h"

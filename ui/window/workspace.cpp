@@ -2,11 +2,11 @@
 #include "ui/window/workspace.h"
 
 #include "engine/base/error.h"
+#include "engine/jobs/experiment.h"
+#include "engine/trace/binary_codec.h"
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/run_options.h"
-#include "engine/jobs/experiment.h"
-#include "engine/trace/binary_codec.h"
 #include "engine/workbench/service/run_job.h"
 #include "engine/workbench/speed_records.h"
 #include "ui/session/job_estimate.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps cache simulators (engine/simulator) of servers with everything that this program has sent there. A run can
-// then compare the predicted reuse of each prompt with the server's report. Open this file when such a
-// prediction is wrong.
+// Keeps cache simulators (engine/simulator) of servers with everything that this program has sent there. A
+// run can then compare the predicted reuse of each prompt with the server's report. Open this file when such
+// a prediction is wrong.
 #pragma once
 
 #include "engine/base/ids.h"

@@ -144,8 +144,7 @@ void TestLessonActions::theManualListsThem() {
     QStringList with;
     for (const ArgumentInfo& argument : info.arguments) {
       with << QString("%1%2: %3")
-                  .arg(argument.name, argument.isOptional ? ", optional" : "",
-                       argumentHelp(argument.kind));
+                  .arg(argument.name, argument.isOptional ? ", optional" : "", argumentHelp(argument.kind));
     }
     expected << QString("| `%1` | %2 | %3 | `%4` |")
                     .arg(info.words, with.isEmpty() ? QString("–") : with.join("; "), info.help,

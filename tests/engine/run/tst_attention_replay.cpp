@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Replays of finished replies: they see what the run itself would have recorded, and change nothing.
+#include "engine/metrics/trace_stats.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/run/observation.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/replay.h"
-#include "engine/metrics/trace_stats.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Admission by what is needed now: who gives way when blocks run out, what is computed again, and that
 // answers do not change by it.
+#include "engine/metrics/trace_stats.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
 #include "engine/trace/replay.h"
-#include "engine/metrics/trace_stats.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/test_program.h"

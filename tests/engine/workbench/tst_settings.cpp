@@ -147,9 +147,9 @@ void TestSettings::hasLimits() {
     QCOMPARE(beyond.diagnostics.size(), std::size_t{1});
     QCOMPARE(beyond.diagnostics.front().found, "the number " + std::to_string(value));
     const std::string& expected = beyond.diagnostics.front().expected;
-    QVERIFY2(expected.find(std::to_string(range.least) + " to " + std::to_string(range.most)) !=
-                 std::string::npos,
-             expected.c_str());
+    QVERIFY2(
+        expected.find(std::to_string(range.least) + " to " + std::to_string(range.most)) != std::string::npos,
+        expected.c_str());
     QCOMPARE(beyond.diagnostics.front().pointer,
              "/settings/" + std::string(setting->key) + (isList(*setting) ? "/0" : ""));
   }

@@ -177,7 +177,8 @@ void TestExportDialogs::onlySettingsOfTheTargetAreShown() {
   dialog.setTarget(target("curl"));
   QVERIFY(!isShown("Stage") && isShown("Model") && isShown("Endpoint"));
   dialog.setTarget(target("tokens"));
-  QVERIFY(!isShown("Model") && isShown("Tokenizer") && isShown("Chat template") && isShown("Plus delimiter id"));
+  QVERIFY(!isShown("Model") && isShown("Tokenizer") && isShown("Chat template") &&
+          isShown("Plus delimiter id"));
   dialog.setTarget(target("yaml"));
   QCOMPARE(named<QComboBox>(dialog, "Stage")->count(), 3);
 }

@@ -51,10 +51,10 @@ class TestStatusModel : public QObject {
                              << QStringLiteral("Run 1 running     read 1024 of 3200 tokens (32\u00A0%)");
     status.event = 71;
     status.events = 96;
-    QTest::newRow("looking back")
-        << status
-        << QStringLiteral(
-               "Earlier state: event 71 of 96     Run 1 was running     read 1024 of 3200 tokens (32\u00A0%)");
+    QTest::newRow("looking back") << status
+                                  << QStringLiteral(
+                                         "Earlier state: event 71 of 96     Run 1 was running     read 1024 "
+                                         "of 3200 tokens (32\u00A0%)");
     status = StatusModel();
     status.event = 1;
     status.events = 96;

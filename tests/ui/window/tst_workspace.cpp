@@ -414,7 +414,8 @@ class TestWorkspace : public QObject {
       document::addTree(document, *query.query);
     });
     const document::Document& document = workspace.model()->document();
-    QVERIFY2(workspace.runs().start().contains(worded("<document-saved>")), qPrintable(workspace.runs().start()));
+    QVERIFY2(workspace.runs().start().contains(worded("<document-saved>")),
+             qPrintable(workspace.runs().start()));
     const document::NodeId join = document.at(document.root()).children.front();
     const QString below = workspace.runs().start(document.at(join).children.front());
     QVERIFY2(below.startsWith(worded("<nothing-generate-query>")), qPrintable(below));

@@ -130,7 +130,8 @@ Columns caseColumns(bool withSteps) {
                           "so the difference may be noise. A spread is from quartile to quartile, or from "
                           "min to max with fewer than 5 repeats.")}};
   if (withSteps)
-    columns.emplace_back(metricShortTitle("final-time-to-first-token"), metricMeaning("final-time-to-first-token"));
+    columns.emplace_back(metricShortTitle("final-time-to-first-token"),
+                         metricMeaning("final-time-to-first-token"));
   for (const char* const id : {"cached-tokens", "relocated-tokens", "computed-tokens"})
     columns.emplace_back(metricShortTitle(id), metricMeaning(id));
   columns.emplace_back(metricShortHeading("whole-run"), tr("Median. %1").arg(metricMeaning("whole-run")));
@@ -219,13 +220,13 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
   };
   const QString times =
       tr("Median, with minimum and maximum in brackets. %1").arg(metricMeaning("time-to-first-token"));
-  setColumns(model.table, {
-      {tr("Tokens per document"), tr("Two documents between a fixed beginning and a new question.")},
-      {timed(RunCase::Cold), times},
-      {timed(RunCase::SameOrder), times},
-      {timed(RunCase::Swapped), times},
-      {tr("Speed-up"), tr("Median of cold divided by the median of the swapped order.")},
-      {metricShortTitle("cached-tokens"), tr("Prompt tokens that were cached in both orders.")}},
+  setColumns(model.table,
+             {{tr("Tokens per document"), tr("Two documents between a fixed beginning and a new question.")},
+              {timed(RunCase::Cold), times},
+              {timed(RunCase::SameOrder), times},
+              {timed(RunCase::Swapped), times},
+              {tr("Speed-up"), tr("Median of cold divided by the median of the swapped order.")},
+              {metricShortTitle("cached-tokens"), tr("Prompt tokens that were cached in both orders.")}},
              [](std::size_t column) { return column < 4; });
   model.xName = tr("Tokens per document");
   model.yName = tr("%1, ms").arg(metricShortName("time-to-first-token"));

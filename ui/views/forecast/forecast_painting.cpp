@@ -145,7 +145,8 @@ QString forecastSentence(const ForecastTable& table) {
   const QString computed = metricPart("computed-tokens", predictedText("computed-tokens", table.totals),
                                       "prompt-tokens", predictedText("prompt-tokens", table.totals));
   const QString where = table.shown == 0 ? place.name : ForecastHeader::tr("On %1").arg(place.name);
-  return (place.isOwn ? ForecastHeader::tr("%1, next run: %2") : ForecastHeader::tr("%1, for a run there: %2"))
+  return (place.isOwn ? ForecastHeader::tr("%1, next run: %2")
+                      : ForecastHeader::tr("%1, for a run there: %2"))
       .arg(where, computed);
 }
 

@@ -110,8 +110,7 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(cell(model, 2, QStringLiteral("Relocated")), QStringLiteral("57"));
     QCOMPARE(cell(model, 2, QStringLiteral("Computed")), QStringLiteral("13"));
     QCOMPARE(cell(model, 3, metricShortHeading("whole-run")), QStringLiteral("17.3"));
-    QVERIFY(
-        says(model, QStringLiteral("In the swapped order the first token comes 10× sooner than cold.")));
+    QVERIFY(says(model, QStringLiteral("In the swapped order the first token comes 10× sooner than cold.")));
     QVERIFY(says(model, QStringLiteral("The swapped order takes 2.0× the time of the floor.")));
     QVERIFY(says(model, QStringLiteral("All runs except those of the floor gave the same answer.")));
     QVERIFY(says(model, QStringLiteral("511 blocks")));
@@ -157,8 +156,8 @@ class TestBenchmarkView : public QObject {
     sampleOf(benchmark, 4, RunCase::Swapped).answer = "Coco.";
     sampleOf(benchmark, 4, RunCase::Floor).answer = "I do not know.";
     const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
-    QVERIFY(warns(model,
-                  QStringLiteral("Order swapped: the answer differs from the first cold run in 2 of 7 runs.")));
+    QVERIFY(warns(
+        model, QStringLiteral("Order swapped: the answer differs from the first cold run in 2 of 7 runs.")));
     QVERIFY(!warns(model, QStringLiteral("Floor")));
     QVERIFY(!says(model, QStringLiteral("gave the same answer")));
   }

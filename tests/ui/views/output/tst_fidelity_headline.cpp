@@ -57,7 +57,8 @@ class TestFidelityHeadline : public QObject {
         << measured(0, 0)
         << QStringLiteral("A full prefill gives a different answer, from the first token on · KL 0.13");
     QTest::newRow("another answer later")
-        << measured(0, 4) << QStringLiteral("A full prefill gives a different answer after 4 tokens · KL 0.13");
+        << measured(0, 4)
+        << QStringLiteral("A full prefill gives a different answer after 4 tokens · KL 0.13");
     Answer fast = measured(1, 11);
     fast.arithmetic = QStringLiteral("fast");
     fast.arithmeticMetrics = trace::DivergenceMetrics{.tokens = 11,

@@ -543,7 +543,8 @@ void TestPoolView::loadingStandsBesideComputing() {
   view.setInput(input);
   QVERIFY(view.storeCostStrip().isVisible());
   QVERIFY(!view.storeCostStrip().cost().isMeasured);
-  QVERIFY2(view.storeCostStrip().cost().text.contains(QStringLiteral("not been compared with computing for spanlet")),
+  QVERIFY2(view.storeCostStrip().cost().text.contains(
+               QStringLiteral("not been compared with computing for spanlet")),
            qPrintable(view.storeCostStrip().cost().text));
   QSignalSpy wanted(&view, &ui::View::commandWanted);
   view.storeCostStrip().button().click();
