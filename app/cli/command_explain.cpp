@@ -43,7 +43,7 @@ struct SimulatorOptions {
   std::string server;                 ///< empty: none
   std::optional<std::int32_t> slots;  ///< of llama-server
   std::optional<std::int32_t> chunk;  ///< its --cache-reuse
-  std::string trace;                  ///< file in which what its cache does is told; empty: none
+  std::string trace;                  ///< file for the trace of the simulated cache; empty: no file
 };
 
 /// A prompt of a plan, and what is found of it.
@@ -72,7 +72,7 @@ class SimulatorForecast {
   /// stopped. `queryJson`: the query of the plan, for the trace.
   std::optional<std::vector<SimulatorStep>> forecast(const plan::Plan& plan, const std::string& queryJson,
                                                      const std::stop_token& stop);
-  /// What has been told so far, where a trace is wanted; each query is a run.
+  /// The trace so far, if the user asks for one; each query is a run.
   std::vector<trace::Event> events() const { return m_story->events(); }
 
   /// "vLLM 0.33.0, starting empty, without a size limit; steps as remote run sends them"

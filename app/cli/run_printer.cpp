@@ -297,7 +297,7 @@ trace::FidelityMetrics metricsOf(const MeasuredStep& measured) {
   return trace::fidelityOf(std::span(&one, 1));
 }
 
-/// Of the arithmetic, over the steps of which it was measured; nothing where there is none.
+/// Describes the arithmetic, over the steps that measured it. Empty if no step did.
 std::optional<trace::DivergenceMetrics> arithmeticOf(std::span<const MeasuredStep> measured) {
   std::vector<const trace::ArithmeticMeasured*> all;
   for (const MeasuredStep& step : measured) {

@@ -66,7 +66,7 @@ class LessonChecker {
     if (run <= m_runs) return true;
     const std::string soFar = m_runs == 0 ? "no run" : "only " + counted(m_runs, "run");
     fault(offset, "run " + std::to_string(run) + " in " + what,
-          soFar + /*id:stands-before-place*/ " stands before this place",
+          soFar + /*id:stands-before-place*/ " before this place",
           run <= m_lesson.runs()
               ? /*id:text-may-name*/ "text may name what has been run; a question may ask ahead"
               : "");

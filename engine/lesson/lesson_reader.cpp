@@ -479,7 +479,7 @@ class LessonReader {
       bool hasFigure = false;
       if (expression) visitFigures(*expression, [&hasFigure](const MetricRef&) { hasFigure = true; });
       if (!hasFigure) continue;
-      warn(code.offset + at, /*id:figure-code-shown*/ "a figure in code, which is shown as it stands",
+      warn(code.offset + at, /*id:figure-code-shown*/ "a figure in code, which the lesson shows unchanged",
            "the figure without the marks of code");
       return;
     }

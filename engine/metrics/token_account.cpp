@@ -143,9 +143,9 @@ void RequestTokens::take(const trace::BlockLookedUp& block, std::int64_t blockSi
   if (block.tokens > 0) segment.found.push_back(foundTokens(block, blockSize));
 }
 
-void RequestTokens::take(const trace::TokensRecomputed& told) {
+void RequestTokens::take(const trace::TokensRecomputed& recomputed) {
   for (auto& [index, segment] : m_segments) segment.again.clear();
-  for (const trace::RecomputedTokens& segment : told.segments)
+  for (const trace::RecomputedTokens& segment : recomputed.segments)
     m_segments[segment.segment].again = segment.tokens;
 }
 
@@ -304,8 +304,8 @@ void TokenAccounts::take(RequestId request, const trace::Payload& payload) {
     m_requests[request].tokens.take(*applied);
   } else if (const auto* block = std::get_if<trace::BlockLookedUp>(&payload)) {
     m_requests[request].tokens.take(*block, m_blockSize);
-  } else if (const auto* told = std::get_if<trace::TokensRecomputed>(&payload)) {
-    m_requests[request].tokens.take(*told);
+  } else if (const auto* recomputed = std::get_if<trace::TokensRecomputed>(&payload)) {
+    m_requests[request].tokens.take(*recomputed);
   } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&payload)) {
     std::optional<trace::RequestAdmitted>& first = m_requests[request].admitted;
     if (!first) first = *admitted;

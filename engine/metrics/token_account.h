@@ -76,7 +76,7 @@ class RequestTokens {
   /// in tokens and at least 1.
   void take(const trace::BlockLookedUp& block, std::int64_t blockSize);
   /// Takes the recomputed tokens. The last event counts.
-  void take(const trace::TokensRecomputed& told);
+  void take(const trace::TokensRecomputed& recomputed);
   /// Takes the rows of a forward pass.
   void take(const trace::BatchEntry& entry);
   /// Call this at the first generated token, or when the step finishes. The whole prompt is then computed.

@@ -202,7 +202,7 @@ std::string statsTable(const TraceStats& s) {
   add("  finished", s.finishedRequests);
   if (s.servedRequests > 0) add("  answered by servers", s.servedRequests);
   if (s.unaccountedRequests > 0) {
-    add(/*id:not-known-found*/ "  of which it is not known what was found", s.unaccountedRequests);
+    add(/*id:not-known-found*/ "  whose cached tokens are unknown", s.unaccountedRequests);
     add("    their prompt tokens", s.unaccountedTokens);
   }
   // Cached, recomputed and computed add up to the prompts, as in the window.

@@ -251,7 +251,7 @@ const std::vector<Setting>& runSettings() {
        .member = &RunSettings::threads,
        .effect = SettingEffect::Model,
        .range = {0, compute::kMostThreads},
-       .row = {.group = Group::Model, .label = tr("Threads"), .least = tr("one a core")},
+       .row = {.group = Group::Model, .label = tr("Threads"), .least = tr("one per core")},
        .option = {.name = "--threads", .help = "Threads; 0: one per core; max 8 per core"}},
       {.key = "max_tokens",
        .name = "maxTokens",
