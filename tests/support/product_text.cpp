@@ -103,7 +103,10 @@ QRegularExpression expressionOf(const QString& pattern) {
   };
   readPattern(pattern, add, [&](const QString& form, const QStringList& arguments) {
     readForm(form, add, [&](int index, const QString&) {
-      expression += index < arguments.size() ? QRegularExpression::escape(arguments[index]) : any;
+      if (index < arguments.size())
+        add(arguments[index]);
+      else
+        expression += any;
     });
   });
   return QRegularExpression(expression, QRegularExpression::DotMatchesEverythingOption);

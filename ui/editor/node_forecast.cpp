@@ -170,9 +170,10 @@ QString forecastWords(const NodeForecast& forecast) {
   const QString cached =
       metricShare("cached-tokens", predictedText("cached-tokens", forecast), "prompt-tokens",
                   predictedText("prompt-tokens", forecast), shareText(forecast));
-  QString words = forecast.server.isEmpty() ? tr("Next run: %1").arg(cached)
-                                            : tr("Next run on %1: %2 (cache simulator of %3)")
-                                                  .arg(forecast.server, cached, forecast.serverKind);
+  QString words = forecast.server.isEmpty()
+                      ? tr("Next run: %1").arg(cached)
+                      : tr(/*id:next-run-on-server*/ "Next run on %1: %2 (cache simulator of %3)")
+                            .arg(forecast.server, cached, forecast.serverKind);
   for (const QString& more : metricPhrases({"relocated-tokens", "tokens-computed-again", "padded-tokens",
                                             "cropped-tokens", "tokens-beside-the-prompt"},
                                            forecast))

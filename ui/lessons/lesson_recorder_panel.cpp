@@ -260,7 +260,7 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
   choice.isRight = new QLineEdit;
   choice.isRight->setObjectName(QStringLiteral("choiceIsRight"));
   choice.isRight->setPlaceholderText(tr("is right if …"));
-  choice.isRight->setAccessibleName(tr("Answer %1 is right if").arg(number));
+  choice.isRight->setAccessibleName(tr(/*id:choice-is-right*/ "Answer %1 is right if").arg(number));
   auto* pick = smallButton(tr("What…"), tr("Choose what makes answer %1 right").arg(number));
   pick->setAccessibleName(tr("What makes answer %1 right").arg(number));
   row->addWidget(choice.says);

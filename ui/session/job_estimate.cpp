@@ -37,9 +37,10 @@ QString estimateText(const AskedEstimate& estimate) {
     case AskedEstimate::State::NotLoaded:
       return tr("The duration is unknown until the model is loaded.");
     case AskedEstimate::State::Counted:
-      return estimate.seconds
-                 ? tr("Takes %1.").arg(shownDuration(*estimate.seconds))
-                 : tr("The duration is unknown until this model has answered once on this device.");
+      return estimate.seconds ? tr("Takes %1.").arg(shownDuration(*estimate.seconds))
+                              : tr(/*id:duration-needs-answer*/
+                                   "The duration is unknown until this model has answered once on "
+                                   "this device.");
   }
   return {};
 }

@@ -181,9 +181,9 @@ QString RunStarter::findEmbeddings(const query::Node& query, workbench::Retrieva
         .arg(QString::fromStdString(problem->found), QString::fromStdString(problem->expected));
   }
   if (server.model.empty())
-    return tr(
-        "Embeddings come from a server, but the name of its model is missing. See Retrieval in the "
-        "settings.");
+    return tr(/*id:embeddings-model-missing*/
+              "Embeddings come from a server, but the name of its model is missing. See "
+              "Retrieval in the settings.");
   const QString endpoint = QString::fromStdString(remote::endpointOf(server));
   if (!std::get<remote::ServerAddress>(address).isLoopback && !(m_consent && m_consent(endpoint)))
     return tr("The query did not run, and nothing was sent to %1.").arg(endpoint);

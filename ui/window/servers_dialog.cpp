@@ -51,9 +51,10 @@ QString serverFactsText(const remote::ServerFacts& facts) {
   for (std::size_t i = 0; i < facts.models.size() && i < kMostModels; ++i) {
     const remote::ServedModel& model = facts.models[i];
     const QString name = QString::fromStdString(model.name);
-    lines += model.context
-                 ? ServersDialog::tr("Model: %1, context of %2 tokens").arg(name).arg(*model.context)
-                 : ServersDialog::tr("Model: %1, context not reported").arg(name);
+    lines +=
+        model.context
+            ? ServersDialog::tr("Model: %1, context of %2 tokens").arg(name).arg(*model.context)
+            : ServersDialog::tr(/*id:model-without-context*/ "Model: %1, context not reported").arg(name);
   }
   if (facts.models.size() > kMostModels)
     lines += ServersDialog::tr("and %1 more models").arg(facts.models.size() - kMostModels);
@@ -354,7 +355,8 @@ void ServersDialog::showProtocol() {
     text = QString::fromUtf8(protocol->help);
     if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("The template is the document's.");
   } else if (first != nullptr) {
-    text = tr("Protocol: %1. %2").arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));
+    text = tr(/*id:protocol-help*/ "Protocol: %1. %2")
+               .arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));
   } else if (!isKnown) {
     QStringList titles;
     for (const remote::Protocol* each : remote::protocols()) titles += QString::fromUtf8(each->title);

@@ -2,6 +2,7 @@
 // Runs whose augments take vectors from a server.
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/window/workspace.h"
@@ -19,6 +20,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 using spanscope::remote::test::http;
 using spanscope::remote::test::letterVectors;
 using spanscope::remote::test::Server;
@@ -180,7 +182,7 @@ class TestServerEmbeddings : public QObject {
       settings.embeddingsUrl = "http://localhost:1/v1";
       settings.embeddingsModel.clear();
     });
-    QVERIFY(workspace.runs().start().contains(QStringLiteral("name the model")));
+    QCOMPARE(workspace.runs().start(), worded(QStringLiteral("<embeddings-model-missing>")));
   }
 };
 

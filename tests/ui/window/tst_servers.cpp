@@ -487,7 +487,7 @@ class TestServers : public QObject {
     const NodeForecast* const ofText = core.forecastOf(text);
     QVERIFY(ofText != nullptr && ofText->server == QStringLiteral("gpu-3"));
     QVERIFY(ofText->cached.least > 0 && ofText->cached.least <= ofText->prompt.least);
-    QVERIFY(core.tipOf(root).contains(QStringLiteral("twin of llama.cpp")));
+    QVERIFY2(says(core.tipOf(root), "<next-run-on-server|gpu-3|…|llama.cpp>"), qPrintable(core.tipOf(root)));
 
     // A node that the engine answers beside servers has no figure of its own.
     workspace.model()->change(QStringLiteral("Server"), [root](document::Document& document) {
@@ -521,7 +521,7 @@ class TestServers : public QObject {
     QVERIFY(!ended.isEmpty() || ended.wait(kServerPatience));
     const QString facts = childOf<QLabel>(dialog, "serverFacts")->text();
     for (const char* part :
-         {"llama.cpp b7", "Model: tiny, context not said", "Cached tokens: reported",
+         {"llama.cpp b7", "<model-without-context|tiny>", "Cached tokens: reported",
           "<progress-prompt-reported>", "Slots: 2", "Takes: chat completions, text completions"})
       QVERIFY2(says(facts, part), qPrintable(facts));
     QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
@@ -547,7 +547,7 @@ class TestServers : public QObject {
     QCOMPARE(protocol->currentData().toString(), QString());
     for (const remote::Protocol* each : remote::protocols())
       QVERIFY(protocol->findData(QString::fromUtf8(each->name)) > 0);
-    QVERIFY2(help->text().startsWith(QStringLiteral("By chat completions.")), qPrintable(help->text()));
+    QVERIFY2(says(help->text(), "<protocol-help|chat completions>"), qPrintable(help->text()));
     protocol->setCurrentIndex(protocol->findData(QStringLiteral("spnl")));
     QCOMPARE(help->text(), worded("<server-not-take>"));
     protocol->setCurrentIndex(protocol->findData(QStringLiteral("completions")));

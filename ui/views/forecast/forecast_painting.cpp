@@ -141,7 +141,8 @@ void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
 QString forecastSentence(const ForecastTable& table) {
   const ForecastPlace& place = table.places[table.shown];
   if (!place.problem.isEmpty())
-    return ForecastHeader::tr("%1: the next run cannot be predicted").arg(place.name);
+    return ForecastHeader::tr(/*id:next-run-not-predicted*/ "%1: the next run cannot be predicted")
+        .arg(place.name);
   const QString computed = metricPart("computed-tokens", predictedText("computed-tokens", table.totals),
                                       "prompt-tokens", predictedText("prompt-tokens", table.totals));
   const QString where = table.shown == 0 ? place.name : ForecastHeader::tr("On %1").arg(place.name);

@@ -195,11 +195,11 @@ QString historyText(const SimulatorForecast& simulator, Against against) {
   if (against == Against::Empty) return tr("with an empty cache");
   if (!simulator.server.empty()) {
     return simulator.earlier == 0   ? tr("this window has sent nothing to it yet")
-           : simulator.earlier == 1 ? tr("after 1 request of this window")
+           : simulator.earlier == 1 ? tr(/*id:after-one-request-sent*/ "after 1 request of this window")
                                     : tr("after %1 requests of this window").arg(simulator.earlier);
   }
   return simulator.earlier == 0   ? tr("no run in this window yet")
-         : simulator.earlier == 1 ? tr("after 1 request in this window")
+         : simulator.earlier == 1 ? tr(/*id:after-one-request*/ "after 1 request in this window")
                                   : tr("after %1 requests in this window").arg(simulator.earlier);
 }
 

@@ -332,8 +332,10 @@ QString stateText(const MaskModel& model, const MaskRange& rows) {
     case BlockRole::Hit:
     case BlockRole::Relocated:
       return band->state == BlockRole::Hit
-                 ? tr(/*id:not-computed-run*/ "Not computed in this run: its keys and values were cached.")
-                 : tr("Not computed in this run: its keys and values were cached at another position.");
+                 ? tr("Not computed in this run: its keys and values were cached.")
+                 : tr(/*id:not-computed-moved*/
+                      "Not computed in this run: its keys and values were cached at another "
+                      "position.");
     case BlockRole::Computed:
       return tr(/*id:computed-run*/ "Computed in this run.");
     case BlockRole::Evicted:
@@ -467,7 +469,7 @@ QString rowText(const ViewInput& input, const MaskModel& model, const MaskRange&
   QString sentence =
       count == 1 && seen.isEmpty()
           ? tr("%1 attends only to itself.").arg(looks)
-          : tr("%1 attends to %2 tokens: %3.")
+          : tr(/*id:row-attends*/ "%1 attends to %2 tokens: %3.")
                 .arg(looks)
                 .arg(count)
                 .arg(seen.isEmpty() ? tr("%1 up to itself").arg(own->name)

@@ -197,7 +197,8 @@ QString modelOf(const ViewInput& input) {
 }
 
 QString sentence(const LoadTiming& timing) {
-  return tr("Loading %1 tokens took %2 ms from host memory, and %3 ms from the disk (%4 ms if the system had "
+  return tr(/*id:store-cost*/
+            "Loading %1 tokens took %2 ms from host memory, and %3 ms from the disk (%4 ms if the system had "
             "dropped the file). Computing them took %5 ms.")
       .arg(timing.tokens)
       .arg(number(timing.host), number(timing.disk), number(timing.coldDisk), number(timing.computed));
@@ -206,11 +207,12 @@ QString sentence(const LoadTiming& timing) {
 /// The verdict, from how the slowest tier compares with computing.
 QString verdict(const LoadTiming& timing) {
   if (timing.coldDisk < timing.computed)
-    return tr("Loading was %1 to %2 times as fast.")
+    return tr(/*id:store-faster*/ "Loading was %1 to %2 times as fast.")
         .arg(number(timing.computed / std::max(timing.coldDisk, std::max(timing.disk, timing.host))),
              number(timing.computed / std::min(timing.disk, timing.host)));
   if (timing.disk < timing.computed)
-    return tr("Computing was faster than loading a file that the system had dropped.");
+    return tr(
+        /*id:store-faster-computed*/ "Computing was faster than loading a file that the system had dropped.");
   return tr("Computing was faster than the disk, so this tier does not help for such documents.");
 }
 

@@ -198,14 +198,16 @@ bool isRotationDrawn(const RotationModel& model) {
 QString rotationSentence(const RotationModel& model) {
   if (model.choice.request == 0) return {};
   if (model.isAhead)
-    return tr("The query vector is not computed yet at this moment. Move forward to see it. It will be "
+    return tr(/*id:rotation-to-come*/
+              "The query vector is not computed yet at this moment. Move forward to see it. It will be "
               "rotated by %1 positions, its distance to the start position %2 of the key's segment. The key "
               "stays as it is stored, rotated by %3, its position in the segment.")
         .arg(model.queryPosition - model.base)
         .arg(model.base)
         .arg(model.keyLocal);
   if (!model.isComputed)
-    return tr("The drawing will show the stored key, rotated by %1, its position in the segment. It will "
+    return tr(/*id:rotation-ahead*/
+              "The drawing will show the stored key, rotated by %1, its position in the segment. It will "
               "show the query vector, rotated by %2, its distance to the start position %3 of that segment. "
               "Then it will show both, each rotated by its own position, and at another start position. "
               "Compute query vector and key to see that the angle and the score stay the same.")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/traced_requests.h"
@@ -20,6 +21,7 @@
 #include <QWheelEvent>
 
 using namespace spanscope;
+using spanscope::product_text::says;
 
 class TestPoolView : public QObject {
   Q_OBJECT
@@ -557,14 +559,15 @@ void TestPoolView::loadingStandsBesideComputing() {
   view.setInput(input);
   const ui::StoreCost cost = view.storeCostStrip().cost();
   QVERIFY(cost.isMeasured);
-  for (const char* said : {"512 tokens took 15 ms from host memory, 16 ms from the disk (31 ms",
-                           "computing them 308 ms", "9.94 to 20.5 times as fast", "a machine, 2 threads"})
-    QVERIFY2(cost.text.contains(QString::fromUtf8(said)), qPrintable(cost.text));
+  for (const char* said :
+       {"<store-cost|512|15|16|31|308>", "<store-faster|9.94|20.5>", "a machine, 2 threads"})
+    QVERIFY2(says(cost.text, said), qPrintable(cost.text));
   QVERIFY(cost.details.contains(QStringLiteral("2048 tokens")));
   // Where it is not worth it, that is what is said.
   loads.byModel["spanlet"] = *ui::loadComparisonOf(loadResult("spanlet", 400), now);
   input.loads = std::make_shared<const ui::LoadComparisons>(loads);
-  QVERIFY(ui::storeCost(input).text.contains(QStringLiteral("forgotten, computing was faster")));
+  const QString text = ui::storeCost(input).text;
+  QVERIFY2(says(text, "<store-faster-computed>"), qPrintable(text));
 }
 
 void TestPoolView::comparisonsAreRemembered() {

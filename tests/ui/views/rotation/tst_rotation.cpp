@@ -5,6 +5,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/common/request_blocks.h"
@@ -29,6 +30,8 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -248,10 +251,13 @@ class TestTurn : public QObject {
     };
     // At the end, what will be drawn, with the turns that are known.
     QVERIFY(!view.turn().isAhead && view.canCompute() && !drawing->isVisible() && !table->isVisible());
-    QVERIFY2(sentence().startsWith(QStringLiteral("The drawing will show")), qPrintable(sentence()));
-    const QString turn =
-        QStringLiteral("turned by %1 positions").arg(view.turn().queryPosition - view.turn().base);
-    QVERIFY2(sentence().contains(turn) && isShown(sentence()), qPrintable(sentence()));
+    const RotationModel& turn = view.turn();
+    const QString ahead = worded(QStringLiteral("<rotation-ahead|%1|%2|%3>")
+                                     .arg(turn.keyLocal)
+                                     .arg(turn.queryPosition - turn.base)
+                                     .arg(turn.base));
+    QCOMPARE(sentence(), ahead);
+    QVERIFY(isShown(ahead));
     view.setInput(m_computed);
     QVERIFY(drawing->isVisible() && table->isVisible());
     const RequestId request = view.turn().choice.request;
@@ -269,8 +275,7 @@ class TestTurn : public QObject {
     view.setInput(then);
     QVERIFY(view.turn().isAhead && view.turn().isComputed && !isRotationDrawn(view.turn()));
     QVERIFY(!drawing->isVisible() && !table->isVisible() && !view.canCompute());
-    QVERIFY2(sentence().contains(QStringLiteral("still to come")) && isShown(sentence()),
-             qPrintable(sentence()));
+    QVERIFY2(says(sentence(), "<rotation-to-come>") && isShown(sentence()), qPrintable(sentence()));
     then.position = pass + 1;
     view.setInput(then);
     QVERIFY(!view.turn().isAhead && drawing->isVisible());
