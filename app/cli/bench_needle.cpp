@@ -47,7 +47,7 @@ struct BenchNeedleOptions {
   bool json = false;
 };
 
-constexpr std::array kCauses = {MissCause::Missed, MissCause::LostCombining, MissCause::ReplyTruncated,
+constexpr std::array kCauses = {MissCause::Missed, MissCause::LostCombining, MissCause::AnswerTruncated,
                                 MissCause::NotRun};
 
 std::string groupName(std::int32_t portion) {
@@ -99,7 +99,7 @@ std::string tableText(const Report& report) {
                   fmt::format("{} of {}", row.found, report.needles()),
                   std::to_string(row.missesBy(MissCause::Missed)),
                   std::to_string(row.missesBy(MissCause::LostCombining)),
-                  std::to_string(row.missesBy(MissCause::ReplyTruncated)),
+                  std::to_string(row.missesBy(MissCause::AnswerTruncated)),
                   std::to_string(row.missesBy(MissCause::NotRun)), std::to_string(row.invented),
                   timed ? fixed(row.seconds.median * kMilliseconds, 1) : "–",
                   timed ? spread(row.seconds, kMilliseconds, 1) : ""});
@@ -207,7 +207,7 @@ std::string localityPicture(const Report& report, const std::string& model) {
     for (const NeedleRow* row : report.rowsOf(portion)) {
       const experiment::ShareInterval range = experiment::wilsonInterval(row->good, row->trials);
       series.points.push_back({.x = static_cast<double>(row->hayWords),
-                               .figure = {.value = static_cast<double>(row->good) / row->trials,
+                               .metric = {.value = static_cast<double>(row->good) / row->trials,
                                           .low = range.low,
                                           .high = range.high,
                                           .samples = static_cast<std::size_t>(row->trials)}});
@@ -266,13 +266,13 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
   CommandService service(context, ownModel(model, options.session));
 
   Report report{.options = options, .rows = {}, .context = bundle.config.maxPositions};
-  service.measure([&](const CommandService::Tell& tell) {
+  service.measure([&](const CommandService::Tell& report) {
     trace::NoSink sink;
     const std::unique_ptr<run::Session> session =
         workbench::makeSession(bundle, options.session.config(), sink);
     for (const std::int32_t words : options.needle.hayWords) {
       for (const std::int32_t portion : options.needle.portions) {
-        tell(fmt::format("hay of {}, {}", counted(words, "word"), groupName(portion)));
+        report(fmt::format("hay of {}, {}", counted(words, "word"), groupName(portion)));
         report.rows.push_back(
             experiment::measureNeedle(*session, options.needle, words, portion, context.stop));
       }

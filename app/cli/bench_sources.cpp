@@ -219,13 +219,13 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
   CommandService service(context, ownModel(model, options.session));
 
   std::vector<Asked> asked;
-  service.measure([&](const CommandService::Tell& tell) {
-    experiment::ReplySink sink;
+  service.measure([&](const CommandService::Tell& report) {
+    experiment::AnswerSink sink;
     const std::unique_ptr<run::Session> session =
         workbench::makeSession(bundle, options.session.config(), sink);
     for (const std::int32_t documents : options.documents) {
       const auto ask = [&](std::uint64_t seed) {
-        tell(fmt::format("asking over {}, seed {}", counted(documents, "document"), seed));
+        report(fmt::format("asking over {}, seed {}", counted(documents, "document"), seed));
         return experiment::askQuestions(*session, sink,
                                         {.documents = documents, .rivals = options.rivals, .seed = seed},
                                         options.questions, bundle.config.layers, context.stop);

@@ -127,13 +127,13 @@ void writePacks(const Context& context, const CacheCommandOptions& options, cons
                                {"unused_ms", time - pack.usedAt}};
     if (isVerified || pack.fault != PackFault::None) row["state"] = stateText(pack);
     list.push_back(std::move(row));
-    const bool isTold = isVerified || pack.fault != PackFault::None;
+    const bool isReported = isVerified || pack.fault != PackFault::None;
     table.addRow({pack.name, pack.model,
                   pack.text.empty() ? "–" : query::cutText(pack.text, kShownCharacters),
                   std::to_string(pack.blocks), std::to_string(pack.tokens),
                   fixed(static_cast<double>(pack.bytes) / kKibibyte, 0),
                   pack.storedAt > 0 ? ageText(time - pack.storedAt) : "–", ageText(time - pack.usedAt),
-                  isTold ? stateText(pack) : ""});
+                  isReported ? stateText(pack) : ""});
   }
   std::ostream& out = context.streams.out;
   if (options.json) {

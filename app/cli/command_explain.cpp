@@ -19,7 +19,7 @@
 #include "engine/simulator/servers.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/trace_file.h"
-#include "engine/workbench/servers/simulator_forecast.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -49,19 +49,19 @@ struct SimulatorOptions {
 /// A prompt of a plan, and what is found of it.
 struct SimulatorStep {
   StepIndex step = 0;
-  std::int64_t prompt = 0;  ///< tokens
-  bool holdsReply = false;  ///< which is not known, and counts with the longest that it may be
+  std::int64_t prompt = 0;   ///< tokens
+  bool holdsAnswer = false;  ///< which is not known, and counts with the longest that it may be
   simulator::Answer answer;
   workbench::FoundRange found;  ///< in all cases that were tried
-  bool isExact() const { return found.isExact() && !holdsReply; }
+  bool isExact() const { return found.isExact() && !holdsAnswer; }
 };
 
-class SimulatorForecast {
+class SimulatorPrediction {
  public:
   /// Opens the twin with an empty cache. A block size that `options` was given is the server's; other
   /// settings of policy and pool mean nothing to it. Throws Failure.
-  SimulatorForecast(const CLI::App& command, const PredictionOptions& options,
-                    const SimulatorOptions& simulator);
+  SimulatorPrediction(const CLI::App& command, const PredictionOptions& options,
+                      const SimulatorOptions& simulator);
 
   /// As ReusePrediction::use().
   void use(workbench::RunSettings settings);
@@ -70,8 +70,8 @@ class SimulatorForecast {
   /// not: an inner prompt would be computed again in the outer one. Replies are not known beforehand: each is
   /// as many unknown tokens as one may expect. Nothing if this plan or one before cannot be run, or if it was
   /// stopped. `queryJson`: the query of the plan, for the trace.
-  std::optional<std::vector<SimulatorStep>> forecast(const plan::Plan& plan, const std::string& queryJson,
-                                                     const std::stop_token& stop);
+  std::optional<std::vector<SimulatorStep>> prediction(const plan::Plan& plan, const std::string& queryJson,
+                                                       const std::stop_token& stop);
   /// The trace so far, if the user asks for one; each query is a run.
   std::vector<trace::Event> events() const { return m_story->events(); }
 
@@ -91,7 +91,7 @@ class SimulatorForecast {
   std::optional<workbench::SimulatedTrace> m_story;  ///< of m_simulator; none: no trace is wanted
 };
 
-constexpr const char* kReplyNote =
+constexpr const char* kAnswerNote =
     /*id:prompt-holds-a-reply*/ "  A prompt contains an answer. It counts with its max length.\n";
 constexpr const char* kDoubtNote =
     "  ≈ not exact: the count depends on answer lengths, or on the order of requests that are sent at the "
@@ -173,8 +173,8 @@ void addSimulatorOptions(CLI::App& command, SimulatorOptions& options) {
       ->group(group);
 }
 
-SimulatorForecast::SimulatorForecast(const CLI::App& command, const PredictionOptions& options,
-                                     const SimulatorOptions& simulator)
+SimulatorPrediction::SimulatorPrediction(const CLI::App& command, const PredictionOptions& options,
+                                         const SimulatorOptions& simulator)
     : m_server(simulator::findServer(simulator.server)),
       m_prompts(plainPrompts(options)),
       m_maxTokens(options.session.settings.maxTokens) {
@@ -196,15 +196,15 @@ SimulatorForecast::SimulatorForecast(const CLI::App& command, const PredictionOp
                   std::shared_ptr<const text::Tokenizer>(std::shared_ptr<void>(), &m_prompts.tokenizer()));
 }
 
-void SimulatorForecast::use(workbench::RunSettings settings) {
+void SimulatorPrediction::use(workbench::RunSettings settings) {
   makePlain(settings);
   m_maxTokens = settings.maxTokens;
   m_prompts.use(settings);
 }
 
-std::optional<std::vector<SimulatorStep>> SimulatorForecast::forecast(const plan::Plan& plan,
-                                                                      const std::string& queryJson,
-                                                                      const std::stop_token& stop) {
+std::optional<std::vector<SimulatorStep>> SimulatorPrediction::prediction(const plan::Plan& plan,
+                                                                          const std::string& queryJson,
+                                                                          const std::stop_token& stop) {
   const auto predicted = m_prompts.predict(plan, stop);
   if (!predicted || predicted->stopped || predicted->error) return std::nullopt;
   std::vector<SimulatorStep> steps;
@@ -218,13 +218,13 @@ std::optional<std::vector<SimulatorStep>> SimulatorForecast::forecast(const plan
     const plan::Step& step = plan.steps[index];
     workbench::ServerPrompt& prompt = prompts.emplace_back(
         workbench::ServerPrompt{.name = {step.node, step.copy}, .table = found->table, .ply = step.ply});
-    prompt.mostReplyTokens = step.maxTokens.value_or(0) > 0 ? *step.maxTokens : m_maxTokens;
-    prompt.replyTokens = workbench::expectedReply(prompt.mostReplyTokens, m_steps + prompts.size());
+    prompt.mostAnswerTokens = step.maxTokens.value_or(0) > 0 ? *step.maxTokens : m_maxTokens;
+    prompt.answerTokens = workbench::expectedAnswer(prompt.mostAnswerTokens, m_steps + prompts.size());
     const std::vector<TokenId>& tokens = prompt.tokens();
-    prompt.holdsReply = std::any_of(tokens.begin(), tokens.end(), run::isUnknown);
+    prompt.holdsAnswer = std::any_of(tokens.begin(), tokens.end(), run::isUnknown);
     steps.push_back({.step = index,
                      .prompt = static_cast<std::int64_t>(tokens.size()),
-                     .holdsReply = prompt.holdsReply,
+                     .holdsAnswer = prompt.holdsAnswer,
                      .answer = {},
                      .found = {}});
   }
@@ -240,7 +240,7 @@ std::optional<std::vector<SimulatorStep>> SimulatorForecast::forecast(const plan
   return steps;
 }
 
-std::string SimulatorForecast::setting() const {
+std::string SimulatorPrediction::setting() const {
   return std::string(m_server->title) + " " + m_server->version +
          /*id:empty-first-much*/ ", starting empty, without a size limit; steps as remote run sends them";
 }
@@ -252,18 +252,18 @@ std::string simulatorText(const plan::Plan& plan, const std::optional<std::vecto
   TextTable table(
       {{"step"}, {"node", TextTable::Align::Left}, {"prompt"}, {"found"}, {"moved"}, {"computed"}});
   SimulatorSums all;
-  bool holdsReply = false;
+  bool holdsAnswer = false;
   bool isExact = true;
   for (const SimulatorStep& step : *steps) {
     SimulatorSums sums;
     sums.add(step);
     all.add(step);
     table.addRow(cellsOf(std::to_string(step.step), stepName(plan, step.step), sums, step.isExact()));
-    holdsReply = holdsReply || step.holdsReply;
+    holdsAnswer = holdsAnswer || step.holdsAnswer;
     isExact = isExact && step.isExact();
   }
   if (steps->size() > 1) table.addRow(cellsOf("", "in all", all, isExact));
-  const std::string note = std::string(holdsReply ? kReplyNote : "") + (isExact ? "" : kDoubtNote);
+  const std::string note = std::string(holdsAnswer ? kAnswerNote : "") + (isExact ? "" : kDoubtNote);
   std::string text = table.text() + note;
   for (const SimulatorStep& step : *steps) {
     text += "  Tokens of step " + std::to_string(step.step) + ": " + stepName(plan, step.step) + "\n";
@@ -272,8 +272,8 @@ std::string simulatorText(const plan::Plan& plan, const std::optional<std::vecto
   return text;
 }
 
-nlohmann::ordered_json SimulatorForecast::json(const plan::Plan& plan,
-                                               const std::optional<std::vector<SimulatorStep>>& steps) const {
+nlohmann::ordered_json SimulatorPrediction::json(
+    const plan::Plan& plan, const std::optional<std::vector<SimulatorStep>>& steps) const {
   using Json = nlohmann::ordered_json;
   Json json{{"server", m_server->name}, {"version", m_server->version}, {"steps", nullptr}};
   if (!steps) return json;
@@ -287,7 +287,7 @@ nlohmann::ordered_json SimulatorForecast::json(const plan::Plan& plan,
                     {"prompt", step.prompt},
                     {"cached", step.answer.cached},
                     {"refused", step.answer.isRefused},
-                    {"holds_reply", step.holdsReply},
+                    {"holds_reply", step.holdsAnswer},
                     {"exact", step.isExact()},
                     {"cached_least", step.found.least},
                     {"cached_most", step.found.most},
@@ -352,7 +352,7 @@ class ExplainCommand {
       // What a server would find is of what it would be sent (exports::chatRequests).
       if (m_simulator) {
         asked.plan.distribute = false;
-        asked.plan.outputForm = plan::OutputForm::Anew;
+        asked.plan.outputForm = plan::OutputForm::Recomputed;
       }
       const auto planned = planText(file.name, file.text, asked, m_streams);
       if (!planned) {
@@ -398,7 +398,7 @@ class ExplainCommand {
     if (predicted && predicted->stopped) return false;
     std::optional<std::vector<SimulatorStep>> found;
     if (m_simulator) {
-      found = m_simulator->forecast(plan, query::writeCanonical(planned.query()), m_context.stop);
+      found = m_simulator->prediction(plan, query::writeCanonical(planned.query()), m_context.stop);
       if (m_context.stop.stop_requested()) return false;
     }
     std::optional<experiment::LayoutComparison> layouts;
@@ -438,7 +438,7 @@ class ExplainCommand {
   const Streams& m_streams;
   const ExplainCommandOptions& m_options;
   std::optional<ReusePrediction> m_prediction;
-  std::optional<SimulatorForecast> m_simulator;
+  std::optional<SimulatorPrediction> m_simulator;
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< that measures prompts
 };
 
@@ -476,7 +476,7 @@ void addExplain(CLI::App& app, Context& context) {
   command->get_option("--why")->excludes(command->get_option("--as"));
 
   command->callback([&context, options, command] {
-    // A forecast for another server is one.
+    // A prediction for another server is one.
     options->prediction.isWanted = options->prediction.isWanted || !options->simulator.server.empty();
     checkPredictionOptions(*command, options->prediction);
     options->prediction.session.check();

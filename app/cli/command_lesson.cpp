@@ -83,7 +83,7 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
     json["runs"] = counts.runs;
     json["questions"] = counts.questions;
     json["claims"] = counts.claims;
-    json["figures"] = counts.figures;
+    json["figures"] = counts.metricValues;
     json["diagnostics"] = diagnosticsJson(checked.diagnostics);
     context.streams.out << jsonText(json) << '\n';
     return isWrong ? ExitCode::WrongInput : ExitCode::Fine;
@@ -92,8 +92,9 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
   if (isWrong) return ExitCode::WrongInput;
   context.streams.out << options.file << ": " << counted(counts.steps, "step") << ", "
                       << counted(counts.actions, "action") << ", " << counted(counts.runs, "run") << ", "
-                      << counted(counts.questions, "question") << ", " << counted(counts.figures, "figure")
-                      << ", " << counted(counts.claims, "statement") << " to hold\n";
+                      << counted(counts.questions, "question") << ", "
+                      << counted(counts.metricValues, "figure") << ", " << counted(counts.claims, "statement")
+                      << " to hold\n";
   return ExitCode::Fine;
 }
 
@@ -112,7 +113,7 @@ lesson::LessonFacts factsOf(const Context& context, const LessonOptions& options
       .machine = options.session.settings,
       .choosesModel = !options.session.settings.model.empty(),
       .stop = context.stop,
-      .tell = [&context](const std::string& doing) { showProgress(context, doing); }};
+      .report = [&context](const std::string& doing) { showProgress(context, doing); }};
   lesson::LessonFacts facts = lesson::runLesson(checked.lesson, checked.folder, run);
   showProgress(context, "");
   return facts;
@@ -124,7 +125,7 @@ struct LessonBlockJson {
     for (const lesson::FilledPiece& piece : prose.pieces) {
       if (piece.kind == lesson::FilledPiece::Kind::Text) continue;
       const bool isKnown = piece.kind == lesson::FilledPiece::Kind::Figure;
-      json["figures"].push_back({{"figure", piece.figure}, {isKnown ? "value" : "not_known", piece.text}});
+      json["figures"].push_back({{"figure", piece.metric}, {isKnown ? "value" : "not_known", piece.text}});
     }
     return json;
   }

@@ -231,7 +231,7 @@ class RunCommand {
 
   /// Runs a plan and shows its events as they come.
   std::shared_ptr<workbench::RunJob> runLive(const Job& job, const run::RunOptions& options, RunPrinter& view,
-                                             experiment::FinishedReplies& gathered) {
+                                             experiment::FinishedAnswers& gathered) {
     const std::shared_ptr<const plan::Plan> plan(job.planned, &job.planned->plan);
     const auto work = std::make_shared<workbench::RunJob>(
         job.planned->settings,
@@ -273,7 +273,7 @@ class RunCommand {
     options.queryJson = job.planned->queryJson;
     options.explain = plan::explain(plan);
     RunPrinter view(streams, plan, m_options.json, inputName(job.file), m_options.session.config().blockSize);
-    experiment::FinishedReplies gathered;
+    experiment::FinishedAnswers gathered;
     const std::shared_ptr<workbench::RunJob> work = runLive(job, options, view, gathered);
     // Nothing where the run was stopped before it began.
     run::RunResult result{.outcome = trace::RunOutcome::Stopped, .error = {}, .steps = {}, .answer = {}};
@@ -282,7 +282,7 @@ class RunCommand {
     std::vector<MeasuredStep> measured;
     bool isStopped = false;
     if (m_options.fidelity && result.outcome == trace::RunOutcome::Finished) {
-      measured = measureReplies(m_service, work->run(), gathered, m_context);
+      measured = measureAnswers(m_service, work->run(), gathered, m_context);
       isStopped = m_context.stop.stop_requested();
     }
 

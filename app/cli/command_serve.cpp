@@ -44,7 +44,7 @@ struct ServeOptions {
   std::uint32_t bodyMebibytes = 16;
   std::uint32_t clients = 128;
   std::uint32_t requests = 64;
-  std::int32_t replyTokens = 0;
+  std::int32_t answerTokens = 0;
   std::uint32_t answerSeconds = 600;
   std::uint32_t finishSeconds = 30;
   bool noTexts = false;
@@ -81,7 +81,7 @@ server::ServerConfig serverConfig(const ServeOptions& options, const Streams& st
   config.limits.bodyBytes = std::size_t{options.bodyMebibytes} << 20U;
   config.limits.clients = options.clients;
   config.limits.requests = options.requests;
-  config.limits.replyTokens = options.replyTokens;
+  config.limits.answerTokens = options.answerTokens;
   config.limits.toAnswer = std::chrono::seconds(options.answerSeconds);
   config.limits.toFinish = std::chrono::seconds(options.finishSeconds);
   config.run = workbench::runOptionsOf(options.session.settings);
@@ -218,7 +218,7 @@ void addServe(CLI::App& app, Context& context) {
       ->group(kLimits);
   addNumber(*command, "--max-requests", options->requests, "Max running requests; others wait", {1U, kMany})
       ->group(kLimits);
-  addNumber(*command, "--max-reply", options->replyTokens,
+  addNumber(*command, "--max-reply", options->answerTokens,
             "Max tokens of an answer; 0: the rest of the context",
             {0, std::numeric_limits<std::int32_t>::max()})
       ->group(kLimits);

@@ -38,7 +38,7 @@ workbench::JobHandle CommandService::carryOut(std::shared_ptr<workbench::Job> wo
   return handle;
 }
 
-void CommandService::measure(const std::function<void(const Tell& tell)>& measurement) {
+void CommandService::measure(const std::function<void(const Tell& report)>& measurement) {
   workbench::Published<std::string> doing;
   std::exception_ptr thrown;
   const auto work =

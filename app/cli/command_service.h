@@ -33,7 +33,7 @@ class CommandService {
   using Tell = std::function<void(const std::string& doing)>;
   /// Has a measurement done as a work, in sessions that it opens itself; what it does is shown as progress.
   /// It heeds the stop of the context. Throws what it throws, also after a stop.
-  void measure(const std::function<void(const Tell& tell)>& measurement);
+  void measure(const std::function<void(const Tell& report)>& measurement);
 
  private:
   const Context& m_context;

@@ -50,7 +50,7 @@ struct RequestSources {
   RunId run = 0;
   RequestId request = 0;
   NodePath node;
-  std::string reply;
+  std::string answer;
   std::vector<TraceSource> sources;  ///< the largest share first
 };
 
@@ -64,7 +64,7 @@ struct Recorded {
   const trace::PromptDivided* divided = nullptr;
   std::map<std::int32_t, const trace::SegmentAttention*> rows;   ///< by token of the reply
   std::map<std::int32_t, const trace::PartAttention*> partRows;  ///< by token of the reply
-  std::string reply;
+  std::string answer;
 };
 
 /// What a person wrote of tokens [begin, end), without what the chat template adds.
@@ -128,7 +128,7 @@ std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
     } else if (const auto* part = std::get_if<trace::PartAttention>(&event.payload)) {
       recorded.partRows[part->index] = part;
     } else if (const auto* finished = std::get_if<trace::StepFinished>(&event.payload)) {
-      recorded.reply = finished->text;
+      recorded.answer = finished->text;
     }
   }
   std::vector<RequestSources> found;
@@ -138,7 +138,7 @@ std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
     const trace::PromptParts parts(segments, recorded.divided);
     const std::vector<double> shares = sharesOf(recorded, parts);
     RequestSources request{
-        .run = recorded.run, .request = id, .node = recorded.node, .reply = recorded.reply, .sources = {}};
+        .run = recorded.run, .request = id, .node = recorded.node, .answer = recorded.answer, .sources = {}};
     for (std::size_t part = 0; part < parts.size(); ++part) {
       if (parts.role(part) != trace::PartRole::Source) continue;
       TraceSource& source = request.sources.emplace_back();
@@ -160,7 +160,7 @@ std::string sourcesText(const std::vector<RequestSources>& requests) {
   std::string out;
   for (const RequestSources& request : requests) {
     out += fmt::format("{}run {} request {}{}{}: {}\n", out.empty() ? "" : "\n", request.run, request.request,
-                       request.node.empty() ? "" : " ", onOneLine(request.node), onOneLine(request.reply));
+                       request.node.empty() ? "" : " ", onOneLine(request.node), onOneLine(request.answer));
     TextTable table(
         {{"share"}, {"tokens"}, {"node", TextTable::Align::Left}, {"document", TextTable::Align::Left}});
     for (const TraceSource& source : request.sources) {
@@ -183,7 +183,7 @@ nlohmann::ordered_json sourcesJson(const std::vector<RequestSources>& requests) 
     json.push_back({{"run", request.run},
                     {"request", request.request},
                     {"node", request.node},
-                    {"reply", request.reply},
+                    {"reply", request.answer},
                     {"sources", std::move(sources)}});
   }
   return json;

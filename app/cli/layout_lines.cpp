@@ -66,7 +66,7 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
         "; swapped: then with the children of each plus in\n  reversed order, with a cache of full blocks "
         "only (as in servers), and with one that also keeps partial blocks";
   text += '\n';
-  if (comparison.hasReplies)
+  if (comparison.hasAnswers)
     text += /*id:replies-at-their-longest*/ "  Every answer is assumed to have its max length.\n";
   return text;
 }

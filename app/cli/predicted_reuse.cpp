@@ -31,9 +31,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostShown = 6;  // tokens in a row
 
-class Teller {
+class ReuseReader {
  public:
-  Teller(const run::StepPrediction& step, const text::Tokenizer& tokenizer)
+  ReuseReader(const run::StepPrediction& step, const text::Tokenizer& tokenizer)
       : m_step(step), m_tokenizer(tokenizer) {}
 
   std::string table() const {
@@ -164,7 +164,7 @@ class Teller {
 /// with the same cause share a line. Empty if all blocks are found. Predicted runs have the numbers of the
 /// queries, from 1.
 std::string whyTable(const run::StepPrediction& step, const text::Tokenizer& tokenizer) {
-  return Teller(step, tokenizer).table();
+  return ReuseReader(step, tokenizer).table();
 }
 
 /// The changes that would make one block a hit, as JSON.
@@ -216,7 +216,7 @@ std::vector<const metrics::Metric*> predictedMetrics() {
 }
 
 /// "?": the lengths of answers decide it.
-std::string predictedText(const metrics::Metric& metric, const run::AccountForecast& account) {
+std::string predictedText(const metrics::Metric& metric, const run::AccountPrediction& account) {
   const std::optional<run::CountRange> range = metric.of(account);
   return range ? rangeText(*range) : "?";
 }
@@ -299,8 +299,8 @@ std::string blocksText(const run::StepPrediction& step, std::size_t segment) {
 }
 
 std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction, std::int32_t blockSize) {
-  run::AccountForecast all;
-  std::vector<run::AccountForecast> accounts;
+  run::AccountPrediction all;
+  std::vector<run::AccountPrediction> accounts;
   for (const run::StepPrediction& step : prediction.steps) {
     accounts.push_back(run::accountOf(step, blockSize));
     accounts.back().evicted = step.evicted;
@@ -318,7 +318,7 @@ std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction,
                                     [](const auto& step) { return step.doubt != run::Doubt::None; });
   if (anyDoubt) columns.push_back({"why not known", TextTable::Align::Left});
   TextTable table(std::move(columns));
-  const auto addCounts = [&counts](std::vector<std::string>& cells, const run::AccountForecast& account) {
+  const auto addCounts = [&counts](std::vector<std::string>& cells, const run::AccountPrediction& account) {
     for (const metrics::Metric* metric : counts) cells.push_back(predictedText(*metric, account));
   };
   for (std::size_t i = 0; i < accounts.size(); ++i) {
@@ -336,7 +336,7 @@ std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction,
   return table.text();
 }
 
-Json predictedAccount(const run::AccountForecast& account) {
+Json predictedAccount(const run::AccountPrediction& account) {
   Json json;
   for (const metrics::Metric* metric : predictedMetrics()) {
     if (metric->unit != metrics::Unit::Tokens) continue;
@@ -356,17 +356,17 @@ std::string spanTable(const run::StepPrediction& step) {
                    {"base"},
                    {"sees", TextTable::Align::Left},
                    {"blocks", TextTable::Align::Left}});
-  bool isAfterReply = false;
+  bool isAfterAnswer = false;
   for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
     const layout::Segment& segment = step.table.segments[i];
-    const bool hasReply = holdsUnknown(segment);
+    const bool hasAnswer = holdsUnknown(segment);
     const auto atMost = [](bool bounded, std::int64_t count) {
       return (bounded ? "≤ " : "") + std::to_string(count);
     };
     table.addRow({std::to_string(i), segment.node.empty() ? "the root" : segment.node, kindOf(segment),
-                  atMost(hasReply, segment.length()), atMost(isAfterReply, segment.base),
+                  atMost(hasAnswer, segment.length()), atMost(isAfterAnswer, segment.base),
                   indicesText(segment.sees), blocksText(step, i)});
-    isAfterReply |= hasReply;
+    isAfterAnswer |= hasAnswer;
   }
   return table.text();
 }
@@ -499,7 +499,7 @@ Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>
   }
   Json totals;
   for (const Count& count : kCounts) totals[count.name] = rangeJson(sumOf(*prediction, count));
-  run::AccountForecast all;
+  run::AccountPrediction all;
   for (const run::StepPrediction& step : prediction->steps) all += run::accountOf(step, blockSize);
   totals["account"] = predictedAccount(all);
   json["totals"] = std::move(totals);

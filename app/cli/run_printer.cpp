@@ -59,24 +59,24 @@ RunPrinter::RunPrinter(const Streams& streams, const plan::Plan& plan, bool quie
       m_name(std::move(name)),
       m_plan(plan),
       m_quiet(quiet),
-      m_replies(plan.steps.size()),
+      m_answers(plan.steps.size()),
       m_accounts(blockSize) {}
 
 void RunPrinter::take(const trace::Event& event) {
   const auto& payload = event.payload;
   m_accounts.take(event.request, payload);
   if (const auto* started = std::get_if<trace::StepStarted>(&payload)) {
-    if (started->step < m_replies.size()) m_steps[event.request] = started->step;
+    if (started->step < m_answers.size()) m_steps[event.request] = started->step;
   } else if (const auto* token = std::get_if<trace::TokenGenerated>(&payload)) {
     ++m_generated;
     takeText(event.request, token->text);
   } else if (const auto* ended = std::get_if<trace::StepFinished>(&payload)) {
     const auto step = m_steps.find(event.request);
     if (step == m_steps.end()) return;
-    Reply& reply = m_replies[step->second];
+    Answer& answer = m_answers[step->second];
     // Token events may have been lost on the way; the whole text is here once more.
-    if (ended->text.size() > reply.length) takeText(event.request, ended->text.substr(reply.length));
-    reply.ended = true;
+    if (ended->text.size() > answer.length) takeText(event.request, ended->text.substr(answer.length));
+    answer.ended = true;
     countSpans(event.request);
     showRotation();
   } else if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
@@ -123,33 +123,33 @@ void RunPrinter::take(const trace::Event& event) {
 void RunPrinter::takeText(RequestId request, const std::string& text) {
   const auto step = m_steps.find(request);
   if (step == m_steps.end()) return;
-  Reply& reply = m_replies[step->second];
-  reply.waiting += text;
-  reply.length += text.size();
+  Answer& answer = m_answers[step->second];
+  answer.waiting += text;
+  answer.length += text.size();
   showRotation();
 }
 
 void RunPrinter::showRotation() {
   if (m_quiet) return;
   bool shown = false;
-  while (m_turn < m_replies.size()) {
-    Reply& reply = m_replies[m_turn];
-    if (!reply.started && (!reply.waiting.empty() || reply.ended)) {
+  while (m_turn < m_answers.size()) {
+    Answer& answer = m_answers[m_turn];
+    if (!answer.started && (!answer.waiting.empty() || answer.ended)) {
       wipeProgress();
-      reply.started = true;
-      if (m_replies.size() > 1) {
+      answer.started = true;
+      if (m_answers.size() > 1) {
         m_streams.out << (m_turn > 0 ? "\n" : "") << "── step " << m_turn << ": " << stepName(m_plan, m_turn)
                       << '\n';
       }
     }
-    if (!reply.waiting.empty()) {
+    if (!answer.waiting.empty()) {
       wipeProgress();
-      m_streams.out << reply.waiting;
-      m_midLine = reply.waiting.back() != '\n';
-      reply.waiting.clear();
+      m_streams.out << answer.waiting;
+      m_midLine = answer.waiting.back() != '\n';
+      answer.waiting.clear();
       shown = true;
     }
-    if (!reply.ended) break;
+    if (!answer.ended) break;
     if (m_midLine) m_streams.out << '\n';
     m_midLine = false;
     shown = true;
@@ -206,7 +206,7 @@ std::vector<metrics::Totals> RunPrinter::totals(const run::RunResult& result,
 }
 
 void RunPrinter::finish() {
-  for (Reply& reply : m_replies) reply.ended = true;
+  for (Answer& answer : m_answers) answer.ended = true;
   showRotation();
   wipeProgress();
 }
@@ -293,7 +293,7 @@ namespace {
 constexpr int kDeviationDigits = 3;
 
 trace::FidelityMetrics metricsOf(const MeasuredStep& measured) {
-  const trace::FidelityMeasured* one = &measured.reply.fidelity;
+  const trace::FidelityMeasured* one = &measured.answer.fidelity;
   return trace::fidelityOf(std::span(&one, 1));
 }
 
@@ -301,7 +301,7 @@ trace::FidelityMetrics metricsOf(const MeasuredStep& measured) {
 std::optional<trace::DivergenceMetrics> arithmeticOf(std::span<const MeasuredStep> measured) {
   std::vector<const trace::ArithmeticMeasured*> all;
   for (const MeasuredStep& step : measured) {
-    if (step.reply.arithmetic) all.push_back(&*step.reply.arithmetic);
+    if (step.answer.arithmetic) all.push_back(&*step.answer.arithmetic);
   }
   if (all.empty()) return std::nullopt;
   return trace::arithmeticOf(all);
@@ -309,7 +309,7 @@ std::optional<trace::DivergenceMetrics> arithmeticOf(std::span<const MeasuredSte
 
 trace::FidelityMetrics metricsOf(const std::vector<MeasuredStep>& measured) {
   std::vector<const trace::FidelityMeasured*> all;
-  for (const MeasuredStep& step : measured) all.push_back(&step.reply.fidelity);
+  for (const MeasuredStep& step : measured) all.push_back(&step.answer.fidelity);
   return trace::fidelityOf(all);
 }
 
@@ -358,20 +358,20 @@ nlohmann::ordered_json metricsJson(const trace::FidelityMetrics& fidelity) {
 
 }  // namespace
 
-std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
-                                         experiment::FinishedReplies& gathered, const Context& context) {
-  std::vector<run::FinishedReply> replies;
+std::vector<MeasuredStep> measureAnswers(CommandService& service, RunId run,
+                                         experiment::FinishedAnswers& gathered, const Context& context) {
+  std::vector<run::FinishedAnswer> answers;
   try {
-    replies = gathered.takeRun(run);
+    answers = gathered.takeRun(run);
   } catch (const Failure& failure) {
     context.streams.err << failure.what() << '\n';
   }
-  if (replies.empty()) return {};
-  const auto work = std::make_shared<jobs::FidelityJob>(std::move(replies));
+  if (answers.empty()) return {};
+  const auto work = std::make_shared<jobs::FidelityJob>(std::move(answers));
   const workbench::JobHandle handle = service.carryOut(work, [&] {
     showProgress(context,
-                 "measuring fidelity: " + std::to_string(std::min(work->measured() + 1, work->replies())) +
-                     " of " + counted(work->replies(), "answer"));
+                 "measuring fidelity: " + std::to_string(std::min(work->measured() + 1, work->answers())) +
+                     " of " + counted(work->answers(), "answer"));
   });
   showProgress(context, "");
   for (const jobs::FidelityJob::Problem& problem : work->problems())
@@ -408,14 +408,14 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
       "  fidelity against a full prefill of the same tokens; divergences in nats\n\n" + table.text();
   if (measured.size() > 1) text += "  full prefill ≈ " + trace::fidelityText(metricsOf(measured)) + '\n';
   if (const auto arithmetic = arithmeticOf(measured))
-    text += "  full prefill under " + measured.front().reply.arithmetic->arithmetic +
+    text += "  full prefill under " + measured.front().answer.arithmetic->arithmetic +
             " ≈ in f32: " + trace::divergenceText(*arithmetic) + '\n';
   for (const MeasuredStep& one : measured) {
     const run::StepResult* step = stepOf(result, one.request);
     const trace::FidelityMetrics fidelity = metricsOf(one);
     if (step == nullptr || fidelity.sampledSteps > 0 || fidelity.sameAnswers == 1) continue;
     text +=
-        "  step " + std::to_string(step->step) + ", a full prefill: " + one.reply.fidelity.fullText + '\n';
+        "  step " + std::to_string(step->step) + ", a full prefill: " + one.answer.fidelity.fullText + '\n';
   }
   return text;
 }
@@ -426,7 +426,7 @@ nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult
   const auto setArithmetic = [](nlohmann::ordered_json& object, std::span<const MeasuredStep> steps) {
     if (const auto fidelity = arithmeticOf(steps)) {
       object["arithmetic_against_f32"] = divergenceJson(*fidelity);
-      object["arithmetic_against_f32"]["arithmetic"] = steps.front().reply.arithmetic->arithmetic;
+      object["arithmetic_against_f32"]["arithmetic"] = steps.front().answer.arithmetic->arithmetic;
     }
   };
   setArithmetic(json, measured);
@@ -438,15 +438,15 @@ nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult
     row["step"] = step->step;
     row["node"] = plan.steps[step->step].node;
     row["copy"] = plan.steps[step->step].copy + 1;
-    row["prompt"] = one.reply.fidelity.promptTokens;
-    row["cached"] = one.reply.fidelity.cachedTokens;
-    row["recomputed"] = one.reply.fidelity.recomputedTokens;
+    row["prompt"] = one.answer.fidelity.promptTokens;
+    row["cached"] = one.answer.fidelity.cachedTokens;
+    row["recomputed"] = one.answer.fidelity.recomputedTokens;
     row.update(metricsJson(metricsOf(one)));
     setArithmetic(row, std::span(&one, 1));
-    row["full_answer"] = one.reply.fidelity.fullText;
-    row["full_tokens"] = one.reply.fidelity.fullAnswer;
+    row["full_answer"] = one.answer.fidelity.fullText;
+    row["full_tokens"] = one.answer.fidelity.fullAnswer;
     row["by_token"] = nlohmann::ordered_json::array();
-    for (const trace::FidelityToken& token : one.reply.fidelity.tokens) {
+    for (const trace::FidelityToken& token : one.answer.fidelity.tokens) {
       row["by_token"].push_back({{"token", token.token},
                                  {"divergence_nats", token.divergence},
                                  {"policy_best", token.policyBest},
@@ -454,9 +454,9 @@ nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult
                                  {"policy_probability", token.policyProbability},
                                  {"full_probability", token.fullProbability}});
     }
-    if (one.reply.arithmetic) {
+    if (one.answer.arithmetic) {
       row["arithmetic_by_token"] = nlohmann::ordered_json::array();
-      for (const trace::ArithmeticToken& token : one.reply.arithmetic->tokens) {
+      for (const trace::ArithmeticToken& token : one.answer.arithmetic->tokens) {
         row["arithmetic_by_token"].push_back({{"token", token.token},
                                               {"divergence_nats", token.divergence},
                                               {"best", token.best},

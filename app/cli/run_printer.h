@@ -70,7 +70,7 @@ class RunPrinter {
   const metrics::LayoutMetrics& layoutMetrics() const { return m_layout; }
 
  private:
-  struct Reply {
+  struct Answer {
     std::string waiting;     ///< text that waits for the step's turn
     std::size_t length = 0;  ///< bytes of text so far, shown or waiting
     bool started = false;    ///< the heading of the step was shown
@@ -93,7 +93,7 @@ class RunPrinter {
   std::string m_name;
   const plan::Plan& m_plan;
   bool m_quiet;
-  std::vector<Reply> m_replies;  ///< by step
+  std::vector<Answer> m_answers;  ///< by step
   std::map<RequestId, StepIndex> m_steps;
   std::map<RequestId, std::vector<Segment>> m_segments;
   std::set<RequestId> m_preempted;
@@ -129,8 +129,8 @@ using MeasuredStep = jobs::FidelityJob::Found;
 
 /// Measures the replies of a run of the service, one after the other. If a reply cannot be measured, standard
 /// error says why. After a stop the remaining replies are left out.
-std::vector<MeasuredStep> measureReplies(CommandService& service, RunId run,
-                                         experiment::FinishedReplies& gathered, const Context& context);
+std::vector<MeasuredStep> measureAnswers(CommandService& service, RunId run,
+                                         experiment::FinishedAnswers& gathered, const Context& context);
 
 /// A table with one row for each step, and below them the run as a whole.
 std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,

@@ -72,9 +72,9 @@ class BlockTiers {
 
   /// Returns a BlockTiers for predictions. It finds the same contents but moves no bytes. It may outlive this
   /// object.
-  virtual std::shared_ptr<BlockTiers> forecast() const = 0;
+  virtual std::shared_ptr<BlockTiers> prediction() const = 0;
 
-  /// More facts that a prediction needs. Only objects made by forecast() report them.
+  /// More facts that a prediction needs. Only objects made by prediction() report them.
   struct PredictionFacts {
     bool isUnread = false;  ///< the disk has not been searched
     bool mayFind = false;   ///< a tier has contents, or may have some

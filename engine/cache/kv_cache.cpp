@@ -541,8 +541,8 @@ const CacheConfig& KvCache::config() const {
 std::unique_ptr<KvCache> KvCache::copy(trace::Sink& sink) const {
   const CacheState& from = m_impl->state;
   if (!from.running.empty()) throw std::logic_error("a cache is copied while no request is running");
-  auto copied =
-      std::make_unique<KvCache>(from.config, sink, from.hash, from.tiers ? from.tiers->forecast() : nullptr);
+  auto copied = std::make_unique<KvCache>(from.config, sink, from.hash,
+                                          from.tiers ? from.tiers->prediction() : nullptr);
   CacheState& to = copied->m_impl->state;
   to.trie.assignNodes(from.trie);
   for (std::size_t block = 0; block < from.contents.size(); ++block) {

@@ -12,7 +12,7 @@
 namespace spanscope::experiment {
 
 HeatMapCell shareCell(double share) {
-  return {.figure = {.value = 100 * share, .low = 100 * share, .high = 100 * share},
+  return {.number = {.value = 100 * share, .low = 100 * share, .high = 100 * share},
           .shade = share,
           .text = trace::shareNumber(share)};
 }

@@ -27,12 +27,12 @@ struct ChartTick {
 };
 
 /// The summary of the samples of one place.
-struct Figure {
+struct ChartNumber {
   double value = 0;
   double low = 0;  ///< of its spread
   double high = 0;
   std::size_t samples = 0;
-  bool operator==(const Figure&) const = default;
+  bool operator==(const ChartNumber&) const = default;
 };
 
 // ---- lines ---------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ struct ChartAxis {
 
 struct ChartPoint {
   double x = 0;
-  Figure figure;
+  ChartNumber number;
   bool operator==(const ChartPoint&) const = default;
 };
 
@@ -69,7 +69,7 @@ struct LineChart {
 // ---- heat maps -----------------------------------------------------------------------------
 
 struct HeatMapCell {
-  Figure figure;
+  ChartNumber number;
   double shade = 0;  ///< 0 … 1 of the scale
   std::string text;  ///< the text in the cell
   bool operator==(const HeatMapCell&) const = default;

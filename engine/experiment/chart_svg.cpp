@@ -255,8 +255,8 @@ std::string chartSvg(const LineChart& chart) {
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     std::vector<SvgPoint> line;
     for (const ChartPoint& point : chart.series[i].points) {
-      line.push_back({x.at(point.x), y.at(point.figure.value)});
-      svg.line({line.back().x, y.at(point.figure.low)}, {line.back().x, y.at(point.figure.high)},
+      line.push_back({x.at(point.x), y.at(point.number.value)});
+      svg.line({line.back().x, y.at(point.number.low)}, {line.back().x, y.at(point.number.high)},
                {.color = lookOf(i).color});
     }
     if (line.size() > 1) svg.polyline(line, {.color = lookOf(i).color, .width = 2, .dash = lookOf(i).dash});

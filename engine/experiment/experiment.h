@@ -66,7 +66,7 @@ struct Measure {
   const char* unit;  ///< "ms"; empty: a plain number
   int digits = 2;    ///< digits after the point, in tables
   bool isLogarithmic = false;
-  MetricKind figure = MetricKind::Median;
+  MetricKind number = MetricKind::Median;
 };
 
 /// The source of the documents and the question of an experiment.
@@ -159,7 +159,7 @@ struct Experiment {
   OwnUse own{};
   /// Measures into `result`, whose request is complete. Throws Failure on a stop, or if it cannot continue.
   /// Earlier results remain.
-  void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+  void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
                   const std::stop_token& stop);
 };
 
@@ -186,7 +186,7 @@ std::string usualValue(const Experiment& experiment, const ExperimentField& fiel
 
 /// Runs an experiment for a request, which may be incomplete. Throws like completed() and
 /// Experiment::measure.
-void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
                    const std::stop_token& stop);
 
 /// Returns the directories of further models in a request.
@@ -197,7 +197,7 @@ std::vector<std::string> furtherModels(const ExperimentRequest& request);
 /// runExperiment(); earlier results remain.
 void runOnModels(ExperimentResult& result, std::size_t count,
                  const std::function<ExperimentModel(std::size_t index)>& load,
-                 const ExperimentProgress& tell, const std::stop_token& stop);
+                 const ExperimentProgress& report, const std::stop_token& stop);
 
 /// These functions return the values of a field of a complete request.
 std::vector<std::int32_t> numbersOf(const ExperimentRequest& request, const char* field);

@@ -31,14 +31,14 @@ ExperimentAmount countExperiment(ExperimentRequest request, ExperimentModel mode
   model.seam = {};
   ExperimentResult result;
   result.request = completed(std::move(request));
-  const std::int32_t wished = result.request.repeats;
-  result.request.repeats = std::min(wished, kMostRepeats);
+  const std::int32_t asked = result.request.repeats;
+  result.request.repeats = std::min(asked, kMostRepeats);
   const bool isOwn = result.request.source == DocumentSource::Own;
   runExperiment(
       result, model, [](const ExperimentResult&) {}, stop);
   ExperimentAmount amount{.total = tally.total(), .steps = tally.steps()};
-  if (wished > kMostRepeats) {
-    const double more = static_cast<double>(wished) / kMostRepeats;
+  if (asked > kMostRepeats) {
+    const double more = static_cast<double>(asked) / kMostRepeats;
     // Of a person's documents there may be no further orders.
     const double least = isOwn ? 1 : more * (1 - kSlack);
     for (run::CountRange* range : {&amount.total.prompt, &amount.total.generated})

@@ -46,11 +46,11 @@ struct Maker {
     for (const ExperimentPoint* point : sortedPoints(result)) {
       if (chart.series.empty() || chart.series.back().name != point->series)
         chart.series.push_back({.name = point->series, .points = {}});
-      const Figure figure = figureOf(*point, drawing.measure, measure());
-      chart.series.back().points.push_back({.x = point->x, .figure = figure});
+      const ChartNumber number = valueOf(*point, drawing.measure, measure());
+      chart.series.back().points.push_back({.x = point->x, .number = number});
       places.push_back(point->x);
-      low = std::min(low, figure.low);
-      high = std::max(high, figure.high);
+      low = std::min(low, number.low);
+      high = std::max(high, number.high);
     }
     chart.x = placesAxis(std::move(places), experiment.isXLogarithmic);
     chart.y = roundAxis(low, high, measure().isLogarithmic);
@@ -150,18 +150,18 @@ void forEachCell(HeatChart& map, Visit visit) {
 /// All of a share, else from the least to the most.
 void setScale(HeatChart& map, const Measure& measure) {
   Scale scale;
-  if (measure.figure != MetricKind::Share) {
+  if (measure.number != MetricKind::Share) {
     scale.low = std::numeric_limits<double>::infinity();
     scale.high = -scale.low;
     forEachCell(map, [&scale](const HeatMapCell& cell) {
-      scale.low = std::min(scale.low, cell.figure.value);
-      scale.high = std::max(scale.high, cell.figure.value);
+      scale.low = std::min(scale.low, cell.number.value);
+      scale.high = std::max(scale.high, cell.number.value);
     });
     scale.isLogarithmic = measure.isLogarithmic && scale.low > 0;
   }
   forEachCell(map, [&scale](HeatMapCell& cell) {
-    cell.shade = scale.shadeOf(cell.figure.value);
-    cell.text = shortNumber(cell.figure.value);
+    cell.shade = scale.shadeOf(cell.number.value);
+    cell.text = shortNumber(cell.number.value);
   });
   for (const double share : {0.0, 0.5, 1.0})
     map.scale.push_back({.at = share, .text = shortNumber(scale.at(share))});
@@ -218,10 +218,10 @@ HeatChart heatCellsOf(const ExperimentResult& result, std::size_t measureIndex) 
     const auto line = static_cast<std::size_t>(
         std::distance(series.begin(), std::find(series.begin(), series.end(), point.series)));
     if (hasRows) map.panels[line].title = point.series;
-    const Figure figure = figureOf(point, measureIndex, *measure);
-    if (figure.samples == 0) continue;
+    const ChartNumber number = valueOf(point, measureIndex, *measure);
+    if (number.samples == 0) continue;
     map.panels[hasRows ? line : 0].cells[hasRows ? placeIn(rows, point.y) : line][placeIn(columns, point.x)] =
-        HeatMapCell{.figure = figure, .shade = 0, .text = {}};
+        HeatMapCell{.number = number, .shade = 0, .text = {}};
   }
   setScale(map, *measure);
   return map;

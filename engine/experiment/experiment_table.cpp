@@ -12,7 +12,7 @@
 namespace spanscope::experiment {
 namespace {
 
-std::string figureText(double value, const Measure& measure) {
+std::string valueText(double value, const Measure& measure) {
   // What is small beside its digits would all read 0.
   if (value != 0 && std::abs(value) < std::pow(10.0, -measure.digits)) return fmt::format("{:.1e}", value);
   return fmt::format("{:.{}f}", value, measure.digits);
@@ -42,10 +42,10 @@ std::vector<const ExperimentPoint*> sortedPoints(const ExperimentResult& result)
   return sorted;
 }
 
-Figure figureOf(const ExperimentPoint& point, std::size_t index, const Measure& measure) {
+ChartNumber valueOf(const ExperimentPoint& point, std::size_t index, const Measure& measure) {
   const Summary summary = summarize(point.samples[index]);
   const std::size_t count = summary.samples.size();
-  if (measure.figure == MetricKind::Share) {
+  if (measure.number == MetricKind::Share) {
     const auto yes = std::count_if(summary.samples.begin(), summary.samples.end(),
                                    [](double sample) { return sample > 50; });
     const ShareInterval interval = wilsonInterval(yes, static_cast<std::int64_t>(count));
@@ -79,11 +79,11 @@ ExperimentTable experimentTable(const ExperimentResult& result) {
     row.push_back(std::to_string(point->samples.front().size()));
     for (std::size_t i = 0; i < experiment->measures.size(); ++i) {
       const Measure& measure = experiment->measures[i];
-      const Figure figure = figureOf(*point, i, measure);
-      row.push_back(figure.samples == 0 ? "–" : figureText(figure.value, measure));
-      row.push_back(figure.samples < 2
+      const ChartNumber number = valueOf(*point, i, measure);
+      row.push_back(number.samples == 0 ? "–" : valueText(number.value, measure));
+      row.push_back(number.samples < 2
                         ? "–"
-                        : figureText(figure.low, measure) + " … " + figureText(figure.high, measure));
+                        : valueText(number.low, measure) + " … " + valueText(number.high, measure));
     }
     table.rows.push_back(std::move(row));
   }
@@ -115,7 +115,7 @@ std::string experimentCsv(const ExperimentResult& result) {
   for (const ExperimentPoint* point : sortedPoints(result)) {
     for (std::size_t i = 0; i < experiment->measures.size(); ++i) {
       const Measure& measure = experiment->measures[i];
-      const Figure figure = figureOf(*point, i, measure);
+      const ChartNumber number = valueOf(*point, i, measure);
       std::string samples;
       for (const double sample : point->samples[i])
         samples += (samples.empty() ? "" : " ") + fmt::format("{:.17g}", sample);
@@ -123,8 +123,8 @@ std::string experimentCsv(const ExperimentResult& result) {
       text += fmt::format("{},{},{},{},{},{:g},{}{},{},{},{:.17g},{:.17g},{:.17g},{}\n", experiment->name,
                           quoted(result.model), quoted(result.machine), quoted(point->series),
                           quoted(experiment->xName), point->x, y, measure.key, measure.unit,
-                          measure.figure == MetricKind::Share ? "share" : "median", figure.value, figure.low,
-                          figure.high, samples);
+                          measure.number == MetricKind::Share ? "share" : "median", number.value, number.low,
+                          number.high, samples);
     }
   }
   return text;

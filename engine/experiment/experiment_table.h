@@ -28,7 +28,7 @@ std::string experimentCsv(const ExperimentResult& result);
 std::vector<const ExperimentPoint*> sortedPoints(const ExperimentResult& result);
 
 /// Returns the summary of one measure of a point.
-Figure figureOf(const ExperimentPoint& point, std::size_t index, const Measure& measure);
+ChartNumber valueOf(const ExperimentPoint& point, std::size_t index, const Measure& measure);
 
 /// Returns the setup of the measurement: model, device, threads, repeats, seed and settings.
 std::string experimentSetup(const ExperimentResult& result);

@@ -224,16 +224,16 @@ std::string usualValue(const Experiment& experiment, const ExperimentField& fiel
   return text;
 }
 
-void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
                    const std::stop_token& stop) {
   result.request = completed(std::move(result.request));
   if (result.request.source == DocumentSource::Own && result.request.own == nullptr)
     throw Failure(errorAt("experiment " + result.request.experiment, "no query", "one with documents"));
   result.model = model.name;
   result.machine = model.machine;
-  findExperiment(result.request.experiment)->measure(result, model, tell, stop);
+  findExperiment(result.request.experiment)->measure(result, model, report, stop);
   result.doing.clear();
-  tell(result);
+  report(result);
 }
 
 std::vector<std::string> furtherModels(const ExperimentRequest& request) {
@@ -253,11 +253,11 @@ std::vector<std::string> furtherModels(const ExperimentRequest& request) {
 }
 
 void runOnModels(ExperimentResult& result, std::size_t count,
-                 const std::function<ExperimentModel(std::size_t)>& load, const ExperimentProgress& tell,
+                 const std::function<ExperimentModel(std::size_t)>& load, const ExperimentProgress& report,
                  const std::stop_token& stop) {
   constexpr std::size_t kSteps = 10'000;  // of the progress of one model
   if (count == 1) {
-    runExperiment(result, load(0), tell, stop);
+    runExperiment(result, load(0), report, stop);
     return;
   }
   result.request = completed(std::move(result.request));
@@ -283,7 +283,7 @@ void runOnModels(ExperimentResult& result, std::size_t count,
       result.done = i * kSteps + static_cast<std::size_t>(now.progress() * static_cast<double>(kSteps));
       result.pace = now.pace;
       result.doing = now.doing.empty() ? std::string() : model.name + ": " + now.doing;
-      tell(result);
+      report(result);
     };
     runExperiment(part, model, join, stop);
   }

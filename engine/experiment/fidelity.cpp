@@ -67,33 +67,33 @@ std::vector<std::vector<double>> spread(const trace::AttentionMass& mass, std::s
 
 class Measurement {
  public:
-  Measurement(run::Session& session, const FidelityModel& model, const run::FinishedReply& reply,
+  Measurement(run::Session& session, const FidelityModel& model, const run::FinishedAnswer& answer,
               const std::stop_token& stop, const std::function<void(double)>& progress)
       : m_session(session),
         m_model(model),
-        m_reply(reply),
+        m_answer(answer),
         m_stop(stop),
         m_progress(progress),
-        m_tokens(visibleTokens(reply.segments)) {
+        m_tokens(visibleTokens(answer.segments)) {
     m_measured.promptTokens = static_cast<std::int64_t>(m_tokens.size());
-    m_tokens.insert(m_tokens.end(), reply.tokens.begin(), reply.tokens.end());
+    m_tokens.insert(m_tokens.end(), answer.tokens.begin(), answer.tokens.end());
   }
 
-  MeasuredReply measure() {
+  MeasuredAnswer measure() {
     const model::ModelConfig& config = m_model.decoder.config();
-    const auto rows = static_cast<std::int64_t>(m_reply.tokens.size());
+    const auto rows = static_cast<std::int64_t>(m_answer.tokens.size());
     const std::uint64_t bytes =
-        m_reply.tokens.size() * static_cast<std::size_t>(config.vocabularySize) * sizeof(float);
+        m_answer.tokens.size() * static_cast<std::size_t>(config.vocabularySize) * sizeof(float);
     if (bytes > kFidelityBytes) {
-      throw Failure(errorAt("reply", counted(m_reply.tokens.size(), "token"),
+      throw Failure(errorAt("reply", counted(m_answer.tokens.size(), "token"),
                             "at most " +
                                 std::to_string(kFidelityBytes / sizeof(float) /
                                                static_cast<std::size_t>(config.vocabularySize)) +
                                 ", whose logits fit into " + std::to_string(kFidelityBytes >> 20U) + " MiB"));
     }
     const std::int64_t observed =
-        rowsThatFit(rows, static_cast<std::int64_t>(m_tokens.size() + m_reply.segments.size()), config);
-    m_policy = m_session.replayReply(m_reply, static_cast<std::int32_t>(observed), m_stop);
+        rowsThatFit(rows, static_cast<std::int64_t>(m_tokens.size() + m_answer.segments.size()), config);
+    m_policy = m_session.replayAnswer(m_answer, static_cast<std::int32_t>(observed), m_stop);
     m_measured.cachedTokens = m_policy.cachedTokens;
     m_measured.recomputedTokens = m_policy.recomputedTokens;
     m_measured.attentionRows = static_cast<std::int32_t>(observed);
@@ -122,7 +122,7 @@ class Measurement {
   }
 
   /// Says that so many more tokens were computed by a full prefill.
-  void tell(std::int64_t count) {
+  void report(std::int64_t count) {
     m_computed += count;
     const std::size_t all = m_tokens.size() * (m_model.exactDecoder == nullptr ? 1 : 2);
     if (m_progress) m_progress(static_cast<double>(m_computed) / static_cast<double>(all));
@@ -133,13 +133,13 @@ class Measurement {
       const std::int64_t count = std::min<std::int64_t>(m_session.config().rowsPerPass, firstRow() - begin);
       full.compute(begin, tokens(begin, count), FlatSequence::Rows::Silent, m_stop);
       begin += count;
-      tell(count);
+      report(count);
     }
   }
 
   /// `exact`: null for none.
   void compareRows(FlatSequence& full, FlatSequence* exact, std::int64_t observed) {
-    const auto rows = static_cast<std::int64_t>(m_reply.tokens.size());
+    const auto rows = static_cast<std::int64_t>(m_answer.tokens.size());
     const auto width = static_cast<std::size_t>(m_model.decoder.config().vocabularySize);
     for (std::int64_t row = 0; row < rows;) {
       const bool isObserved = row < observed;
@@ -155,7 +155,7 @@ class Measurement {
       }
       if (exact != nullptr) compareArithmetic(*exact, row, count, result.logits);
       row += count;
-      tell(exact == nullptr ? count : 2 * count);
+      report(exact == nullptr ? count : 2 * count);
     }
     for (double& deviation : m_measured.attentionDeviation)
       deviation /= static_cast<double>(observed * m_model.decoder.config().heads);
@@ -164,7 +164,7 @@ class Measurement {
   void compareTokens(std::size_t row, std::span<const float> logits) {
     const Distribution full(logits);
     const Distribution policy(m_policy.logits[row]);
-    const TokenId token = m_reply.tokens[row];
+    const TokenId token = m_answer.tokens[row];
     m_measured.tokens.push_back({.token = token,
                                  .divergence = full.divergenceFrom(policy),
                                  .policyBest = policy.best(),
@@ -182,7 +182,7 @@ class Measurement {
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       const Distribution one(std::span(result.logits).subspan(i * width, width));
       const Distribution other(logits.subspan(i * width, width));
-      const TokenId token = m_reply.tokens[static_cast<std::size_t>(row) + i];
+      const TokenId token = m_answer.tokens[static_cast<std::size_t>(row) + i];
       m_arithmetic->tokens.push_back({.token = token,
                                       .divergence = one.divergenceFrom(other),
                                       .best = other.best(),
@@ -198,7 +198,7 @@ class Measurement {
       const std::vector<float>& full = mass[layer].runs[run].mass;
       const auto keys = static_cast<std::size_t>(firstRow() + row + 1);
       const auto policy =
-          spread(policyMass(mass[layer].layer, row, layer * observed), keys, m_reply.segments, m_places);
+          spread(policyMass(mass[layer].layer, row, layer * observed), keys, m_answer.segments, m_places);
       for (std::size_t head = 0; head < policy.size(); ++head) {
         double squares = 0;
         for (std::size_t key = 0; key < keys; ++key) {
@@ -212,8 +212,8 @@ class Measurement {
 
   /// Rows come layer by layer within a pass, and passes may be several.
   const trace::AttentionMass& policyMass(std::int32_t layer, std::int64_t row, std::size_t likely) const {
-    const auto local =
-        static_cast<std::int32_t>(m_reply.segments.back().tokens.size()) - 1 + static_cast<std::int32_t>(row);
+    const auto local = static_cast<std::int32_t>(m_answer.segments.back().tokens.size()) - 1 +
+                       static_cast<std::int32_t>(row);
     const auto isIt = [&](const trace::AttentionMass& mass) {
       return mass.layer == layer && mass.row == local;
     };
@@ -237,8 +237,8 @@ class Measurement {
     bool agrees = true;
     while (true) {
       said.push_back(next);
-      agrees = agrees && next == m_reply.tokens[said.size() - 1];
-      if (said.size() == m_reply.tokens.size() || isEnd(next)) break;
+      agrees = agrees && next == m_answer.tokens[said.size() - 1];
+      if (said.size() == m_answer.tokens.size() || isEnd(next)) break;
       if (agrees) {
         next = m_measured.tokens[said.size()].fullBest;
         continue;
@@ -249,8 +249,8 @@ class Measurement {
       next = Distribution(result.logits).best();
     }
     m_measured.fullText = textOf(said);
-    m_measured.sameText =
-        m_model.tokenizer == nullptr ? said == m_reply.tokens : m_measured.fullText == textOf(m_reply.tokens);
+    m_measured.sameText = m_model.tokenizer == nullptr ? said == m_answer.tokens
+                                                       : m_measured.fullText == textOf(m_answer.tokens);
   }
 
   std::string textOf(const std::vector<TokenId>& answer) const {
@@ -265,12 +265,12 @@ class Measurement {
 
   run::Session& m_session;
   const FidelityModel& m_model;
-  const run::FinishedReply& m_reply;
+  const run::FinishedAnswer& m_answer;
   const std::stop_token& m_stop;
   const std::function<void(double)>& m_progress;
   std::vector<TokenId> m_tokens;  ///< visible ones of the prompt, then the reply
-  std::vector<std::optional<std::int64_t>> m_places = placesOf(m_reply.segments);
-  run::ReplayedReply m_policy;
+  std::vector<std::optional<std::int64_t>> m_places = placesOf(m_answer.segments);
+  run::ReplayedAnswer m_policy;
   trace::FidelityMeasured m_measured;
   std::optional<trace::ArithmeticMeasured> m_arithmetic;
   std::int64_t m_computed = 0;  ///< tokens, by full prefills
@@ -287,13 +287,13 @@ std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segmen
   return tokens;
 }
 
-MeasuredReply measureFidelity(run::Session& session, const FidelityModel& model,
-                              const run::FinishedReply& reply, const std::stop_token& stop,
-                              const std::function<void(double share)>& progress) {
-  return Measurement(session, model, reply, stop, progress).measure();
+MeasuredAnswer measureFidelity(run::Session& session, const FidelityModel& model,
+                               const run::FinishedAnswer& answer, const std::stop_token& stop,
+                               const std::function<void(double share)>& progress) {
+  return Measurement(session, model, answer, stop, progress).measure();
 }
 
-bool FinishedReplies::takes(const trace::Payload& payload) {
+bool FinishedAnswers::takes(const trace::Payload& payload) {
   return std::holds_alternative<trace::RunStarted>(payload) ||
          std::holds_alternative<trace::SpanTableLaidOut>(payload) ||
          std::holds_alternative<trace::TeamFormed>(payload) ||
@@ -301,49 +301,49 @@ bool FinishedReplies::takes(const trace::Payload& payload) {
          std::holds_alternative<trace::StepFinished>(payload);
 }
 
-void FinishedReplies::take(const trace::Event& event) {
+void FinishedAnswers::take(const trace::Event& event) {
   if (const auto* started = std::get_if<trace::RunStarted>(&event.payload)) {
     m_policies[event.run] = started->policy;
   } else if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
-    run::FinishedReply& reply = m_replies[event.request].reply;
-    reply.run = event.run;
-    reply.request = event.request;
-    reply.node = event.node;
-    reply.segments = table->segments;
+    run::FinishedAnswer& answer = m_answers[event.request].answer;
+    answer.run = event.run;
+    answer.request = event.request;
+    answer.node = event.node;
+    answer.segments = table->segments;
   } else if (const auto* formed = std::get_if<trace::TeamFormed>(&event.payload)) {
-    for (const RequestId request : formed->requests) m_replies[request].team = formed->requests;
+    for (const RequestId request : formed->requests) m_answers[request].team = formed->requests;
   } else if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload)) {
-    const auto found = m_replies.find(event.request);
-    if (found != m_replies.end()) found->second.reply.tokens.push_back(token->token);
+    const auto found = m_answers.find(event.request);
+    if (found != m_answers.end()) found->second.answer.tokens.push_back(token->token);
   } else if (const auto* end = std::get_if<trace::StepFinished>(&event.payload)) {
-    const auto found = m_replies.find(event.request);
-    if (found == m_replies.end()) return;
+    const auto found = m_answers.find(event.request);
+    if (found == m_answers.end()) return;
     found->second.ended = end->outcome == trace::StepOutcome::EndToken || trace::endedByLimit(end->outcome);
   }
 }
 
-std::vector<run::FinishedReply> FinishedReplies::takeRun(RunId run) {
-  std::vector<run::FinishedReply> replies;
-  for (auto& [request, entry] : m_replies) {
-    if (entry.reply.run != run || !entry.ended || entry.reply.tokens.empty()) continue;
-    run::FinishedReply& reply = replies.emplace_back(entry.reply);
+std::vector<run::FinishedAnswer> FinishedAnswers::takeRun(RunId run) {
+  std::vector<run::FinishedAnswer> answers;
+  for (auto& [request, entry] : m_answers) {
+    if (entry.answer.run != run || !entry.ended || entry.answer.tokens.empty()) continue;
+    run::FinishedAnswer& answer = answers.emplace_back(entry.answer);
     for (const RequestId member : entry.team) {
-      const run::FinishedReply& other = m_replies.at(member).reply;
-      reply.teammates.members.push_back(
-          {.request = member, .segments = other.segments, .reply = other.tokens});
+      const run::FinishedAnswer& other = m_answers.at(member).answer;
+      answer.teammates.members.push_back(
+          {.request = member, .segments = other.segments, .answer = other.tokens});
     }
   }
   const std::string policy = m_policies[run];
   std::erase_if(m_policies, [run](const auto& entry) { return entry.first <= run; });
-  std::erase_if(m_replies, [run](const auto& entry) { return entry.second.reply.run <= run; });
-  if (replies.empty()) return replies;
+  std::erase_if(m_answers, [run](const auto& entry) { return entry.second.answer.run <= run; });
+  if (answers.empty()) return answers;
   const auto read = policy::readChoice(policy);
   if (const auto* problem = std::get_if<policy::ChoiceProblem>(&read)) {
     throw Failure(errorAt("policy of run " + std::to_string(run), '"' + policy + '"',
                           "one that this program knows: " + problem->expected));
   }
-  for (run::FinishedReply& reply : replies) reply.policy = std::get<policy::Choice>(read);
-  return replies;
+  for (run::FinishedAnswer& answer : answers) answer.policy = std::get<policy::Choice>(read);
+  return answers;
 }
 
 Distribution::Distribution(std::span<const float> logits) : m_logits(logits) {

@@ -42,7 +42,7 @@ struct FidelityModel {
 };
 
 /// The measurements of an answer.
-struct MeasuredReply {
+struct MeasuredAnswer {
   trace::FidelityMeasured fidelity;
   std::optional<trace::ArithmeticMeasured> arithmetic;  ///< if there is an f32 decoder
 };
@@ -56,15 +56,15 @@ struct MeasuredReply {
 /// divergence of exactly 0. Throws Failure like Session::replayReply, on a stop, and if memory cannot be
 /// allocated. `progress` gets the computed share of the full prefill, from 0 to 1, after each pass. It may be
 /// empty.
-MeasuredReply measureFidelity(run::Session& session, const FidelityModel& model,
-                              const run::FinishedReply& reply, const std::stop_token& stop = {},
-                              const std::function<void(double share)>& progress = {});
+MeasuredAnswer measureFidelity(run::Session& session, const FidelityModel& model,
+                               const run::FinishedAnswer& answer, const std::stop_token& stop = {},
+                               const std::function<void(double share)>& progress = {});
 
 /// Returns the visible tokens of a prompt, in prompt order.
 std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segments);
 
 /// Collects answers from the events of runs.
-class FinishedReplies {
+class FinishedAnswers {
  public:
   /// Whether it uses this event.
   static bool takes(const trace::Payload& payload);
@@ -72,15 +72,15 @@ class FinishedReplies {
   /// Returns the answers of a run that ended normally and have tokens, in the order of their requests. Drops
   /// these and all earlier answers. Throws Failure, after dropping them, for an unknown policy. The program
   /// then cannot repeat the run.
-  std::vector<run::FinishedReply> takeRun(RunId run);
+  std::vector<run::FinishedAnswer> takeRun(RunId run);
 
  private:
-  struct Reply {
-    run::FinishedReply reply;
+  struct Answer {
+    run::FinishedAnswer answer;
     bool ended = false;
     std::vector<RequestId> team;
   };
-  std::map<RequestId, Reply> m_replies;
+  std::map<RequestId, Answer> m_answers;
   std::map<RunId, std::string> m_policies;  ///< as text, of the runs that were not taken yet
 };
 

@@ -87,7 +87,7 @@ std::optional<LayoutComparison> compareLayouts(
     const model::ModelConfig& model, const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
     std::span<const std::int32_t> blockSizes, const std::stop_token& stop) {
   LayoutComparison comparison;
-  comparison.hasReplies = std::any_of(plan.steps.begin(), plan.steps.end(),
+  comparison.hasAnswers = std::any_of(plan.steps.begin(), plan.steps.end(),
                                       [](const plan::Step& step) { return !step.needs.empty(); });
   comparison.hasOrder = widestPlus(plan) > 1;
   Comparing comparing(plan, options, model, tokenizer, chat, stop);

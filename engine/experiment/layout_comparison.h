@@ -42,7 +42,7 @@ struct LayoutRow {
 
 struct LayoutComparison {
   std::vector<LayoutRow> rows;  ///< by layout, then block size
-  bool hasReplies = false;  ///< whether a prompt contains answers; the counts then depend on their lengths
+  bool hasAnswers = false;  ///< whether a prompt contains answers; the counts then depend on their lengths
   bool hasOrder = false;    ///< whether a plus has at least two children, so that their order can be reversed
 };
 

@@ -73,9 +73,9 @@ std::optional<MissCause> causeOf(const plan::Plan& plan, const run::RunResult& r
   for (const run::StepResult& step : result.steps) {
     if (!holdsText(plan.steps[step.step].prompt, document.text)) continue;
     if (&step != &last && contains(listedNames(step.text), document.name)) {
-      return isTruncated(last) ? MissCause::ReplyTruncated : MissCause::LostCombining;
+      return isTruncated(last) ? MissCause::AnswerTruncated : MissCause::LostCombining;
     }
-    return isTruncated(step) ? MissCause::ReplyTruncated : MissCause::Missed;
+    return isTruncated(step) ? MissCause::AnswerTruncated : MissCause::Missed;
   }
   return MissCause::Missed;
 }
@@ -132,7 +132,7 @@ const char* missCauseName(MissCause cause) {
       return "missed";
     case MissCause::LostCombining:
       return "lost when combined";
-    case MissCause::ReplyTruncated:
+    case MissCause::AnswerTruncated:
       return "reply truncated";
     case MissCause::NotRun:
       return "not run";

@@ -38,10 +38,10 @@ struct NeedleOptions {
 
 /// The reason why a name is not in the answer.
 enum class MissCause {
-  Missed,          ///< the model read the whole document and did not give the name
-  LostCombining,   ///< the group's list has the name, the combined list does not
-  ReplyTruncated,  ///< the token limit ended the answer that should contain the name
-  NotRun,          ///< the run failed, e.g. because the prompt did not fit; no prompt is truncated
+  Missed,           ///< the model read the whole document and did not give the name
+  LostCombining,    ///< the group's list has the name, the combined list does not
+  AnswerTruncated,  ///< the token limit ended the answer that should contain the name
+  NotRun,           ///< the run failed, e.g. because the prompt did not fit; no prompt is truncated
 };
 /// Returns the name of a cause for the user.
 const char* missCauseName(MissCause cause);

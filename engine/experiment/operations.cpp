@@ -30,12 +30,12 @@ class OperationBench {
  public:
   OperationBench(compute::Backend& backend, const model::ModelConfig& config, const OperationOptions& options,
                  const compute::RateMeter& measureMachine,
-                 const std::function<void(const OperationResult&)>& tell, const std::stop_token& stop)
+                 const std::function<void(const OperationResult&)>& report, const std::stop_token& stop)
       : m_backend(backend),
         m_config(config),
         m_options(options),
         m_measureMachine(measureMachine),
-        m_tell(tell),
+        m_report(report),
         m_stop(stop),
         m_rotary(model::makeRotaryTable(config)) {}
 
@@ -153,7 +153,7 @@ class OperationBench {
     }
     probe();
     result.seconds = summarize(std::move(samples));
-    m_tell(result);
+    m_report(result);
   }
 
   void measureMatmul(const char* what, std::int64_t features, std::int64_t columns) {
@@ -280,7 +280,7 @@ class OperationBench {
   const model::ModelConfig& m_config;
   const OperationOptions& m_options;
   const compute::RateMeter& m_measureMachine;
-  const std::function<void(const OperationResult&)>& m_tell;
+  const std::function<void(const OperationResult&)>& m_report;
   const std::stop_token& m_stop;
   compute::RotaryTable m_rotary;
 };
@@ -305,8 +305,9 @@ double OperationResult::share() const {
 
 void measureOperations(compute::Backend& backend, const model::ModelConfig& config,
                        const OperationOptions& options, const compute::RateMeter& measureMachine,
-                       const std::function<void(const OperationResult&)>& tell, const std::stop_token& stop) {
-  OperationBench(backend, config, options, measureMachine, tell, stop).measureAll();
+                       const std::function<void(const OperationResult&)>& report,
+                       const std::stop_token& stop) {
+  OperationBench(backend, config, options, measureMachine, report, stop).measureAll();
 }
 
 }  // namespace spanscope::experiment

@@ -49,6 +49,7 @@ struct OperationResult {
 /// so that both have the same disturbances. Throws Failure on a stop, and if memory cannot be allocated.
 void measureOperations(compute::Backend& backend, const model::ModelConfig& config,
                        const OperationOptions& options, const compute::RateMeter& measureMachine,
-                       const std::function<void(const OperationResult&)>& tell, const std::stop_token& stop);
+                       const std::function<void(const OperationResult&)>& report,
+                       const std::stop_token& stop);
 
 }  // namespace spanscope::experiment

@@ -135,7 +135,7 @@ SourceQuestion sourceQuestion(const SourceWorld& world, std::int32_t index) {
 }
 
 query::Node sourceQuery(const SourceQuestion& question) {
-  constexpr std::int32_t kReply = 24;  // twice the longest right answer
+  constexpr std::int32_t kAnswer = 24;  // twice the longest right answer
   query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
   for (const std::string& document : question.documents)
     plus.children.push_back(message(query::Role::User, document));
@@ -143,7 +143,7 @@ query::Node sourceQuery(const SourceQuestion& question) {
   cross.children.push_back(message(query::Role::System, kSystem));
   cross.children.push_back({std::move(plus)});
   cross.children.push_back(message(query::Role::User, question.question));
-  return {query::Generate{.settings = {.model = {}, .maxTokens = kReply, .temperature = 0.0F},
+  return {query::Generate{.settings = {.model = {}, .maxTokens = kAnswer, .temperature = 0.0F},
                           .input = query::Node{std::move(cross)}}};
 }
 

@@ -47,21 +47,21 @@ SourceCount countWhere(const std::vector<AskedQuestion>& asked, Counts counts) {
 
 }  // namespace
 
-std::uint64_t ReplySink::send(RunId /*run*/, RequestId /*request*/, const NodePath& /*node*/,
-                              trace::Payload payload) {
+std::uint64_t AnswerSink::send(RunId /*run*/, RequestId /*request*/, const NodePath& /*node*/,
+                               trace::Payload payload) {
   if (auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
-    m_reply = {.segments = table->segments, .rows = {}};
+    m_answer = {.segments = table->segments, .rows = {}};
   } else if (auto* row = std::get_if<trace::SegmentAttention>(&payload)) {
-    m_reply.rows.push_back(std::move(*row));
+    m_answer.rows.push_back(std::move(*row));
   }
   return ++m_sequence;
 }
 
-ReadReply ReplySink::take() {
-  return std::exchange(m_reply, {});
+ReadAnswer AnswerSink::take() {
+  return std::exchange(m_answer, {});
 }
 
-std::vector<AskedQuestion> askQuestions(run::Session& session, ReplySink& sink, const SourceWorld& world,
+std::vector<AskedQuestion> askQuestions(run::Session& session, AnswerSink& sink, const SourceWorld& world,
                                         std::int32_t questions, std::int32_t layers,
                                         const std::stop_token& stop) {
   run::RunOptions options;
@@ -80,7 +80,7 @@ std::vector<AskedQuestion> askQuestions(run::Session& session, ReplySink& sink, 
       throw Failure({.file = {}, .place = "the questions", .found = "a stop", .expected = "their end"});
     }
     asked.push_back(
-        {.needed = question.needed, .isRight = result.answer == question.answer, .reply = sink.take()});
+        {.needed = question.needed, .isRight = result.answer == question.answer, .answer = sink.take()});
   }
   return asked;
 }
@@ -95,15 +95,15 @@ SourceCount countRight(const std::vector<AskedQuestion>& asked) {
 
 SourceCount countFound(const std::vector<AskedQuestion>& asked, const Reading& read) {
   return countWhere(asked, [&read](const AskedQuestion& question) {
-    return question.isRight && ranksOnTop(read(question.reply), question.needed);
+    return question.isRight && ranksOnTop(read(question.answer), question.needed);
   });
 }
 
 std::vector<Head> bestHeads(const std::vector<AskedQuestion>& asked, std::size_t most) {
   std::vector<Head> all;
   for (const AskedQuestion& question : asked) {
-    if (question.reply.rows.empty()) continue;
-    const trace::SegmentAttention& any = question.reply.rows.front();
+    if (question.answer.rows.empty()) continue;
+    const trace::SegmentAttention& any = question.answer.rows.front();
     for (const std::int32_t layer : any.layers) {
       for (std::int32_t head = 0; head < any.heads; ++head) all.push_back({layer, head});
     }
@@ -134,8 +134,8 @@ class Weights {
  public:
   enum class Sinks { Kept, LeftOut };  ///< the first token of each document
 
-  Weights(const ReadReply& reply, Sinks sinks) : m_documents(documentsOf(reply)) {
-    for (const trace::SegmentAttention& row : reply.rows) {
+  Weights(const ReadAnswer& answer, Sinks sinks) : m_documents(documentsOf(answer)) {
+    for (const trace::SegmentAttention& row : answer.rows) {
       std::vector<std::vector<double>>& heads = m_rows.emplace_back();
       const std::size_t width = row.keySegments.size();
       for (std::size_t at = 0; at + width <= row.mass.size(); at += width) {
@@ -178,53 +178,54 @@ double itself(const std::vector<double>& documents, std::size_t i) {
   return documents[i];
 }
 
-std::vector<double> attention(const ReadReply& reply) {
-  return Weights(reply, Weights::Sinks::Kept).sum(itself);
+std::vector<double> attention(const ReadAnswer& answer) {
+  return Weights(answer, Weights::Sinks::Kept).sum(itself);
 }
 
-std::vector<double> withoutSinks(const ReadReply& reply) {
-  return Weights(reply, Weights::Sinks::LeftOut).sum(itself);
+std::vector<double> withoutSinks(const ReadAnswer& answer) {
+  return Weights(answer, Weights::Sinks::LeftOut).sum(itself);
 }
 
-std::vector<double> perToken(const ReadReply& reply) {
-  std::vector<double> sums = withoutSinks(reply);
-  const std::vector<std::uint32_t> documents = documentsOf(reply);
+std::vector<double> perToken(const ReadAnswer& answer) {
+  std::vector<double> sums = withoutSinks(answer);
+  const std::vector<std::uint32_t> documents = documentsOf(answer);
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i] /= static_cast<double>(std::max<std::size_t>(reply.segments[documents[i]].tokens.size(), 2) - 1);
+    sums[i] /= static_cast<double>(std::max<std::size_t>(answer.segments[documents[i]].tokens.size(), 2) - 1);
   }
   return sums;
 }
 
-std::vector<double> upperLayers(const ReadReply& reply) {
-  const Weights weights(reply, Weights::Sinks::LeftOut);
-  const std::size_t layers = reply.rows.empty() ? 0 : reply.rows.front().layers.size();
+std::vector<double> upperLayers(const ReadAnswer& answer) {
+  const Weights weights(answer, Weights::Sinks::LeftOut);
+  const std::size_t layers = answer.rows.empty() ? 0 : answer.rows.front().layers.size();
   const std::size_t headsOfLayer = layers == 0 ? 0 : weights.heads() / layers;
   return weights.sum(itself, layers / 2 * headsOfLayer);
 }
 
-std::vector<double> aboveTheMean(const ReadReply& reply) {
-  return Weights(reply, Weights::Sinks::LeftOut).sum([](const std::vector<double>& documents, std::size_t i) {
-    double sum = 0;
-    for (const double value : documents) sum += value;
-    return std::max(0.0, documents[i] - sum / static_cast<double>(documents.size()));
-  });
+std::vector<double> aboveTheMean(const ReadAnswer& answer) {
+  return Weights(answer, Weights::Sinks::LeftOut)
+      .sum([](const std::vector<double>& documents, std::size_t i) {
+        double sum = 0;
+        for (const double value : documents) sum += value;
+        return std::max(0.0, documents[i] - sum / static_cast<double>(documents.size()));
+      });
 }
 
-std::vector<double> firstToken(const ReadReply& reply) {
-  ReadReply first{.segments = reply.segments, .rows = {}};
-  if (!reply.rows.empty()) first.rows.push_back(reply.rows.front());
+std::vector<double> firstToken(const ReadAnswer& answer) {
+  ReadAnswer first{.segments = answer.segments, .rows = {}};
+  if (!answer.rows.empty()) first.rows.push_back(answer.rows.front());
   return withoutSinks(first);
 }
 
-std::vector<double> moreThanAtFirst(const ReadReply& reply) {
-  std::vector<double> sums = withoutSinks(reply);
-  const std::vector<double> first = firstToken(reply);
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] -= static_cast<double>(reply.rows.size()) * first[i];
+std::vector<double> moreThanAtFirst(const ReadAnswer& answer) {
+  std::vector<double> sums = withoutSinks(answer);
+  const std::vector<double> first = firstToken(answer);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] -= static_cast<double>(answer.rows.size()) * first[i];
   return sums;
 }
 
-std::vector<double> strongestHead(const ReadReply& reply) {
-  const Weights weights(reply, Weights::Sinks::LeftOut);
+std::vector<double> strongestHead(const ReadAnswer& answer) {
+  const Weights weights(answer, Weights::Sinks::LeftOut);
   std::vector<double> most(weights.documents(), 0.0);
   for (std::size_t i = 0; i < most.size(); ++i) {
     for (std::size_t head = 0; head < weights.heads(); ++head) {
@@ -236,8 +237,8 @@ std::vector<double> strongestHead(const ReadReply& reply) {
   return most;
 }
 
-std::vector<double> strongestHeadOfEachToken(const ReadReply& reply) {
-  const Weights weights(reply, Weights::Sinks::LeftOut);
+std::vector<double> strongestHeadOfEachToken(const ReadAnswer& answer) {
+  const Weights weights(answer, Weights::Sinks::LeftOut);
   std::vector<double> sums(weights.documents(), 0.0);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     for (std::size_t row = 0; row < weights.rows(); ++row) {
@@ -250,8 +251,8 @@ std::vector<double> strongestHeadOfEachToken(const ReadReply& reply) {
   return sums;
 }
 
-std::vector<double> strongestLook(const ReadReply& reply) {
-  const Weights weights(reply, Weights::Sinks::LeftOut);
+std::vector<double> strongestLook(const ReadAnswer& answer) {
+  const Weights weights(answer, Weights::Sinks::LeftOut);
   std::vector<double> most(weights.documents(), 0.0);
   for (std::size_t i = 0; i < most.size(); ++i) {
     for (std::size_t row = 0; row < weights.rows(); ++row) {
@@ -263,8 +264,8 @@ std::vector<double> strongestLook(const ReadReply& reply) {
   return most;
 }
 
-std::vector<double> strongestToken(const ReadReply& reply) {
-  const Weights weights(reply, Weights::Sinks::LeftOut);
+std::vector<double> strongestToken(const ReadAnswer& answer) {
+  const Weights weights(answer, Weights::Sinks::LeftOut);
   std::vector<double> most(weights.documents(), 0.0);
   for (std::size_t i = 0; i < most.size(); ++i) {
     for (std::size_t row = 0; row < weights.rows(); ++row) {
@@ -276,27 +277,27 @@ std::vector<double> strongestToken(const ReadReply& reply) {
   return most;
 }
 
-std::vector<double> shownShares(const ReadReply& reply) {
+std::vector<double> shownShares(const ReadAnswer& answer) {
   // Of a table in which each document is a segment.
-  const trace::PromptParts parts(reply.segments, nullptr);
+  const trace::PromptParts parts(answer.segments, nullptr);
   std::vector<trace::PartAttention> joined;
-  for (const trace::SegmentAttention& row : reply.rows) joined.push_back(trace::byPart(row, parts));
+  for (const trace::SegmentAttention& row : answer.rows) joined.push_back(trace::byPart(row, parts));
   std::vector<const trace::PartAttention*> rows;
   for (const trace::PartAttention& row : joined) rows.push_back(&row);
   const std::vector<double> shares = trace::sourceShares(parts, rows);
   std::vector<double> ofDocuments;
-  for (const std::uint32_t document : documentsOf(reply)) ofDocuments.push_back(shares[document]);
+  for (const std::uint32_t document : documentsOf(answer)) ofDocuments.push_back(shares[document]);
   return ofDocuments;
 }
 
 }  // namespace
 
-std::vector<std::uint32_t> documentsOf(const ReadReply& reply) {
+std::vector<std::uint32_t> documentsOf(const ReadAnswer& answer) {
   std::vector<std::uint32_t> documents;
-  if (reply.rows.empty()) return documents;
-  const std::vector<std::uint32_t>& seen = reply.rows.front().keySegments;
+  if (answer.rows.empty()) return documents;
+  const std::vector<std::uint32_t>& seen = answer.rows.front().keySegments;
   std::copy_if(seen.begin(), seen.end() - (seen.empty() ? 0 : 1), std::back_inserter(documents),
-               [&](std::uint32_t segment) { return reply.segments[segment].independent; });
+               [&](std::uint32_t segment) { return answer.segments[segment].independent; });
   return documents;
 }
 
@@ -325,11 +326,11 @@ SourceMeasure headsMeasure(const std::vector<Head>& heads) {
     measure.formula += (&head == heads.data() ? " layer " : ", layer ") + std::to_string(head.layer) +
                        " head " + std::to_string(head.head);
   }
-  measure.read = [heads](const ReadReply& reply) {
-    const Weights weights(reply, Weights::Sinks::LeftOut);
+  measure.read = [heads](const ReadAnswer& answer) {
+    const Weights weights(answer, Weights::Sinks::LeftOut);
     std::vector<double> sums(weights.documents(), 0.0);
-    if (reply.rows.empty()) return sums;
-    const trace::SegmentAttention& any = reply.rows.front();
+    if (answer.rows.empty()) return sums;
+    const trace::SegmentAttention& any = answer.rows.front();
     for (const Head& head : heads) {
       const auto layer = std::find(any.layers.begin(), any.layers.end(), head.layer);
       if (layer == any.layers.end() || head.head >= any.heads) continue;

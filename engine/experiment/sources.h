@@ -21,16 +21,16 @@ namespace spanscope::experiment {
 // them.
 
 /// An answer, and the attention of its tokens.
-struct ReadReply {
+struct ReadAnswer {
   std::vector<trace::SegmentInfo> segments;
   std::vector<trace::SegmentAttention> rows;  ///< by token of the answer
 };
 
 /// Returns the segments that are documents: independent segments that the answer attends to.
-std::vector<std::uint32_t> documentsOf(const ReadReply& reply);
+std::vector<std::uint32_t> documentsOf(const ReadAnswer& answer);
 
 /// One number for each document, in the order of documentsOf(). A larger number means more use.
-using Reading = std::function<std::vector<double>(const ReadReply&)>;
+using Reading = std::function<std::vector<double>(const ReadAnswer&)>;
 
 struct SourceMeasure {
   std::string name;
@@ -50,27 +50,27 @@ struct Head {
 SourceMeasure headsMeasure(const std::vector<Head>& heads);
 
 /// Records the attention of the last run. The measured session emits it.
-class ReplySink final : public trace::Sink {
+class AnswerSink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
   /// Returns the attention of the last request since the previous call. It can be taken once.
-  ReadReply take();
+  ReadAnswer take();
 
  private:
-  ReadReply m_reply;
+  ReadAnswer m_answer;
   std::uint64_t m_sequence = 0;
 };
 
 struct AskedQuestion {
   std::vector<std::int32_t> needed;  ///< indices of documents
   bool isRight = false;              ///< whether the answer was correct word for word
-  ReadReply reply;
+  ReadAnswer answer;
 };
 
 /// Asks the first `questions` questions of a world with the policy `spans`, each with an empty cache. A
 /// policy without a segment per document shows nothing about documents. Throws Failure on a stop, or if a run
 /// failed.
-std::vector<AskedQuestion> askQuestions(run::Session& session, ReplySink& sink, const SourceWorld& world,
+std::vector<AskedQuestion> askQuestions(run::Session& session, AnswerSink& sink, const SourceWorld& world,
                                         std::int32_t questions, std::int32_t layers,
                                         const std::stop_token& stop);
 

@@ -43,7 +43,7 @@ class MessageWriter {
       m_messages.push_back({message->role, message->text, {}, node.node});
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&node.value)) {
       const std::size_t request = m_requestOf->at(output->step);
-      m_messages.push_back({query::Role::Assistant, replyPlaceholder(request), request, node.node});
+      m_messages.push_back({query::Role::Assistant, answerPlaceholder(request), request, node.node});
     } else if (const auto* run = std::get_if<plan::PromptRun>(&node.value)) {
       for (const plan::PromptNode& child : run->children) write(child);
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&node.value)) {
@@ -131,7 +131,7 @@ std::string chatRequestName(std::size_t index) {
   return "request-" + std::to_string(index);
 }
 
-std::string replyPlaceholder(std::size_t index) {
+std::string answerPlaceholder(std::size_t index) {
   return "{{reply of " + chatRequestName(index) + "}}";
 }
 
@@ -168,23 +168,23 @@ plan::PromptNode ofRequests(plan::PromptNode node, const std::map<StepIndex, std
 }
 
 query::Node joined(query::JoinKind kind, const std::vector<plan::PromptNode>& children,
-                   const std::vector<std::string>& replies);
+                   const std::vector<std::string>& answers);
 
-query::Node nodeOf(const plan::PromptNode& prompt, const std::vector<std::string>& replies) {
+query::Node nodeOf(const plan::PromptNode& prompt, const std::vector<std::string>& answers) {
   if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value))
     return {query::Message{message->role, message->text}};
   if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value))
-    return {query::Message{query::Role::Assistant, replies.at(output->step)}};
+    return {query::Message{query::Role::Assistant, answers.at(output->step)}};
   if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value))
-    return joined(query::JoinKind::Plus, plus->children, replies);
+    return joined(query::JoinKind::Plus, plus->children, answers);
   const auto& run = std::get<plan::PromptRun>(prompt.value);
-  return joined(run.isCross ? query::JoinKind::Cross : query::JoinKind::Seq, run.children, replies);
+  return joined(run.isCross ? query::JoinKind::Cross : query::JoinKind::Seq, run.children, answers);
 }
 
 query::Node joined(query::JoinKind kind, const std::vector<plan::PromptNode>& children,
-                   const std::vector<std::string>& replies) {
+                   const std::vector<std::string>& answers) {
   query::Join join{kind, {}};
-  for (const plan::PromptNode& child : children) join.children.push_back(nodeOf(child, replies));
+  for (const plan::PromptNode& child : children) join.children.push_back(nodeOf(child, answers));
   return {std::move(join)};
 }
 
@@ -254,11 +254,11 @@ QueryCalls queryCalls(const query::Node& query) {
   return made;
 }
 
-query::Node queryBody(const QueryCall& call, const std::vector<std::string>& replies, std::string model) {
+query::Node queryBody(const QueryCall& call, const std::vector<std::string>& answers, std::string model) {
   query::GenerateSettings settings = call.settings;
   settings.model = std::move(model);
   if (call.isMap) return {query::Map{std::move(settings), call.inputs}};
-  query::Generate generate{std::move(settings), nodeOf(call.prompt, replies)};
+  query::Generate generate{std::move(settings), nodeOf(call.prompt, answers)};
   const query::Node whole{
       query::Repeat{.count = static_cast<std::uint8_t>(call.count), .generate = std::move(generate)}};
   spnl::ServerBodies made = spnl::serverBodies(whole);

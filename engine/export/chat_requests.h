@@ -29,9 +29,9 @@ namespace spanscope::exports {
 
 struct ChatMessage {
   query::Role role = query::Role::User;
-  std::string content;                 ///< the placeholder, if it is an unknown answer
-  std::optional<std::size_t> replyOf;  ///< the request that gives this answer
-  NodePath node;                       ///< its origin in the query
+  std::string content;                  ///< the placeholder, if it is an unknown answer
+  std::optional<std::size_t> answerOf;  ///< the request that gives this answer
+  NodePath node;                        ///< its origin in the query
   bool operator==(const ChatMessage&) const = default;
 };
 
@@ -56,7 +56,7 @@ ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t>
 /// Returns the name by which other requests refer to a request: "request-0", "request-1", …
 std::string chatRequestName(std::size_t index);
 /// Returns the placeholder of an unknown answer.
-std::string replyPlaceholder(std::size_t index);
+std::string answerPlaceholder(std::size_t index);
 
 /// Returns the body of a request, on one line or, if `pretty`, on indented lines. It has no line break at its
 /// end.
@@ -106,6 +106,6 @@ QueryCalls queryCalls(const query::Node& query);
 
 /// Returns the body of a call as the server's endpoint accepts it, for the model with this name. The call
 /// uses some of the given answers, which are those of all requests. Throws Failure if there is no such body.
-query::Node queryBody(const QueryCall& call, const std::vector<std::string>& replies, std::string model);
+query::Node queryBody(const QueryCall& call, const std::vector<std::string>& answers, std::string model);
 
 }  // namespace spanscope::exports

@@ -41,7 +41,7 @@ void addOperator(std::vector<FeatureRow>& rows, std::string_view key, const quer
   } else {
     // An operator with one answer per copy or input differs. Other operators are only expanded before
     // sending.
-    add({Target::Chat}, info.gives == query::Gives::Reply ? Effect::Differs : Effect::Note, info.elsewhere);
+    add({Target::Chat}, info.gives == query::Gives::Answer ? Effect::Differs : Effect::Note, info.elsewhere);
   }
 }
 

@@ -15,13 +15,13 @@ namespace spanscope::jobs {
 namespace {
 
 /// How many rows of the reply can be measured at once.
-std::int32_t measuredRows(const run::FinishedReply& reply, const model::ModelConfig& config) {
-  std::uint64_t keys = reply.segments.size() + reply.tokens.size();
-  for (const trace::SegmentInfo& segment : reply.segments) keys += segment.tokens.size();
+std::int32_t measuredRows(const run::FinishedAnswer& answer, const model::ModelConfig& config) {
+  std::uint64_t keys = answer.segments.size() + answer.tokens.size();
+  for (const trace::SegmentInfo& segment : answer.segments) keys += segment.tokens.size();
   const std::uint64_t row = keys * static_cast<std::uint64_t>(config.layers) *
                             static_cast<std::uint64_t>(config.heads) * sizeof(float);
   const std::uint64_t most = std::max<std::uint64_t>(1, run::kReplayBytes / std::max<std::uint64_t>(1, row));
-  return static_cast<std::int32_t>(std::min<std::uint64_t>(most, reply.tokens.size()));
+  return static_cast<std::int32_t>(std::min<std::uint64_t>(most, answer.tokens.size()));
 }
 
 /// The sums over heads of one row.
@@ -56,29 +56,29 @@ bool AttentionEntropyJob::isSound(const Result& result) {
 }
 
 std::shared_ptr<RecordedJob> AttentionEntropyJob::make(const EntropyChoice& choice,
-                                                       std::vector<run::FinishedReply> replies) {
-  return std::make_shared<AnswerJob<AttentionEntropyJob>>(choice, std::move(replies));
+                                                       std::vector<run::FinishedAnswer> answers) {
+  return std::make_shared<AnswerJob<AttentionEntropyJob>>(choice, std::move(answers));
 }
 
 AttentionEntropy AttentionEntropyJob::compute(workbench::JobContext& place, const EntropyChoice& /*choice*/,
-                                              const std::vector<run::FinishedReply>& replies,
+                                              const std::vector<run::FinishedAnswer>& answers,
                                               const std::stop_token& stop) {
-  const run::FinishedReply& reply = replies.front();
-  run::Session& session = place.sessionOf(reply.run);
+  const run::FinishedAnswer& answer = answers.front();
+  run::Session& session = place.sessionOf(answer.run);
   const model::ModelConfig& config = place.model()->config;
   const std::uint64_t logits = static_cast<std::uint64_t>(config.vocabularySize) * sizeof(float);
-  if (reply.tokens.size() * logits > experiment::kFidelityBytes)
+  if (answer.tokens.size() * logits > experiment::kFidelityBytes)
     throw Failure(errorAt(
-        "reply", counted(reply.tokens.size(), "token"),
+        "reply", counted(answer.tokens.size(), "token"),
         "at most " + std::to_string(experiment::kFidelityBytes / logits) + ", whose logits fit into memory"));
   AttentionEntropy entropy;
-  entropy.answerRows = static_cast<std::int32_t>(reply.tokens.size());
-  entropy.rows = measuredRows(reply, config);
+  entropy.answerRows = static_cast<std::int32_t>(answer.tokens.size());
+  entropy.rows = measuredRows(answer, config);
   const auto layers = static_cast<std::size_t>(config.layers);
   entropy.layers.assign(layers, 0);
   entropy.uniform.assign(layers, 0);
   std::vector<double> heads(layers, 0);
-  for (const trace::AttentionMass& row : session.replayReply(reply, entropy.rows, stop).attention) {
+  for (const trace::AttentionMass& row : session.replayAnswer(answer, entropy.rows, stop).attention) {
     const auto layer = static_cast<std::size_t>(row.layer);
     if (layer >= layers) continue;
     const RowEntropy sum = entropyOf(row);

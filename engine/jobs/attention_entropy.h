@@ -43,10 +43,10 @@ struct AttentionEntropyJob {
   static const char* unavailableReason(const EntropyChoice&, std::span<const AnswerFacts>) { return nullptr; }
   static bool isSound(const Result& result);
   static std::shared_ptr<RecordedJob> make(const EntropyChoice& choice,
-                                           std::vector<run::FinishedReply> replies);
+                                           std::vector<run::FinishedAnswer> answers);
   /// Measures as many rows as the attention of run::kReplayBytes allows, at least one.
   static Result compute(workbench::JobContext& place, const EntropyChoice& choice,
-                        const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
+                        const std::vector<run::FinishedAnswer>& answers, const std::stop_token& stop);
 };
 
 }  // namespace spanscope::jobs

@@ -10,14 +10,14 @@
 namespace spanscope::jobs {
 
 std::shared_ptr<RecordedJob> AttentionReplayJob::make(const ReplayChoice& choice,
-                                                      std::vector<run::FinishedReply> replies) {
+                                                      std::vector<run::FinishedAnswer> answers) {
   return std::make_shared<AttentionReplayJob>(
-      choice, replies.empty() ? run::FinishedReply{} : std::move(replies.front()));
+      choice, answers.empty() ? run::FinishedAnswer{} : std::move(answers.front()));
 }
 
-AttentionReplayJob::AttentionReplayJob(const ReplayChoice& choice, run::FinishedReply reply)
-    : RecordedJob(kId, trace::pack(choice), {reply}),
-      m_request{.reply = std::move(reply), .layer = choice.layer, .head = choice.head} {}
+AttentionReplayJob::AttentionReplayJob(const ReplayChoice& choice, run::FinishedAnswer answer)
+    : RecordedJob(kId, trace::pack(choice), {answer}),
+      m_request{.answer = std::move(answer), .layer = choice.layer, .head = choice.head} {}
 
 trace::EventWords AttentionReplayJob::activity() const {
   const auto layer = static_cast<std::uint32_t>(m_request.layer);
@@ -28,13 +28,13 @@ trace::EventWords AttentionReplayJob::activity() const {
 }
 
 workbench::Begun AttentionReplayJob::start(workbench::JobContext& place, const std::stop_token& stop) {
-  run::Session& session = place.sessionOf(m_request.reply.run);
-  const run::FinishedReply& reply = m_request.reply;
-  std::uint64_t keys = reply.segments.size() + reply.tokens.size();
-  for (const trace::SegmentInfo& segment : reply.segments) keys += segment.tokens.size();
+  run::Session& session = place.sessionOf(m_request.answer.run);
+  const run::FinishedAnswer& answer = m_request.answer;
+  std::uint64_t keys = answer.segments.size() + answer.tokens.size();
+  for (const trace::SegmentInfo& segment : answer.segments) keys += segment.tokens.size();
   const std::int32_t heads = m_request.head < 0 ? std::max(1, place.model()->config.heads) : 1;
   m_request.singleKeys =
-      reply.tokens.size() * keys * static_cast<std::uint64_t>(heads) * sizeof(float) <= run::kReplayBytes;
+      answer.tokens.size() * keys * static_cast<std::uint64_t>(heads) * sizeof(float) <= run::kReplayBytes;
   session.beginReplay(m_request, stop);
   return workbench::Begun::GoesOn;
 }

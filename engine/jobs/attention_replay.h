@@ -30,9 +30,9 @@ class AttentionReplayJob final : public RecordedJob {
   static std::vector<RequestId> answers(const ReplayChoice& choice) { return {choice.request}; }
   static const char* unavailableReason(const ReplayChoice&, std::span<const AnswerFacts>) { return nullptr; }
   static std::shared_ptr<RecordedJob> make(const ReplayChoice& choice,
-                                           std::vector<run::FinishedReply> replies);
+                                           std::vector<run::FinishedAnswer> answers);
 
-  AttentionReplayJob(const ReplayChoice& choice, run::FinishedReply reply);
+  AttentionReplayJob(const ReplayChoice& choice, run::FinishedAnswer answer);
 
   trace::EventWords activity() const override;
   bool canBeginBeside(const workbench::JobContext& place) const override;

@@ -85,7 +85,7 @@ void measureQuery(Benchmark& benchmark, Measurement& at) {
   watch.runs = [&](std::int32_t turn, RunCase runCase) {
     benchmark.turn = turn;
     benchmark.runCase = runCase;
-    at.tell();
+    at.report();
     at.pass();
   };
   watch.turnEnded = [&](const experiment::RepeatTurn& turn) { benchmark.turns.push_back(turn); };
@@ -113,10 +113,10 @@ void measureLengths(Benchmark& benchmark, Measurement& at) {
   // What is made once, such as the weights in memory, belongs to no length.
   const experiment::AbbaOptions once{
       .documentTokens = options.documentTokens, .repeats = 1, .seconds = 0, .coldRepeats = 1};
-  at.tell();
+  at.report();
   experiment::measureAbba(*session, model.vocabularySize, once, options.documentTokens.front(), at.stop());
   for (MeasuredLength& length : benchmark.lengths) {
-    at.tell();
+    at.report();
     length.row =
         experiment::measureAbba(*session, model.vocabularySize, options, length.documentTokens, at.stop());
   }

@@ -136,13 +136,13 @@ void ExperimentJob::measure(ExperimentResult& result, const ExperimentRequest& /
   if (further.empty()) count(result.request, modelOf(0), at);
   at.clock().begin();
   workbench::ProgressPause pause;
-  const auto tell = [&](const ExperimentResult&) {
-    if (pause.isOver()) at.tell();
+  const auto report = [&](const ExperimentResult&) {
+    if (pause.isOver()) at.report();
   };
   const std::shared_ptr<void> noted(nullptr, [&](void*) {
     if (input.paces && further.empty()) input.paces->note(input.settings, result.pace);
   });
-  experiment::runOnModels(result, 1 + further.size(), modelOf, tell, at.stop());
+  experiment::runOnModels(result, 1 + further.size(), modelOf, report, at.stop());
 }
 
 }  // namespace spanscope::jobs

@@ -13,26 +13,26 @@
 namespace spanscope::jobs {
 namespace {
 
-FidelityChoice choiceOf(const std::vector<run::FinishedReply>& replies) {
+FidelityChoice choiceOf(const std::vector<run::FinishedAnswer>& answers) {
   FidelityChoice choice;
-  for (const run::FinishedReply& reply : replies) choice.requests.push_back(reply.request);
+  for (const run::FinishedAnswer& answer : answers) choice.requests.push_back(answer.request);
   return choice;
 }
 
 }  // namespace
 
 std::shared_ptr<RecordedJob> FidelityJob::make(const FidelityChoice& /*choice*/,
-                                               std::vector<run::FinishedReply> replies) {
-  return std::make_shared<FidelityJob>(std::move(replies));
+                                               std::vector<run::FinishedAnswer> answers) {
+  return std::make_shared<FidelityJob>(std::move(answers));
 }
 
-FidelityJob::FidelityJob(std::vector<run::FinishedReply> replies)
-    : RecordedJob(kId, trace::pack(choiceOf(replies)), replies), m_replies(std::move(replies)) {}
+FidelityJob::FidelityJob(std::vector<run::FinishedAnswer> answers)
+    : RecordedJob(kId, trace::pack(choiceOf(answers)), answers), m_answers(std::move(answers)) {}
 
 trace::EventWords FidelityJob::activity() const {
-  if (replies() == 1) return {forTranslation("Events", "Comparing with a full prefill"), {}};
+  if (answers() == 1) return {forTranslation("Events", "Comparing with a full prefill"), {}};
   return {forTranslation("Events", "Measuring fidelity: answer %1 of %2"),
-          {std::uint64_t{std::min(measured() + 1, replies())}, std::uint64_t{replies()}}};
+          {std::uint64_t{std::min(measured() + 1, answers())}, std::uint64_t{answers()}}};
 }
 
 workbench::Begun FidelityJob::start(workbench::JobContext& place, const std::stop_token& stop) {
@@ -43,16 +43,16 @@ workbench::Begun FidelityJob::start(workbench::JobContext& place, const std::sto
     m_problems.push_back({.request = request, .node = node, .error = failure.error()});
   };
   const std::shared_ptr<workbench::ModelBundle> bundle = place.model();
-  if (!m_replies.empty()) {
-    place.sessionOf(m_replies.front().run);
+  if (!m_answers.empty()) {
+    place.sessionOf(m_answers.front().run);
     try {
       exact = place.loadExactBeside(stop);
     } catch (const Failure& failure) {
       note(0, {}, failure);
     }
   }
-  for (const run::FinishedReply& reply : m_replies) {
-    run::Session& session = place.sessionOf(reply.run);
+  for (const run::FinishedAnswer& answer : m_answers) {
+    run::Session& session = place.sessionOf(answer.run);
     const experiment::FidelityModel model{.decoder = *bundle->decoder,
                                           .backend = *bundle->backend,
                                           .tokenizer = bundle->tokenizer.get(),
@@ -60,20 +60,21 @@ workbench::Begun FidelityJob::start(workbench::JobContext& place, const std::sto
                                           .exactDecoder = exact ? exact->decoder.get() : nullptr,
                                           .exactBackend = exact ? exact->backend.get() : nullptr};
     const auto progress = [this](double share) {
-      m_share = (static_cast<double>(m_measured) + share) / static_cast<double>(m_replies.size());
+      m_share = (static_cast<double>(m_measured) + share) / static_cast<double>(m_answers.size());
       notifyProgress();
     };
     try {
-      const experiment::MeasuredReply& found =
+      const experiment::MeasuredAnswer& found =
           m_found
               .emplace_back(
-                  Found{.request = reply.request,
-                        .reply = experiment::measureFidelity(session, model, reply, stop, progress)})
-              .reply;
-      place.recorder()->send(reply.run, reply.request, reply.node, found.fidelity);
-      if (found.arithmetic) place.recorder()->send(reply.run, reply.request, reply.node, *found.arithmetic);
+                  Found{.request = answer.request,
+                        .answer = experiment::measureFidelity(session, model, answer, stop, progress)})
+              .answer;
+      place.recorder()->send(answer.run, answer.request, answer.node, found.fidelity);
+      if (found.arithmetic)
+        place.recorder()->send(answer.run, answer.request, answer.node, *found.arithmetic);
     } catch (const Failure& failure) {
-      note(reply.request, reply.node, failure);
+      note(answer.request, answer.node, failure);
     }
     ++m_measured;
     progress(0);

@@ -34,13 +34,13 @@ class FidelityJob final : public RecordedJob {
     return nullptr;
   }
   static std::shared_ptr<RecordedJob> make(const FidelityChoice& choice,
-                                           std::vector<run::FinishedReply> replies);
+                                           std::vector<run::FinishedAnswer> answers);
 
   /// All answers must belong to one session.
-  explicit FidelityJob(std::vector<run::FinishedReply> replies);
+  explicit FidelityJob(std::vector<run::FinishedAnswer> answers);
 
   trace::EventWords activity() const override;
-  std::size_t replies() const { return m_replies.size(); }
+  std::size_t answers() const { return m_answers.size(); }
   /// Returns how many answers have been measured or could not be measured.
   std::size_t measured() const { return m_measured; }
   /// Returns the measured share of all answers, 0 … 1.
@@ -48,7 +48,7 @@ class FidelityJob final : public RecordedJob {
 
   struct Found {
     RequestId request = 0;
-    experiment::MeasuredReply reply;
+    experiment::MeasuredAnswer answer;
   };
   struct Problem {
     RequestId request = 0;  ///< 0: the problem concerns no single answer
@@ -63,7 +63,7 @@ class FidelityJob final : public RecordedJob {
  private:
   workbench::Begun start(workbench::JobContext& place, const std::stop_token& stop) override;
 
-  std::vector<run::FinishedReply> m_replies;
+  std::vector<run::FinishedAnswer> m_answers;
   std::atomic<std::size_t> m_measured = 0;
   std::atomic<double> m_share = 0;
   std::vector<Found> m_found;

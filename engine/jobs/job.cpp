@@ -60,7 +60,7 @@ JobRow answerRow() {
                                   std::span<const AnswerFacts> answers) -> const char* {
             const std::optional<Arguments> arguments = trace::unpack<Arguments>(packed);
             if (!arguments || answers.empty())
-              return forTranslation("Works", "There is no answer to measure.");
+              return forTranslation("Jobs", "There is no answer to measure.");
             return Kind::unavailableReason(*arguments, answers);
           },
           .estimate = estimateOf<Kind>,
@@ -68,7 +68,7 @@ JobRow answerRow() {
           .completed = [](const trace::PackedValue& packed, const JobInput&) { return packed; },
           .make = [](const trace::PackedValue& packed, JobInput input) -> std::shared_ptr<RecordedJob> {
             return Kind::make(trace::unpack<Arguments>(packed).value_or(Arguments{}),
-                              std::move(input.replies));
+                              std::move(input.answers));
           },
           .readResult = readResultOf<Kind>};
 }
@@ -108,12 +108,12 @@ JobRow measureRow() {
 }  // namespace
 
 RecordedJob::RecordedJob(const char* kind, trace::PackedValue arguments,
-                         const std::vector<run::FinishedReply>& replies)
+                         const std::vector<run::FinishedAnswer>& answers)
     : m_kind(kind), m_arguments(std::move(arguments)) {
-  if (replies.empty()) return;
-  m_run = replies.front().run;
-  m_request = replies.front().request;
-  m_node = replies.front().node;
+  if (answers.empty()) return;
+  m_run = answers.front().run;
+  m_request = answers.front().request;
+  m_node = answers.front().node;
 }
 
 RecordedJob::RecordedJob(const char* kind, trace::PackedValue arguments)

@@ -66,8 +66,8 @@ struct AnswerFacts {
 
 /// What a job gets besides its arguments.
 struct JobInput {
-  std::vector<run::FinishedReply> replies{};  ///< of answers(), in that order
-  workbench::RunSettings settings{};          ///< model, device, cache and run
+  std::vector<run::FinishedAnswer> answers{};  ///< of answers(), in that order
+  workbench::RunSettings settings{};           ///< model, device, cache and run
   plan::PlanOptions plan{};
   query::Node query{};  ///< through every stage before planning, if the kind measures a query
   /// Returns the query with its augments resolved, on the engine's thread. Empty: there is no augment.
@@ -122,7 +122,8 @@ class RecordedJob : public workbench::Job {
 
  protected:
   /// `replies`: the first is the answer that the job is about; may be empty.
-  RecordedJob(const char* kind, trace::PackedValue arguments, const std::vector<run::FinishedReply>& replies);
+  RecordedJob(const char* kind, trace::PackedValue arguments,
+              const std::vector<run::FinishedAnswer>& answers);
   /// A job that is about no answer. What it computed by then is its result, however it ends.
   RecordedJob(const char* kind, trace::PackedValue arguments);
 
@@ -153,10 +154,10 @@ class RecordedJob : public workbench::Job {
 template <class Kind>
 class AnswerJob final : public RecordedJob {
  public:
-  AnswerJob(typename Kind::Arguments arguments, std::vector<run::FinishedReply> replies)
-      : RecordedJob(Kind::kId, trace::pack(arguments), replies),
+  AnswerJob(typename Kind::Arguments arguments, std::vector<run::FinishedAnswer> answers)
+      : RecordedJob(Kind::kId, trace::pack(arguments), answers),
         m_arguments(std::move(arguments)),
-        m_replies(std::move(replies)) {}
+        m_answers(std::move(answers)) {}
 
   trace::EventWords activity() const override { return {Kind::kActivity, {}}; }
   /// What was computed, once the job has ended.
@@ -164,13 +165,13 @@ class AnswerJob final : public RecordedJob {
 
  private:
   workbench::Begun start(workbench::JobContext& place, const std::stop_token& stop) override {
-    m_found = Kind::compute(place, m_arguments, m_replies, stop);
+    m_found = Kind::compute(place, m_arguments, m_answers, stop);
     return workbench::Begun::Done;
   }
   trace::PackedValue result() const override { return trace::pack(m_found); }
 
   typename Kind::Arguments m_arguments;
-  std::vector<run::FinishedReply> m_replies;
+  std::vector<run::FinishedAnswer> m_answers;
   typename Kind::Result m_found;
 };
 

@@ -33,7 +33,7 @@ run::SessionConfig Measurement::sessionConfig() const {
   return config;
 }
 
-void Measurement::tell() {
+void Measurement::report() {
   const double share = publish();
   m_progress.set({.share = share, .secondsLeft = m_clock.secondsLeft(share)});
   notifyProgress();

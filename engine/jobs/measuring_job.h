@@ -71,7 +71,7 @@ class Measurement : public RecordedJob {
   /// The configuration of sessions that measure.
   run::SessionConfig sessionConfig() const;
   /// Publishes the result so far, and notifies the client.
-  void tell();
+  void report();
   /// Lets other works be done until it returns. Kinds call it between two pieces.
   void pass();
   void setEstimate(const JobEstimate& estimate);

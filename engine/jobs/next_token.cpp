@@ -21,12 +21,12 @@ using Rows = std::vector<std::vector<float>>;
 
 /// The rows from which the tokens of a reply would be drawn in a full prefill.
 Rows fullRows(const run::Session& session, const workbench::ModelBundle& bundle,
-              const run::FinishedReply& reply, const std::stop_token& stop) {
+              const run::FinishedAnswer& answer, const std::stop_token& stop) {
   constexpr std::int64_t kRows = 64;
   using experiment::FlatSequence;
-  std::vector<TokenId> tokens = experiment::visibleTokens(reply.segments);
+  std::vector<TokenId> tokens = experiment::visibleTokens(answer.segments);
   const std::int64_t first = static_cast<std::int64_t>(tokens.size()) - 1;
-  tokens.insert(tokens.end(), reply.tokens.begin(), reply.tokens.end());
+  tokens.insert(tokens.end(), answer.tokens.begin(), answer.tokens.end());
   FlatSequence full(*bundle.decoder, *bundle.backend, static_cast<std::int64_t>(tokens.size()),
                     session.config().blockSize, *session.config().kvType);
   // The last token of the reply is only drawn.
@@ -113,35 +113,35 @@ bool NextTokenJob::isSound(const Result& result) {
 }
 
 std::shared_ptr<RecordedJob> NextTokenJob::make(const NextTokenChoice& choice,
-                                                std::vector<run::FinishedReply> replies) {
-  return std::make_shared<AnswerJob<NextTokenJob>>(choice, std::move(replies));
+                                                std::vector<run::FinishedAnswer> answers) {
+  return std::make_shared<AnswerJob<NextTokenJob>>(choice, std::move(answers));
 }
 
 std::vector<NextToken> NextTokenJob::compute(workbench::JobContext& place, const NextTokenChoice& /*choice*/,
-                                             const std::vector<run::FinishedReply>& replies,
+                                             const std::vector<run::FinishedAnswer>& answers,
                                              const std::stop_token& stop) {
-  const run::FinishedReply& reply = replies.front();
-  run::Session& session = place.sessionOf(reply.run);
+  const run::FinishedAnswer& answer = answers.front();
+  run::Session& session = place.sessionOf(answer.run);
   const workbench::ModelBundle& bundle = *place.model();
   const std::uint64_t row = static_cast<std::uint64_t>(bundle.config.vocabularySize) * sizeof(float);
-  if (reply.tokens.size() * row > experiment::kFidelityBytes / 2)
+  if (answer.tokens.size() * row > experiment::kFidelityBytes / 2)
     throw Failure({.file = {},
                    .place = "reply",
-                   .found = counted(reply.tokens.size(), "token"),
+                   .found = counted(answer.tokens.size(), "token"),
                    .expected = "at most " + std::to_string(experiment::kFidelityBytes / 2 / row) +
                                ", of which the logits of both sides fit into memory"});
-  const Rows own = session.replayReply(reply, 0, stop).logits;
+  const Rows own = session.replayAnswer(answer, 0, stop).logits;
   Rows other;
-  if (replies.size() > 1) {
-    run::FinishedReply same = replies[1];
-    same.tokens = reply.tokens;
-    other = session.replayReply(same, 0, stop).logits;
+  if (answers.size() > 1) {
+    run::FinishedAnswer same = answers[1];
+    same.tokens = answer.tokens;
+    other = session.replayAnswer(same, 0, stop).logits;
   } else {
-    other = fullRows(session, bundle, reply, stop);
+    other = fullRows(session, bundle, answer, stop);
   }
   std::vector<NextToken> found;
-  for (std::size_t i = 0; i < reply.tokens.size(); ++i)
-    found.push_back(compared(reply.tokens[i], own[i], other[i], bundle.tokenizer.get()));
+  for (std::size_t i = 0; i < answer.tokens.size(); ++i)
+    found.push_back(compared(answer.tokens[i], own[i], other[i], bundle.tokenizer.get()));
   return found;
 }
 

@@ -75,10 +75,10 @@ struct NextTokenJob {
   }
   static bool isSound(const Result& result);
   static std::shared_ptr<RecordedJob> make(const NextTokenChoice& choice,
-                                           std::vector<run::FinishedReply> replies);
+                                           std::vector<run::FinishedAnswer> answers);
   /// The list has the answer and, if `other` is not 0, the answer with the policy to compare.
   static Result compute(workbench::JobContext& place, const NextTokenChoice& choice,
-                        const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
+                        const std::vector<run::FinishedAnswer>& answers, const std::stop_token& stop);
 };
 
 }  // namespace spanscope::jobs

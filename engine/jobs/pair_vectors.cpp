@@ -18,12 +18,12 @@ const char* PairVectorsJob::unavailableReason(const PairChoice& choice,
   const bool hasStored = std::any_of(answer.segments.begin(), answer.segments.end(),
                                      [](const trace::SegmentInfo& segment) { return segment.hidden; });
   const layout::SpanTable some{.segments = {layout::Segment{}}};
-  if (answer.isInTeam || hasStored || answer.policy.planRows(some, false).reply != nullptr)
+  if (answer.isInTeam || hasStored || answer.policy.planRows(some, false).answer != nullptr)
     return forTranslation(
-        "Works",
+        "Jobs",
         "This policy computes some rows differently. Choose spans or prefix, and run the query again.");
   if (!trace::isSeen(trace::WhoSees(answer.segments).sight(choice.query, choice.key)))
-    return forTranslation("Works", "The query vector does not attend to this key. Choose another pair.");
+    return forTranslation("Jobs", "The query vector does not attend to this key. Choose another pair.");
   return nullptr;
 }
 
@@ -52,22 +52,22 @@ bool PairVectorsJob::isSound(const Result& result) {
 }
 
 std::shared_ptr<RecordedJob> PairVectorsJob::make(const PairChoice& choice,
-                                                  std::vector<run::FinishedReply> replies) {
-  return std::make_shared<AnswerJob<PairVectorsJob>>(choice, std::move(replies));
+                                                  std::vector<run::FinishedAnswer> answers) {
+  return std::make_shared<AnswerJob<PairVectorsJob>>(choice, std::move(answers));
 }
 
 run::PairVectors PairVectorsJob::compute(workbench::JobContext& place, const PairChoice& choice,
-                                         const std::vector<run::FinishedReply>& replies,
+                                         const std::vector<run::FinishedAnswer>& answers,
                                          const std::stop_token& stop) {
-  const run::FinishedReply& reply = replies.front();
+  const run::FinishedAnswer& answer = answers.front();
   // Throws if the model that gave the reply is not the one that is loaded.
-  (void)place.sessionOf(reply.run);
+  (void)place.sessionOf(answer.run);
   const workbench::ModelBundle& bundle = *place.model();
-  run::PairRequest request{.table = run::spanTableOf(reply.segments, bundle.config.vocabularySize),
+  run::PairRequest request{.table = run::spanTableOf(answer.segments, bundle.config.vocabularySize),
                            .row = choice.query,
                            .key = choice.key};
   std::vector<TokenId>& last = request.table.segments.back().tokens;
-  last.insert(last.end(), reply.tokens.begin(), reply.tokens.end());
+  last.insert(last.end(), answer.tokens.begin(), answer.tokens.end());
   return run::pairVectors(*bundle.decoder, *bundle.backend, request, stop);
 }
 

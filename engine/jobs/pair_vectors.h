@@ -77,9 +77,10 @@ struct PairVectorsJob {
   static std::vector<RequestId> answers(const PairChoice& choice) { return {choice.request}; }
   static const char* unavailableReason(const PairChoice& choice, std::span<const AnswerFacts> answers);
   static bool isSound(const Result& result);
-  static std::shared_ptr<RecordedJob> make(const PairChoice& choice, std::vector<run::FinishedReply> replies);
+  static std::shared_ptr<RecordedJob> make(const PairChoice& choice,
+                                           std::vector<run::FinishedAnswer> answers);
   static Result compute(workbench::JobContext& place, const PairChoice& choice,
-                        const std::vector<run::FinishedReply>& replies, const std::stop_token& stop);
+                        const std::vector<run::FinishedAnswer>& answers, const std::stop_token& stop);
 };
 
 }  // namespace spanscope::jobs

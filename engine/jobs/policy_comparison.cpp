@@ -38,8 +38,8 @@ class ComparisonSink final : public trace::Sink {
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override {
     // Events of no run are those of replies that are put through the model again.
     if (run != 0) {
-      if (experiment::FinishedReplies::takes(payload)) {
-        m_replies.take({.sequence = 0,
+      if (experiment::FinishedAnswers::takes(payload)) {
+        m_answers.take({.sequence = 0,
                         .time = 0,
                         .session = 1,
                         .run = run,
@@ -65,7 +65,7 @@ class ComparisonSink final : public trace::Sink {
     m_texts.clear();
     return run;
   }
-  std::vector<run::FinishedReply> takeReplies(RunId run) { return m_replies.takeRun(run); }
+  std::vector<run::FinishedAnswer> takeAnswers(RunId run) { return m_answers.takeRun(run); }
   /// The texts of the tokens of a reply of the run that was not taken yet.
   std::vector<std::string> textsOf(RequestId request) const {
     const auto found = m_texts.find(request);
@@ -75,7 +75,7 @@ class ComparisonSink final : public trace::Sink {
  private:
   metrics::TokenAccounts m_accounts;
   experiment::RunMetricsSink m_sink;
-  experiment::FinishedReplies m_replies;
+  experiment::FinishedAnswers m_answers;
   /// Of the run that was not taken yet: the texts of the tokens of each reply.
   std::map<RequestId, std::vector<std::string>> m_texts;
 };
@@ -139,25 +139,25 @@ class PolicyMeasurement {
     policy.answer = cold.answer;
     for (const run::StepResult& step : cold.steps) policy.generatedTokens += step.metrics.generatedTokens;
     std::map<RequestId, std::vector<std::string>> texts;
-    const std::vector<run::FinishedReply> replies = sink.takeReplies(session->lastRun());
-    for (const run::FinishedReply& reply : replies) texts[reply.request] = sink.textsOf(reply.request);
+    const std::vector<run::FinishedAnswer> answers = sink.takeAnswers(session->lastRun());
+    for (const run::FinishedAnswer& answer : answers) texts[answer.request] = sink.textsOf(answer.request);
     policy.cold = sink.takeRun();
 
     enter(policy, PolicyStage::Fidelity);
     const experiment::FidelityModel measured{
         .decoder = *model.decoder, .backend = *model.backend, .tokenizer = model.tokenizer.get()};
-    for (const run::FinishedReply& reply : replies) {
+    for (const run::FinishedAnswer& answer : answers) {
       m_at.pass();
-      ComparedReply compared{
-          .node = reply.node,
-          .texts = std::move(texts[reply.request]),
+      ComparedAnswer compared{
+          .node = answer.node,
+          .texts = std::move(texts[answer.request]),
           .fullTexts = {},
-          .fidelity = experiment::measureFidelity(*session, measured, reply, m_at.stop()).fidelity};
+          .fidelity = experiment::measureFidelity(*session, measured, answer, m_at.stop()).fidelity};
       for (const trace::FidelityToken& token : compared.fidelity.tokens)
         compared.fullTexts.push_back(model.tokenizer ? model.tokenizer->display(token.fullBest)
                                                      : std::to_string(token.fullBest));
-      policy.replies.push_back(std::move(compared));
-      m_at.tell();
+      policy.answers.push_back(std::move(compared));
+      m_at.report();
     }
 
     enter(policy, PolicyStage::Reordered);
@@ -170,7 +170,7 @@ class PolicyMeasurement {
  private:
   void enter(MeasuredPolicy& policy, PolicyStage stage) const {
     policy.stage = stage;
-    m_at.tell();
+    m_at.report();
     m_at.pass();
   }
 
@@ -197,8 +197,8 @@ const char* stageText(PolicyStage stage, bool isReordered) {
   return nullptr;
 }
 
-bool isSoundReply(const ComparedReply& reply) {
-  return std::all_of(reply.fidelity.tokens.begin(), reply.fidelity.tokens.end(),
+bool isSoundAnswer(const ComparedAnswer& answer) {
+  return std::all_of(answer.fidelity.tokens.begin(), answer.fidelity.tokens.end(),
                      [](const trace::FidelityToken& token) { return std::isfinite(token.divergence); });
 }
 
@@ -209,9 +209,9 @@ bool isSoundRun(const std::optional<PolicyRun>& run) {
 }  // namespace
 
 std::optional<trace::FidelityMetrics> MeasuredPolicy::fidelity() const {
-  if (replies.empty()) return std::nullopt;
+  if (answers.empty()) return std::nullopt;
   std::vector<const trace::FidelityMeasured*> measured;
-  for (const ComparedReply& reply : replies) measured.push_back(&reply.fidelity);
+  for (const ComparedAnswer& answer : answers) measured.push_back(&answer.fidelity);
   return trace::fidelityOf(measured);
 }
 
@@ -235,14 +235,14 @@ std::uint64_t comparisonSubject(const document::Document& document) {
 }
 
 const char* PolicyComparisonJob::unavailableReason(const PolicyChoice& choice, std::span<const AnswerFacts>) {
-  return choice.policies.empty() ? forTranslation("Works", "No policy is chosen.") : nullptr;
+  return choice.policies.empty() ? forTranslation("Jobs", "No policy is chosen.") : nullptr;
 }
 
 bool PolicyComparisonJob::isSound(const PolicyComparison& comparison) {
   return std::all_of(comparison.policies.begin(), comparison.policies.end(),
                      [](const MeasuredPolicy& policy) {
                        return isSoundRun(policy.cold) && isSoundRun(policy.reordered) &&
-                              std::all_of(policy.replies.begin(), policy.replies.end(), isSoundReply);
+                              std::all_of(policy.answers.begin(), policy.answers.end(), isSoundAnswer);
                      });
 }
 
@@ -287,7 +287,7 @@ void PolicyComparisonJob::measure(PolicyComparison& comparison, const PolicyChoi
   });
   const std::vector<experiment::PlannedCase> cases = experiment::planCases(at.query(), planning);
   comparison.isReordered = cases[static_cast<std::size_t>(RunCase::Swapped)].gap == experiment::CaseGap::None;
-  at.tell();
+  at.report();
   warmUp(model, config, at.stop());
   at.clock().begin();
   const PolicyMeasurement each(cases, comparison.isReordered, at);
@@ -300,7 +300,7 @@ void PolicyComparisonJob::measure(PolicyComparison& comparison, const PolicyChoi
       policy.problem = failure.what();
       policy.stage = PolicyStage::Failed;
     }
-    at.tell();
+    at.report();
   }
 }
 

@@ -50,7 +50,7 @@ struct PolicyRun {
 };
 
 /// An answer of the cold run, compared with a full prefill of the same tokens.
-struct ComparedReply {
+struct ComparedAnswer {
   NodePath node;
   std::vector<std::string> texts;      ///< by token of the answer: its text, or its name
   std::vector<std::string> fullTexts;  ///< by token: how FidelityToken::fullBest is shown
@@ -66,7 +66,7 @@ struct MeasuredPolicy {
   std::int64_t generatedTokens = 0;      ///< of the cold run
   std::optional<PolicyRun> cold{};       ///< nothing: not measured
   std::optional<PolicyRun> reordered{};  ///< nothing: not measured
-  std::vector<ComparedReply> replies{};
+  std::vector<ComparedAnswer> answers{};
   std::uint64_t cacheBytes = 0;  ///< of the blocks that hold keys and values after both runs
 
   /// Over all answers; nothing before they were measured.
@@ -143,7 +143,7 @@ void fields(V&& v, X& x) {
   v("firstToken", x.firstToken);
   v("prompt", x.prompt);
 }
-template <class V, trace::Is<ComparedReply> X>
+template <class V, trace::Is<ComparedAnswer> X>
 void fields(V&& v, X& x) {
   v("node", x.node);
   v("texts", x.texts);
@@ -159,7 +159,7 @@ void fields(V&& v, X& x) {
   v("generatedTokens", x.generatedTokens);
   v("cold", x.cold);
   v("reordered", x.reordered);
-  v("replies", x.replies);
+  v("replies", x.answers);
   v("cacheBytes", x.cacheBytes);
 }
 template <class V, trace::Is<PolicyComparison> X>

@@ -80,9 +80,9 @@ const std::vector<TokenId>& MessageRenderer::generationPrompt() {
   return *m_generationPrompt;
 }
 
-const std::vector<TokenId>& MessageRenderer::replySuffix() {
-  if (!m_replySuffix) m_replySuffix = text::renderPieces(m_chat.replySuffix, m_tokenizer);
-  return *m_replySuffix;
+const std::vector<TokenId>& MessageRenderer::answerSuffix() {
+  if (!m_answerSuffix) m_answerSuffix = text::renderPieces(m_chat.answerSuffix, m_tokenizer);
+  return *m_answerSuffix;
 }
 
 const std::vector<TokenId>& MessageRenderer::assistantSuffix() {

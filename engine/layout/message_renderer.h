@@ -57,7 +57,7 @@ class MessageRenderer {
   /// Like text::renderOpening().
   const std::vector<TokenId>& opening(bool startsWithSystem);
   const std::vector<TokenId>& generationPrompt();
-  const std::vector<TokenId>& replySuffix();
+  const std::vector<TokenId>& answerSuffix();
   /// Returns the tokens that close a written message of the assistant, as opposed to a sampled answer.
   const std::vector<TokenId>& assistantSuffix();
 
@@ -88,7 +88,7 @@ class MessageRenderer {
   const text::Tokenizer& m_tokenizer;
   const text::ChatTemplate& m_chat;
   std::optional<std::vector<TokenId>> m_generationPrompt;
-  std::optional<std::vector<TokenId>> m_replySuffix;
+  std::optional<std::vector<TokenId>> m_answerSuffix;
   std::optional<std::vector<TokenId>> m_assistantSuffix;
   std::optional<MarkerTokens> m_markers;
   LayoutRules m_rules;

@@ -339,14 +339,14 @@ class StepLayout {
     const std::array parts{Part{m_renderer.generationPrompt(), TokenRun::Source::Template},
                            Part{inner.tokens, TokenRun::Source::Output},
                            Part{closingAfter(inner.tokens), TokenRun::Source::Template}};
-    appendFirst(scope, keptOfReply(inner.tokens), parts, node);
+    appendFirst(scope, keptOfAnswer(inner.tokens), parts, node);
   }
 
   /// Returns how many tokens of an answer are in the prompt, with its generation prompt and closing pieces.
-  std::size_t keptOfReply(const std::vector<TokenId>& sampled) {
+  std::size_t keptOfAnswer(const std::vector<TokenId>& sampled) {
     const std::size_t tokens =
         m_renderer.generationPrompt().size() + sampled.size() + closingAfter(sampled).size();
-    return m_rules.crops() ? keptOf(tokens, m_renderer.replySuffix().size()) : tokens;
+    return m_rules.crops() ? keptOf(tokens, m_renderer.answerSuffix().size()) : tokens;
   }
 
   /// Adds the inner step's table as it was run. Everything except the answer is hidden. The table keeps its
@@ -365,7 +365,7 @@ class StepLayout {
     }
     const std::span<const TokenId> sampled(inner.tokens);
     const std::span<const TokenId> closing = closingAfter(inner.tokens);
-    const std::size_t kept = keptOfReply(inner.tokens);
+    const std::size_t kept = keptOfAnswer(inner.tokens);
     std::array<std::span<const TokenId>, 3> rest{generationPrompt, sampled, closing};
     std::array<std::size_t, 3> counts{};
     Cropped cropped;
@@ -396,18 +396,18 @@ class StepLayout {
       m_nextScope = std::max(m_nextScope, segment.scope + 1);
       m_table.segments.push_back(std::move(segment));
     }
-    Segment& reply = m_table.segments.back();
-    reply.hidden = false;
-    reply.visibleBegin = visibleBegin;
-    reply.node = node;
-    cut(reply, static_cast<std::size_t>(visibleBegin) + counts[0]);
+    Segment& answer = m_table.segments.back();
+    answer.hidden = false;
+    answer.visibleBegin = visibleBegin;
+    answer.node = node;
+    cut(answer, static_cast<std::size_t>(visibleBegin) + counts[0]);
     // The generation prompt belonged to the inner step; here it is the beginning of a message of this prompt.
     m_position += static_cast<std::int64_t>(counts[0]);
     m_count += static_cast<std::int64_t>(counts[0]);
     m_last = static_cast<std::uint32_t>(m_table.segments.size() - 1);
     noteMarkers(rest[0].first(counts[0]));
-    extend(reply, rest[1].first(counts[1]), TokenRun::Source::Output, node);
-    extend(reply, rest[2].first(counts[2]), TokenRun::Source::Template, node);
+    extend(answer, rest[1].first(counts[1]), TokenRun::Source::Output, node);
+    extend(answer, rest[2].first(counts[2]), TokenRun::Source::Template, node);
     noteCropped(std::move(cropped), node);
     scope.view.push_back(*m_last);
     scope.open.reset();
@@ -415,7 +415,7 @@ class StepLayout {
 
   /// Returns the closing pieces that an answer lacks: all closing pieces except the sampled ones.
   std::span<const TokenId> closingAfter(const std::vector<TokenId>& sampled) const {
-    const std::span<const TokenId> suffix(m_renderer.replySuffix());
+    const std::span<const TokenId> suffix(m_renderer.answerSuffix());
     for (std::size_t have = std::min(suffix.size(), sampled.size()); have > 0; --have) {
       if (std::equal(suffix.begin(), suffix.begin() + static_cast<std::ptrdiff_t>(have),
                      sampled.end() - static_cast<std::ptrdiff_t>(have))) {

@@ -90,24 +90,24 @@ class LessonChecker {
 
   void take(const Prose& prose) {
     for (const ProsePiece& piece : prose.pieces) {
-      if (const auto* figure = std::get_if<Expression>(&piece))
-        visitFigures(*figure, [this](const MetricRef& ref) { checkMetric(ref, "a text"); });
+      if (const auto* metric = std::get_if<Expression>(&piece))
+        visitMetrics(*metric, [this](const MetricRef& ref) { checkMetric(ref, "a text"); });
     }
     for (const Placed<Target>& link : prose.links) checkTarget(link.value, link.offset);
   }
 
   void take(const ClaimList& list) {
     if (list.where)
-      visitFigures(*list.where, [this](const MetricRef& ref) { checkMetric(ref, "what must hold"); });
+      visitMetrics(*list.where, [this](const MetricRef& ref) { checkMetric(ref, "what must hold"); });
     for (const Comparison& claim : list.claims)
-      visitFigures(claim, [this](const MetricRef& ref) { checkMetric(ref, "what must hold"); });
+      visitMetrics(claim, [this](const MetricRef& ref) { checkMetric(ref, "what must hold"); });
   }
 
   void take(const Question& question) {
     take(question.text);
     const auto later = [this](const MetricRef& ref) { m_later.emplace_back(ref, "a question"); };
-    if (question.answer) visitFigures(*question.answer, later);
-    for (const QuestionChoice& choice : question.choices) visitFigures(choice.isRight, later);
+    if (question.answer) visitMetrics(*question.answer, later);
+    for (const QuestionChoice& choice : question.choices) visitMetrics(choice.isRight, later);
   }
 
   void checkTarget(const Target& target, Offset offset) {
@@ -214,7 +214,7 @@ class LessonChecker {
   std::vector<std::pair<MetricRef, const char*>> m_later;
 };
 
-std::size_t figuresIn(const Prose& prose) {
+std::size_t metricsIn(const Prose& prose) {
   return static_cast<std::size_t>(
       std::count_if(prose.pieces.begin(), prose.pieces.end(),
                     [](const ProsePiece& piece) { return std::holds_alternative<Expression>(piece); }));
@@ -228,12 +228,12 @@ LessonCounts countsOf(const Lesson& lesson) {
   counts.runs = lesson.runs();
   for (const Step& step : lesson.steps) {
     for (const Block& block : step.blocks) {
-      if (const auto* prose = std::get_if<Prose>(&block)) counts.figures += figuresIn(*prose);
+      if (const auto* prose = std::get_if<Prose>(&block)) counts.metrics += metricsIn(*prose);
       if (const auto* list = std::get_if<ActionList>(&block)) counts.actions += list->actions.size();
       if (const auto* list = std::get_if<ClaimList>(&block)) counts.claims += list->claims.size();
       if (const auto* question = std::get_if<Question>(&block)) {
         ++counts.questions;
-        counts.figures += figuresIn(question->text);
+        counts.metrics += metricsIn(question->text);
       }
     }
   }

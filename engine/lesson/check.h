@@ -18,7 +18,7 @@ struct LessonCounts {
   std::uint32_t runs = 0;
   std::size_t questions = 0;
   std::size_t claims = 0;
-  std::size_t figures = 0;  ///< in texts
+  std::size_t metrics = 0;  ///< in texts
   bool operator==(const LessonCounts&) const = default;
 };
 

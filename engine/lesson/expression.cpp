@@ -130,9 +130,9 @@ class ExpressionReader {
 
   /// Whether the value is a number that the lesson contains. Such a number has any unit.
   static bool isLiteral(const Expression& expression) {
-    bool hasFigure = expression.kind == Expression::Kind::Text;
-    visitFigures(expression, [&hasFigure](const MetricRef&) { hasFigure = true; });
-    return !hasFigure;
+    bool hasMetric = expression.kind == Expression::Kind::Text;
+    visitMetrics(expression, [&hasMetric](const MetricRef&) { hasMetric = true; });
+    return !hasMetric;
   }
 
   /// Numbers of things. They can be compared and multiplied, whatever they count.
@@ -205,7 +205,7 @@ class ExpressionReader {
       ++m_next;
       return inner;
     }
-    if (word.text == "run") return figure(word);
+    if (word.text == "run") return metric(word);
     double number = 0;
     const auto [end, error] = std::from_chars(word.text.data(), word.text.data() + word.text.size(), number,
                                               std::chars_format::fixed);
@@ -222,7 +222,7 @@ class ExpressionReader {
     return fault(m_words[m_next], query::inQuotes(m_words[m_next].text), std::move(expected));
   }
 
-  std::optional<Expression> figure(const Word& begin) {
+  std::optional<Expression> metric(const Word& begin) {
     if (atEnd()) return faultAtEnd("the number of a run");
     std::string_view digits = m_words[m_next].text;
     const bool hasName = digits.ends_with(':');
@@ -233,20 +233,20 @@ class ExpressionReader {
       return unexpected("the number of a run, from 1");
     ++m_next;
     Expression found;
-    found.kind = Expression::Kind::Figure;
+    found.kind = Expression::Kind::Metric;
     found.offset = begin.offset;
     if (hasName) {
-      if (!readName(found.figure)) return std::nullopt;
-      m_before = found.figure;
+      if (!readName(found.metric)) return std::nullopt;
+      m_before = found.metric;
     } else if (m_before.metric == nullptr) {
       return fault(begin, /*id:run-without-name*/ "a run without the name of a metric",
                    "a colon and a name after its number");
     }
-    found.figure.metric = m_before.metric;
-    found.figure.node = m_before.node;
-    found.figure.run = run;
-    found.figure.offset = begin.offset;
-    found.unit = found.figure.metric->unit;
+    found.metric.metric = m_before.metric;
+    found.metric.node = m_before.node;
+    found.metric.run = run;
+    found.metric.offset = begin.offset;
+    found.unit = found.metric.metric->unit;
     return found;
   }
 
@@ -260,7 +260,7 @@ class ExpressionReader {
     return false;
   }
 
-  bool readName(MetricRef& figure) {
+  bool readName(MetricRef& metric) {
     const std::size_t first = m_next;
     std::string name;
     while (!atEnd() && !endsName(m_words[m_next])) {
@@ -268,8 +268,8 @@ class ExpressionReader {
       name += m_words[m_next++].text;
     }
     const Word where = first < m_words.size() ? m_words[first] : Word{{}, m_offset + m_text.size()};
-    figure.metric = metrics::find(name);
-    if (figure.metric == nullptr) {
+    metric.metric = metrics::find(name);
+    if (metric.metric == nullptr) {
       fault(
           where,
           name.empty() ? /*id:no-name-figure*/ "no name of a metric" : "the figure " + query::inQuotes(name),
@@ -284,13 +284,13 @@ class ExpressionReader {
         atEnd() ? faultAtEnd("a node, as node:/g/input") : unexpected("a node, as node:/g/input");
         return false;
       }
-      figure.node = std::string(m_words[m_next++].text.substr(std::string_view("node:").size()));
-      if (!figure.metric->isOf(metrics::Scope::Node)) {
-        fault(where, "the " + metrics::lessonName(*figure.metric) + " of a node", "a metric of a node");
+      metric.node = std::string(m_words[m_next++].text.substr(std::string_view("node:").size()));
+      if (!metric.metric->isOf(metrics::Scope::Node)) {
+        fault(where, "the " + metrics::lessonName(*metric.metric) + " of a node", "a metric of a node");
         return false;
       }
-    } else if (!figure.metric->isOf(metrics::Scope::Run)) {
-      fault(where, "the " + metrics::lessonName(*figure.metric) + " of a run",
+    } else if (!metric.metric->isOf(metrics::Scope::Run)) {
+      fault(where, "the " + metrics::lessonName(*metric.metric) + " of a run",
             "\"of\" and a node behind it, as of node:/g/input");
       return false;
     }
@@ -355,7 +355,7 @@ const char* signOf(Expression::Kind kind) {
       return " / ";
     case Expression::Kind::Number:
     case Expression::Kind::Text:
-    case Expression::Kind::Figure:
+    case Expression::Kind::Metric:
       break;
   }
   return "";
@@ -409,14 +409,14 @@ std::optional<Comparison> readComparison(std::string_view text, Offset offset, s
   return comparison;
 }
 
-void visitFigures(const Expression& expression, const std::function<void(const MetricRef&)>& visit) {
-  if (expression.kind == Expression::Kind::Figure) visit(expression.figure);
-  for (const Expression& operand : expression.operands) visitFigures(operand, visit);
+void visitMetrics(const Expression& expression, const std::function<void(const MetricRef&)>& visit) {
+  if (expression.kind == Expression::Kind::Metric) visit(expression.metric);
+  for (const Expression& operand : expression.operands) visitMetrics(operand, visit);
 }
 
-void visitFigures(const Comparison& comparison, const std::function<void(const MetricRef&)>& visit) {
-  visitFigures(comparison.left, visit);
-  visitFigures(comparison.right, visit);
+void visitMetrics(const Comparison& comparison, const std::function<void(const MetricRef&)>& visit) {
+  visitMetrics(comparison.left, visit);
+  visitMetrics(comparison.right, visit);
 }
 
 Evaluated evaluate(const Expression& expression, const FactsOf& factsOf) {
@@ -426,8 +426,8 @@ Evaluated evaluate(const Expression& expression, const FactsOf& factsOf) {
       return Value(expression.number);
     case Kind::Text:
       return Value(expression.text);
-    case Kind::Figure:
-      return valueOf(expression.figure, factsOf);
+    case Kind::Metric:
+      return valueOf(expression.metric, factsOf);
     case Kind::Sum:
     case Kind::Difference:
     case Kind::Product:
@@ -494,10 +494,10 @@ std::string written(const Expression& expression) {
     return {digits, end.ptr};
   }
   if (expression.kind == Kind::Text) return '"' + expression.text + '"';
-  if (expression.kind == Kind::Figure) {
-    std::string text = "run " + std::to_string(expression.figure.run) + ": " +
-                       metrics::lessonName(*expression.figure.metric);
-    if (expression.figure.node) text += " of node:" + *expression.figure.node;
+  if (expression.kind == Kind::Metric) {
+    std::string text = "run " + std::to_string(expression.metric.run) + ": " +
+                       metrics::lessonName(*expression.metric.metric);
+    if (expression.metric.node) text += " of node:" + *expression.metric.node;
     return text;
   }
   const Expression& left = expression.operands[0];

@@ -51,11 +51,11 @@ struct MetricRef {
 };
 
 struct Expression {
-  enum class Kind : std::uint8_t { Number, Text, Figure, Sum, Difference, Product, Quotient };
+  enum class Kind : std::uint8_t { Number, Text, Metric, Sum, Difference, Product, Quotient };
   Kind kind = Kind::Number;
   double number = 0;
   std::string text{};
-  MetricRef figure{};
+  MetricRef metric{};
   std::vector<Expression> operands{};  ///< two for an operation, else none
   metrics::Unit unit = metrics::Unit::Number;
   Offset offset = 0;
@@ -78,8 +78,8 @@ std::optional<Expression> readExpression(std::string_view text, Offset offset, s
 std::optional<Comparison> readComparison(std::string_view text, Offset offset, std::vector<Fault>& faults);
 
 /// Calls `visit` for every metric of the expression, from left to right.
-void visitFigures(const Expression& expression, const std::function<void(const MetricRef&)>& visit);
-void visitFigures(const Comparison& comparison, const std::function<void(const MetricRef&)>& visit);
+void visitMetrics(const Expression& expression, const std::function<void(const MetricRef&)>& visit);
+void visitMetrics(const Comparison& comparison, const std::function<void(const MetricRef&)>& visit);
 
 /// The reason why a metric has no value, in a few words.
 struct Missing {

@@ -93,9 +93,9 @@ class LessonFiller {
       const Evaluated value = evaluate(expression, m_factsOf);
       const auto* missing = std::get_if<Missing>(&value);
       out.pieces.push_back(
-          {.kind = missing != nullptr ? FilledPiece::Kind::Missing : FilledPiece::Kind::Figure,
+          {.kind = missing != nullptr ? FilledPiece::Kind::Missing : FilledPiece::Kind::Metric,
            .text = missing != nullptr ? missing->reason : textOf(expression, std::get<metrics::Value>(value)),
-           .figure = written(expression)});
+           .metric = written(expression)});
     }
     return out;
   }
@@ -200,7 +200,7 @@ std::vector<std::string> FilledLesson::failures() const {
       if (const auto* prose = std::get_if<FilledProse>(&block)) {
         for (const FilledPiece& piece : prose->pieces) {
           if (piece.kind == FilledPiece::Kind::Missing)
-            found.push_back(where + "{" + piece.figure + "} is not known: " + piece.text);
+            found.push_back(where + "{" + piece.metric + "} is not known: " + piece.text);
         }
       } else if (const auto* question = std::get_if<FilledQuestion>(&block)) {
         if (question->isAnswered()) continue;

@@ -19,12 +19,12 @@ namespace spanscope::lesson {
 struct FilledPiece {
   enum class Kind : std::uint8_t {
     Text,    ///< Markdown
-    Figure,  ///< a metric's value
+    Metric,  ///< a metric's value
     Missing  ///< the reason why the metric has no value
   };
   Kind kind = Kind::Text;
   std::string text;
-  std::string figure{};  ///< of Figure and Missing, as written in the lesson
+  std::string metric{};  ///< of Figure and Missing, as written in the lesson
 };
 
 struct FilledProse {

@@ -334,7 +334,7 @@ class LessonReader {
       }
       std::optional<Comparison> claim = readComparison(comparison.text, comparison.offset, m_faults);
       if (!claim) continue;
-      visitFigures(*claim, [&](const MetricRef& ref) {
+      visitMetrics(*claim, [&](const MetricRef& ref) {
         if (ref.metric->isTime())
           fault(ref.offset, /*id:time-must-hold*/ "a time in what must hold",
                 /*id:counts-times-differ*/ "counts: times differ from run to run");
@@ -402,9 +402,9 @@ class LessonReader {
     const Unit unit = question.answer->unit;
     const bool wantsBlock = question.kind == Question::Kind::Block;
     if (wantsBlock == (unit == Unit::Place) && unit != Unit::Text) {
-      bool hasFigure = false;
-      visitFigures(*question.answer, [&](const MetricRef&) { hasFigure = true; });
-      if (!hasFigure)
+      bool hasMetric = false;
+      visitMetrics(*question.answer, [&](const MetricRef&) { hasMetric = true; });
+      if (!hasMetric)
         fault(offset, /*id:number-typed*/ "a number that is typed",
               /*id:figure-run-run*/ "a figure of a run: the run answers");
       return;
@@ -476,9 +476,9 @@ class LessonReader {
       if (end == std::string_view::npos) return;
       std::vector<Fault> none;
       const auto expression = readExpression(code.text.substr(at + 1, end - at - 1), 0, none);
-      bool hasFigure = false;
-      if (expression) visitFigures(*expression, [&hasFigure](const MetricRef&) { hasFigure = true; });
-      if (!hasFigure) continue;
+      bool hasMetric = false;
+      if (expression) visitMetrics(*expression, [&hasMetric](const MetricRef&) { hasMetric = true; });
+      if (!hasMetric) continue;
       warn(code.offset + at, /*id:figure-code-shown*/ "a figure in code, which the lesson shows unchanged",
            "the figure without the marks of code");
       return;
@@ -488,11 +488,11 @@ class LessonReader {
   /// Warns about a metric at the beginning of a line, before a point. With its number there, Markdown reads
   /// an entry of a list. `opensParagraph`: the line is the first of a paragraph, where text after the point
   /// is not required.
-  void warnOfList(const Expression& figure, std::string_view before, std::string_view behind, Offset offset,
+  void warnOfList(const Expression& metric, std::string_view before, std::string_view behind, Offset offset,
                   bool opensParagraph) {
     using metrics::Unit;
-    const bool isWhole = figure.unit == Unit::Number || figure.unit == Unit::Tokens ||
-                         figure.unit == Unit::Blocks || figure.unit == Unit::Place;
+    const bool isWhole = metric.unit == Unit::Number || metric.unit == Unit::Tokens ||
+                         metric.unit == Unit::Blocks || metric.unit == Unit::Place;
     if (!isWhole || behind.empty() || (behind[0] != '.' && behind[0] != ')')) return;
     const bool isMarker = behind.size() == 1 ? opensParagraph : isGap(behind[1]);
     // In a quotation or an entry of a list, a new line begins.
@@ -538,12 +538,12 @@ class LessonReader {
                 /*id:same-line-brace*/ "} in the same line, or \\{ for a brace that is shown");
           return;
         }
-        std::optional<Expression> figure =
+        std::optional<Expression> metric =
             readExpression(line.substr(at + 1, end - at - 1), offset + 1, m_faults);
-        if (figure) {
-          warnOfList(*figure, line.substr(0, at), line.substr(end + 1), offset, opensParagraph);
+        if (metric) {
+          warnOfList(*metric, line.substr(0, at), line.substr(end + 1), offset, opensParagraph);
           if (!text.empty()) prose.pieces.emplace_back(std::exchange(text, {}));
-          prose.pieces.emplace_back(std::move(*figure));
+          prose.pieces.emplace_back(std::move(*metric));
         }
         at = end + 1;
       } else if (c == '}') {

@@ -70,7 +70,7 @@ class LessonRunner {
   /// A run of the lesson, with the session that made it.
   struct Made {
     RunId run = 0;
-    std::vector<run::FinishedReply> replies;
+    std::vector<run::FinishedAnswer> answers;
   };
 
   void takeMachine() {
@@ -102,14 +102,14 @@ class LessonRunner {
     const std::string where = "step " + std::to_string(step.number);
     switch (action.kind) {
       case ActionKind::Run:
-        tell(where + ": run " + std::to_string(m_facts.size() + 1));
+        report(where + ": run " + std::to_string(m_facts.size() + 1));
         carryOutRun(where);
         break;
       case ActionKind::Fidelity: {
         const std::size_t run = action.arguments.empty()
                                     ? m_facts.size()
                                     : std::size_t{std::get<std::uint32_t>(action.arguments[0].value)};
-        tell(where + ": fidelity of run " + std::to_string(run));
+        report(where + ": fidelity of run " + std::to_string(run));
         measure(run - 1);
         break;
       }
@@ -121,8 +121,8 @@ class LessonRunner {
     }
   }
 
-  void tell(const std::string& doing) const {
-    if (m_options.tell) m_options.tell(doing);
+  void report(const std::string& doing) const {
+    if (m_options.report) m_options.report(doing);
   }
 
   void wait(workbench::JobHandle handle) {
@@ -141,13 +141,13 @@ class LessonRunner {
     if (recorder != m_recorder) {
       m_recorder = recorder;
       m_collector = {};
-      m_replies = {};
+      m_answers = {};
     }
     std::vector<trace::Event> events;
     recorder->drain(events);
     for (const trace::Event& event : events) {
       if (const std::optional<Error> error = m_collector.take(event)) throw Failure(*error);
-      m_replies.take(event);
+      m_answers.take(event);
     }
   }
 
@@ -170,12 +170,12 @@ class LessonRunner {
     std::optional<metrics::RunFacts> facts = m_collector.of(work->run());
     if (!facts) throw Failure(errorAt(where, "a run that told nothing of itself", "a run with its events"));
     m_facts.push_back(std::move(*facts));
-    m_made.push_back({work->run(), m_replies.takeRun(work->run())});
+    m_made.push_back({work->run(), m_answers.takeRun(work->run())});
   }
 
   void measure(std::size_t index) {
     const Made& made = m_made.at(index);
-    wait(m_service.submit(std::make_shared<jobs::FidelityJob>(made.replies)));
+    wait(m_service.submit(std::make_shared<jobs::FidelityJob>(made.answers)));
     if (std::optional<metrics::RunFacts> facts = m_collector.of(made.run)) m_facts[index] = std::move(*facts);
   }
 
@@ -185,7 +185,7 @@ class LessonRunner {
   LessonState m_state;
   std::shared_ptr<trace::Recorder> m_recorder;  ///< whose events were taken last
   metrics::RunFactsCollector m_collector;
-  experiment::FinishedReplies m_replies;
+  experiment::FinishedAnswers m_answers;
   std::vector<Made> m_made;
   LessonFacts m_facts;
   SessionWatcher m_watcher;

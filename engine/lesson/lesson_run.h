@@ -24,7 +24,7 @@ struct LessonRunOptions {
   bool choosesModel = false;  ///< `machine` chooses the model
   std::stop_token stop{};
   /// Called on the calling thread with the next job: "step 3: run 2".
-  std::function<void(const std::string& doing)> tell{};
+  std::function<void(const std::string& doing)> report{};
 };
 
 /// The facts of the lesson's runs: entry n − 1 is run n.

@@ -68,8 +68,8 @@ std::vector<OfferedMetric> offeredMetrics(std::uint32_t run, const std::optional
   for (const metrics::Metric& metric : metrics::all()) {
     if (!metric.isOf(node ? metrics::Scope::Node : metrics::Scope::Run)) continue;
     Expression expression;
-    expression.kind = Expression::Kind::Figure;
-    expression.figure = {.run = run, .metric = &metric, .node = node};
+    expression.kind = Expression::Kind::Metric;
+    expression.metric = {.run = run, .metric = &metric, .node = node};
     expression.unit = metric.unit;
     OfferedMetric& one = offered.emplace_back();
     one.metric = &metric;
@@ -83,38 +83,38 @@ std::vector<OfferedMetric> offeredMetrics(std::uint32_t run, const std::optional
   return offered;
 }
 
-std::vector<std::string> offeredComparisons(const OfferedMetric& figure, const FactsOf& factsOf) {
+std::vector<std::string> offeredComparisons(const OfferedMetric& metric, const FactsOf& factsOf) {
   std::vector<std::string> offered;
-  if (figure.metric == nullptr || figure.metric->isTime()) return offered;
+  if (metric.metric == nullptr || metric.metric->isTime()) return offered;
   std::vector<Fault> faults;
-  const std::optional<Expression> expression = readExpression(figure.expression, 0, faults);
+  const std::optional<Expression> expression = readExpression(metric.expression, 0, faults);
   if (!expression) return offered;
   const Evaluated value = evaluate(*expression, factsOf);
   const auto* const known = std::get_if<metrics::Value>(&value);
-  const bool isText = figure.metric->unit == metrics::Unit::Text;
+  const bool isText = metric.metric->unit == metrics::Unit::Text;
   if (known != nullptr && isText) {
     if (const std::string words = quotable(std::get<std::string>(*known)); !words.empty())
-      offered.push_back(figure.expression + " contains \"" + words + '"');
+      offered.push_back(metric.expression + " contains \"" + words + '"');
   } else if (known != nullptr) {
     const double number = std::get<double>(*known);
     if (std::floor(number) == number && std::abs(number) < kMostExact) {
-      offered.push_back(figure.expression + " = " + plainText(number));
+      offered.push_back(metric.expression + " = " + plainText(number));
     } else if (std::isfinite(number)) {
-      offered.push_back(figure.expression + " <= " + plainText(twoDigits(number, true)));
-      offered.push_back(figure.expression + " >= " + plainText(twoDigits(number, false)));
+      offered.push_back(metric.expression + " <= " + plainText(twoDigits(number, true)));
+      offered.push_back(metric.expression + " >= " + plainText(twoDigits(number, false)));
     }
   }
   if (!isText) {
-    offered.push_back(figure.expression + " > 0");
-    offered.push_back(figure.expression + " = 0");
+    offered.push_back(metric.expression + " > 0");
+    offered.push_back(metric.expression + " = 0");
   }
-  if (expression->figure.run > 1) {
+  if (expression->metric.run > 1) {
     Expression before = *expression;
-    --before.figure.run;
+    --before.metric.run;
     for (const char* relation : {" = ", " > ", " < ", " != "}) {
       const bool isOrder = relation[1] == '<' || relation[1] == '>';
       if (isOrder && isText) continue;
-      offered.push_back(figure.expression + relation + written(before));
+      offered.push_back(metric.expression + relation + written(before));
     }
   }
   // Comparisons that are false now are left out. All unknown ones are offered.

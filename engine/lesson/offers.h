@@ -27,6 +27,6 @@ std::vector<OfferedMetric> offeredMetrics(std::uint32_t run, const std::optional
 /// `holds` and the right side of a choice have this form. If the values are known, only true comparisons are
 /// returned. A count is compared with "=". Another number is compared with a bound of two digits. A text is
 /// compared with "contains" and its first line. A time has no comparison.
-std::vector<std::string> offeredComparisons(const OfferedMetric& figure, const FactsOf& factsOf);
+std::vector<std::string> offeredComparisons(const OfferedMetric& metric, const FactsOf& factsOf);
 
 }  // namespace spanscope::lesson

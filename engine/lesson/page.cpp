@@ -237,20 +237,20 @@ class PageWriter {
     for (const FilledPiece& piece : prose.pieces) {
       if (piece.kind == FilledPiece::Kind::Text) {
         std::copy_if(piece.text.begin(), piece.text.end(), std::back_inserter(markdown),
-                     [](char c) { return c != kFigureMark; });
+                     [](char c) { return c != kMetricMark; });
         continue;
       }
-      const bool isKnown = piece.kind == FilledPiece::Kind::Figure;
-      markdown += kFigureMark;
+      const bool isKnown = piece.kind == FilledPiece::Kind::Metric;
+      markdown += kMetricMark;
       spans.push_back(std::string("<span class=\"") + (isKnown ? "figure" : "missing") + "\" title=\"" +
-                      escapedMarkup(piece.figure) + "\">" + (isKnown ? "" : "not known: ") +
+                      escapedMarkup(piece.metric) + "\">" + (isKnown ? "" : "not known: ") +
                       escapedMarkup(piece.text) + "</span>");
     }
     std::string out;
     const std::string text = htmlOf(markdown);
     std::size_t next = 0;
     for (const char c : text) {
-      if (c == kFigureMark && next < spans.size())
+      if (c == kMetricMark && next < spans.size())
         out += spans[next++];
       else
         out += c;
@@ -258,7 +258,7 @@ class PageWriter {
     return out;
   }
 
-  static constexpr char kFigureMark = '\x1a';  ///< removed from texts
+  static constexpr char kMetricMark = '\x1a';  ///< removed from texts
 
   const LessonFacts& m_facts;
   const Pictures& m_pictures;

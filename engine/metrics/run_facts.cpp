@@ -266,8 +266,8 @@ std::optional<RunFacts> RunFactsCollector::of(RunId run) const {
     const Request& request = m_requests.at(id);
     facts.requests.push_back(request.facts);
     if (const std::optional<PromptAccount> account = accountOf(request.facts)) facts.account += *account;
-    const auto told = progress.requests.find(id);
-    if (told != progress.requests.end() && told->second.reported) {
+    const auto reported = progress.requests.find(id);
+    if (reported != progress.requests.end() && reported->second.reported) {
       facts.isRemote = true;
       facts.isAccounted = facts.isAccounted && request.facts.admitted.has_value();
     }

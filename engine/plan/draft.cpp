@@ -115,7 +115,7 @@ class DraftMaker {
     if constexpr (std::is_same_v<Operator, query::Message>) draft.role = op.role;
     if constexpr (std::is_same_v<Operator, query::Join>) draft.join = op.kind;
     if constexpr (std::is_same_v<Operator, query::Generate>) draft.call = ++m_lastCall;
-    if (Operator::kInfo.gives == query::Gives::Reply) draft.form = m_outputForm;
+    if (Operator::kInfo.gives == query::Gives::Answer) draft.form = m_outputForm;
     Fields fields(*this, draft, std::string("/") + query::keyOf(op));
     Operator::fields(op, fields);
     return draft;
@@ -214,7 +214,7 @@ bool givesNothing(const Draft& draft) {
       return true;
     case query::Gives::Children:
       return std::all_of(draft.children.begin(), draft.children.end(), givesNothing);
-    case query::Gives::Reply:
+    case query::Gives::Answer:
     case query::Gives::Resolved:
       return false;
   }

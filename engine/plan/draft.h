@@ -29,9 +29,9 @@ struct Draft {
   /// A rule marks the nodes that it made.
   enum class Mark {
     None,
-    Done,      ///< the rule does not match this node again
-    ReplyOnly  ///< a judge of attention locality: like Done; prompts also contain its answer but never its
-               ///< prompt
+    Done,       ///< the rule does not match this node again
+    AnswerOnly  ///< a judge of attention locality: like Done; prompts also contain its answer but never its
+                ///< prompt
   };
 
   std::size_t op = query::kIndexOf<query::Join>;  ///< index of its operator in query::Operators
@@ -41,8 +41,8 @@ struct Draft {
   query::JoinKind join = query::JoinKind::Seq;    ///< for a join
   DraftSettings settings;                         ///< for nodes that generate
   std::uint32_t count = 0;                        ///< for a repeat: the number of runs of its generate
-  std::vector<std::string> inputs;     ///< for a map: the inputs; the model answers each one separately
-  OutputForm form = OutputForm::Anew;  ///< for a generate: how its output reaches its prompt
+  std::vector<std::string> inputs;           ///< for a map: the inputs; the model answers each one separately
+  OutputForm form = OutputForm::Recomputed;  ///< for a generate: how its output reaches its prompt
   std::uint32_t call = 0;  ///< for a generate: equal numbers mean the same output, used in several places
   Mark mark = Mark::None;
   std::vector<Draft> children;  ///< as many as the operator takes

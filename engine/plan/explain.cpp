@@ -26,7 +26,7 @@ const char* formName(OutputForm form) {
   switch (form) {
     case OutputForm::Continuation:
       return "continuing its prompt";
-    case OutputForm::Anew:
+    case OutputForm::Recomputed:
       return "computed anew";
     case OutputForm::Reused:
       return "reused, approximate";
@@ -40,9 +40,9 @@ std::string times(std::uint32_t count) {
 
 std::string describe(const PromptLength& length, const std::string& unit) {
   std::string text = counted(length.text, unit) + " of messages";
-  if (length.replyTokens > 0) text += ", at most " + counted(length.replyTokens, "token") + " of replies";
-  if (length.openReplies > 0) {
-    text += ", " + counted(length.openReplies, "reply", "replies") + " without a limit";
+  if (length.answerTokens > 0) text += ", at most " + counted(length.answerTokens, "token") + " of replies";
+  if (length.openAnswers > 0) {
+    text += ", " + counted(length.openAnswers, "reply", "replies") + " without a limit";
   }
   return text;
 }
@@ -209,9 +209,9 @@ class PromptMeter {
       length.text += countOf(message->text);
     } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
       if (const std::optional<std::uint64_t> limit = limitOf(m_plan->steps[output->step])) {
-        length.replyTokens += *limit;
+        length.answerTokens += *limit;
       } else {
-        ++length.openReplies;
+        ++length.openAnswers;
       }
     } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
       for (const PromptNode& child : run->children) add(child, length);
@@ -226,8 +226,8 @@ class PromptMeter {
 };
 
 bool isShorter(const PromptLength& a, const PromptLength& b) {
-  return std::tuple(a.openReplies, a.text + a.replyTokens) <
-         std::tuple(b.openReplies, b.text + b.replyTokens);
+  return std::tuple(a.openAnswers, a.text + a.answerTokens) <
+         std::tuple(b.openAnswers, b.text + b.answerTokens);
 }
 
 }  // namespace
@@ -248,8 +248,8 @@ PlanCost costOf(const Plan& plan, const TextMeasure& measure) {
   for (const Step& step : plan.steps) {
     const PromptLength length = meter.lengthOf(step.prompt);
     cost.prompts.text += length.text;
-    cost.prompts.replyTokens += length.replyTokens;
-    cost.prompts.openReplies += length.openReplies;
+    cost.prompts.answerTokens += length.answerTokens;
+    cost.prompts.openAnswers += length.openAnswers;
     if (isShorter(cost.longest, length)) cost.longest = length;
     if (const std::optional<std::uint64_t> limit = limitOf(step)) {
       cost.newTokens += *limit;
@@ -310,7 +310,7 @@ class GraphWriter {
     } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
       put(fmt::format("reply of step {}", output->step), ", style=rounded");
       const char* style = output->form == OutputForm::Continuation ? "continues its prompt"
-                          : output->form == OutputForm::Anew       ? "computed anew"
+                          : output->form == OutputForm::Recomputed ? "computed anew"
                                                                    : "reused";
       m_edges += fmt::format("  step{} -> {} [style=bold, label={}];\n", output->step, name, dotText(style));
     } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
@@ -366,7 +366,7 @@ const char* formKey(OutputForm form) {
   switch (form) {
     case OutputForm::Continuation:
       return "continuation";
-    case OutputForm::Anew:
+    case OutputForm::Recomputed:
       return "anew";
     case OutputForm::Reused:
       return "reused";
@@ -425,8 +425,8 @@ Json passesJson(const Plan& plan) {
 
 Json lengthJson(const PromptLength& length) {
   return {{"text", length.text},
-          {"reply_tokens_at_most", length.replyTokens},
-          {"replies_without_limit", length.openReplies}};
+          {"reply_tokens_at_most", length.answerTokens},
+          {"replies_without_limit", length.openAnswers}};
 }
 
 Json costJson(const PlanCost& cost, const std::string& unit) {

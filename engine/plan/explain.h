@@ -28,8 +28,8 @@ struct TextMeasure {
 struct PromptLength {
   std::uint64_t text = 0;  ///< messages, in the unit of the measure; without the text that the chat template
                            ///< adds
-  std::uint64_t replyTokens = 0;  ///< answers with a token limit: the sum of the limits
-  std::uint32_t openReplies = 0;  ///< number of answers without a limit
+  std::uint64_t answerTokens = 0;  ///< answers with a token limit: the sum of the limits
+  std::uint32_t openAnswers = 0;   ///< number of answers without a limit
   bool operator==(const PromptLength&) const = default;
 };
 

@@ -18,7 +18,7 @@ namespace spanscope::plan {
 enum class OutputForm {
   Continuation,  ///< the output continues its own prompt in the same scope; prompt and answer together are
                  ///< the subquery result
-  Anew,          ///< an assistant message of its own; its keys and values are recomputed
+  Recomputed,    ///< an assistant message of its own; its keys and values are recomputed
   Reused         ///< an assistant message with the keys and values from its own prompt: approximate
 };
 
@@ -33,7 +33,7 @@ struct PromptMessage {
 /// The tokens that an earlier step generated.
 struct PromptOutput {
   StepIndex step = 0;
-  OutputForm form = OutputForm::Anew;
+  OutputForm form = OutputForm::Recomputed;
   bool operator==(const PromptOutput&) const = default;
 };
 

@@ -14,7 +14,8 @@ PlanResult makePlan(const query::Node& query, const PlanOptions& options) {
   PlanResult result;
   checkRules(options, result.problems);
   // Only one rule makes subquery results.
-  const OutputForm form = options.outputForm == OutputForm::Reused ? OutputForm::Reused : OutputForm::Anew;
+  const OutputForm form =
+      options.outputForm == OutputForm::Reused ? OutputForm::Reused : OutputForm::Recomputed;
   Draft draft = makeDraft(query, options.temperature, form, options.limits.depth, result.problems);
   if (!result.problems.empty()) return result;
   Plan plan;
@@ -58,7 +59,7 @@ class Pass {
  private:
   void visit(Draft& draft, const RuleSite& around) {
     RuleSite inside = around;
-    if (draft.info().gives == query::Gives::Reply) inside.enclosing = &draft.settings;
+    if (draft.info().gives == query::Gives::Answer) inside.enclosing = &draft.settings;
     // A dropped step is part of no prompt.
     if (draft.info().gives == query::Gives::Nothing) inside.enclosing = nullptr;
     for (Draft& child : draft.children) visit(child, inside);
@@ -283,7 +284,7 @@ class Lowering {
   }
 
   static OutputForm formOf(const Draft& draft) {
-    return draft.form == OutputForm::Reused ? OutputForm::Reused : OutputForm::Anew;
+    return draft.form == OutputForm::Reused ? OutputForm::Reused : OutputForm::Recomputed;
   }
 
   /// The step of a generate. It is made at its first occurrence, after the steps that it needs.
@@ -420,7 +421,7 @@ LocalizedQuery localizedQuery(const query::Node& query, const LocalityOptions& l
   }
   checkRules(options, result.problems);
   Draft draft =
-      makeDraft(query, options.temperature, OutputForm::Anew, options.limits.depth, result.problems);
+      makeDraft(query, options.temperature, OutputForm::Recomputed, options.limits.depth, result.problems);
   if (!result.problems.empty()) return result;
   Plan plan;
   rewrite(draft, options, plan, result.problems);

@@ -51,7 +51,7 @@ struct PlanOptions {
   bool distribute = true;
   /// How the output of an inner generate reaches the prompt if it is no subquery result. Continuation is not
   /// allowed.
-  OutputForm outputForm = OutputForm::Anew;
+  OutputForm outputForm = OutputForm::Recomputed;
   /// The temperature of generates whose temperature is absent or null. IBM/spnl also treats null as absent.
   float temperature = query::kDefaultTemperature;
   LocalityOptions locality{};

@@ -41,8 +41,8 @@ class Choice {
   void checkFor(std::int32_t layers) const;
 
   /// Like Policy::planRows.
-  RowPlan planRows(const layout::SpanTable& table, bool isInTeam) const {
-    return m_policy->planRows == nullptr ? RowPlan{} : m_policy->planRows(table, m_values, isInTeam);
+  ComputePlan planRows(const layout::SpanTable& table, bool isInTeam) const {
+    return m_policy->planRows == nullptr ? ComputePlan{} : m_policy->planRows(table, m_values, isInTeam);
   }
 
   bool operator==(const Choice&) const = default;

@@ -7,7 +7,7 @@
 
 #include "engine/layout/layout.h"
 #include "engine/plan/plan.h"
-#include "engine/policy/row_plan.h"
+#include "engine/policy/compute_plan.h"
 
 #include <cstdint>
 #include <optional>
@@ -59,8 +59,8 @@ struct Policy {
                               layout::MessageRenderer& renderer, std::span<const double> values);
   /// Makes the compute plan of a table that this policy laid out, now or in a trace. `isInTeam`: the step
   /// generates together with others (`teams`). nullptr: every table has the default plan.
-  RowPlan (*planRows)(const layout::SpanTable& table, std::span<const double> values,
-                      bool isInTeam) = nullptr;
+  ComputePlan (*planRows)(const layout::SpanTable& table, std::span<const double> values,
+                          bool isInTeam) = nullptr;
   /// Checks whether a model with `layers` layers can run with `values`. Returns the expected values if not.
   /// nullptr: every model can.
   std::optional<std::string> (*expectedOn)(std::span<const double> values, std::int32_t layers) = nullptr;

@@ -70,9 +70,10 @@ layout::SpanTable withoutCopies(const layout::SpanTable& table) {
   return result;
 }
 
-RowPlan planOfCopies(const layout::SpanTable& table, const Recomputation& recomputation, ChosenAmong among) {
+ComputePlan planOfCopies(const layout::SpanTable& table, const Recomputation& recomputation,
+                         ChosenAmong among) {
   const std::vector<std::optional<std::uint32_t>> copies = copiesIn(table);
-  RowPlan plan;
+  ComputePlan plan;
   plan.comparedPart = recomputation.by;
   plan.checkLayer = recomputation.layer;
   std::vector<std::int64_t> rows;  // by group

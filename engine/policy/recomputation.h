@@ -5,8 +5,8 @@
 
 #include "engine/base/translation.h"
 #include "engine/layout/span_table.h"
+#include "engine/policy/compute_plan.h"
 #include "engine/policy/policy.h"
-#include "engine/policy/row_plan.h"
 
 #include <array>
 #include <cstdint>
@@ -86,6 +86,7 @@ enum class ChosenAmong : std::uint8_t {
 
 /// Makes the compute plan of a table with copies. Joint segments are the copies, all segments that attend to
 /// a joint segment, and the last segment. Without copies, this is the default plan.
-RowPlan planOfCopies(const layout::SpanTable& table, const Recomputation& recomputation, ChosenAmong among);
+ComputePlan planOfCopies(const layout::SpanTable& table, const Recomputation& recomputation,
+                         ChosenAmong among);
 
 }  // namespace spanscope::policy

@@ -250,7 +250,7 @@ Arity arityOf(const Node& node) {
   return finder.arity;
 }
 
-std::size_t mostReplies(const Node& node) {
+std::size_t mostAnswers(const Node& node) {
   if (!answers(node)) return 0;
   return countOf(node) != nullptr || inputsOf(node) != nullptr ? Arity::kMany : 1;
 }

@@ -48,7 +48,7 @@ std::string* embeddingModelOf(Node& node);
 
 /// Whether the text of a file or an answer of the user replaces the operator.
 constexpr bool isSugar(const OperatorInfo& info) {
-  return info.resolvedBy == ResolvedBy::Files || info.resolvedBy == ResolvedBy::Person;
+  return info.resolvedBy == ResolvedBy::Files || info.resolvedBy == ResolvedBy::User;
 }
 inline bool isSugar(const Node& node) {
   return isSugar(infoOf(node));
@@ -76,7 +76,7 @@ struct Arity {
 Arity arityOf(const Node& node);
 
 /// The max number of answers that a run of the node gives: 0, 1 or Arity::kMany.
-std::size_t mostReplies(const Node& node);
+std::size_t mostAnswers(const Node& node);
 
 /// The nesting of containers (objects and lists) in the JSON form of the node. `aroundChild` is the number of
 /// containers around its children, or 0 if the operator takes no children. `own` is the depth without the

@@ -153,7 +153,7 @@ bool hasNoPrompt(const Node& node) {
       return std::all_of(children.begin(), children.end(),
                          [](const ChildRef& child) { return hasNoPrompt(*child.node); });
     }
-    case Gives::Reply:
+    case Gives::Answer:
     case Gives::Resolved:
       return false;
   }

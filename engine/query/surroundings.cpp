@@ -44,7 +44,7 @@ std::variant<std::string, NotGiven> textOfSugar(const Node& sugar, Surroundings&
   switch (infoOf(sugar).resolvedBy) {
     case ResolvedBy::Files:
       return readTextFile(surroundings, *textOf(sugar));
-    case ResolvedBy::Person:
+    case ResolvedBy::User:
       return surroundings.ask(*textOf(sugar));
     case ResolvedBy::Nobody:
     case ResolvedBy::Rule:

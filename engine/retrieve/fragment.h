@@ -47,7 +47,7 @@ struct Watch {
   std::function<void(const IndexProgress&)> progress;  ///< called after each step; may be empty
   std::stop_token stop;
 
-  void tell(const IndexProgress& now) const {
+  void report(const IndexProgress& now) const {
     if (progress) progress(now);
   }
 };

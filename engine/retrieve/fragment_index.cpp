@@ -598,7 +598,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     const auto most =
         std::max<std::chrono::steady_clock::duration>(kTransactionTime, kTransactionTimes * noting);
     if (transaction && std::chrono::steady_clock::now() - opened > most) commit();
-    watch.tell({.phase = IndexPhase::Documents, .done = i + 1, .total = count, .added = result.added});
+    watch.report({.phase = IndexPhase::Documents, .done = i + 1, .total = count, .added = result.added});
   }
   commit();
   if (pruneIndex(m_parts->database, checks, m_parts->rule, watch.stop)) {
@@ -649,7 +649,7 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
     m_parts->addVectors(id, fingerprint, fragments, hashes, vectors);
     progress.done += batch.size();
     progress.added = progress.done;
-    watch.tell(progress);
+    watch.report(progress);
     if (watch.stop.stop_requested() && progress.done < progress.total) return false;
   }
   if (!missing.empty() && !m_parts->withoutVector(id, fingerprint).empty()) m_parts->refuseVectors();

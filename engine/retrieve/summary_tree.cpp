@@ -108,7 +108,7 @@ class Tree {
     }
     m_progress.done += batch.size();
     m_progress.added += kept.size();
-    m_watch.tell(m_progress);
+    m_watch.report(m_progress);
     return true;
   }
 

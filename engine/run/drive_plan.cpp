@@ -236,7 +236,7 @@ DrivenPlan drivePlan(Scheduler& scheduler, PlanSteps& steps, RunId run, const st
 namespace {
 
 /// Max tokens of an answer if query, run and model have no limit.
-constexpr std::int32_t kReplyLimit = 256;
+constexpr std::int32_t kAnswerLimit = 256;
 
 /// Number of prompt tokens that are counted beyond twice the max. An error can then name the excess. A prompt
 /// that is far too long is not encoded to its end.
@@ -265,11 +265,11 @@ layout::PromptLimits layoutLimits(const plan::Step& step, const model::ModelConf
           .tooLong = tooLong(step, "more than ", most, model.maxPositions - 1)};
 }
 
-std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model) {
+std::int32_t answerLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model) {
   std::int32_t limit = step.maxTokens.value_or(0);
   if (limit <= 0) limit = options.maxTokens;
   if (limit <= 0) limit = model.maxNewTokens;
-  if (limit <= 0) limit = kReplyLimit;
+  if (limit <= 0) limit = kAnswerLimit;
   // A min number that does not contradict the step is met. The largest value means that no token ends an
   // answer.
   const bool isFree = step.maxTokens.value_or(0) <= 0;
@@ -357,7 +357,7 @@ void PlanProgress::end(StepIndex step, std::vector<TokenId> tokens) {
 RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t promptTokens) const {
   const std::int64_t room = m_model.maxPositions - promptTokens;
   if (room < 1) throw Failure(tooLong(step, promptTokens, m_model));
-  const std::int32_t limit = replyLimit(step, m_options, m_model);
+  const std::int32_t limit = answerLimit(step, m_options, m_model);
 
   RequestOptions options;
   options.run = m_run;

@@ -116,7 +116,7 @@ layout::PromptLimits layoutLimits(const plan::Step& step, const model::ModelConf
                                   std::stop_token stop);
 
 /// Returns the max number of tokens of a step's answer for any prompt; at least 1.
-std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model);
+std::int32_t answerLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model);
 
 class PlanProgress {
  public:

@@ -96,7 +96,7 @@ trace::SegmentAttention segmentAttention(const QueryPlace& place, const Observed
                                          bool singleRow, std::span<const std::int32_t> layers,
                                          std::span<const model::LayerMass> mass) {
   trace::SegmentAttention event;
-  event.index = observed.number == 1 ? observed.rows.reply : -1;
+  event.index = observed.number == 1 ? observed.rows.answer : -1;
   event.segment = place.segment;
   event.virtualIndex = observed.rows.begin / place.blockSize;
   event.row = rowOf(observed.rows, singleRow);
@@ -190,7 +190,7 @@ trace::PartAttention partAttention(const QueryPlace& place, const ObservedRows& 
                                    std::span<const std::int32_t> layers,
                                    std::span<const model::LayerMass> mass) {
   trace::PartAttention event;
-  event.index = observed.rows.reply;
+  event.index = observed.rows.answer;
   const std::vector<PartKeys> keys = partKeys(place);
   if (keys.empty()) return event;
   const std::uint32_t ownPart = keys.back().part;

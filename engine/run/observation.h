@@ -95,7 +95,7 @@ struct ObservedRun {
   bool tellsParts = false;     ///< attention to the sections of the prompt is reported
   bool onlyForParts = false;   ///< single keys are requested only for sections; the report is by key block
   bool joinsPrevious = false;  ///< shares an event with the run before it, which has the same query block
-  std::int32_t reply = -1;  ///< index of the answer's token that is sampled from this single row; −1: none
+  std::int32_t answer = -1;  ///< index of the answer's token that is sampled from this single row; −1: none
 };
 
 /// One observed run, or two consecutive runs of one query block.

@@ -31,7 +31,8 @@ std::unique_ptr<cache::KvCache> makeCache(const PlanPredictionSetting& setting,
                                .type = session.kvType.value_or(compute::DType::F32)};
   return std::make_unique<cache::KvCache>(
       config, sink, cache::xxh3Key,
-      std::make_shared<ForecastTiers>(session.store, static_cast<std::uint32_t>(compute::slotBytes(shape))));
+      std::make_shared<PredictionTiers>(session.store,
+                                        static_cast<std::uint32_t>(compute::slotBytes(shape))));
 }
 
 }  // namespace
@@ -62,8 +63,8 @@ std::uint64_t PlanPrediction::Witness::send(RunId /*run*/, RequestId request, co
 
 // Made-up answers.
 
-PlanPrediction::Silence::Silence(const PlanPredictionSetting& setting, ReplyLength length)
-    : m_length(length), m_suffix(text::renderPieces(setting.chat.replySuffix, setting.tokenizer)) {
+PlanPrediction::Silence::Silence(const PlanPredictionSetting& setting, AnswerLength length)
+    : m_length(length), m_suffix(text::renderPieces(setting.chat.answerSuffix, setting.tokenizer)) {
   const std::vector<TokenId> ends = setting.model.endTokenIds();
   if (ends.empty()) return;
   // If an answer ends like the template's closing, the template does not close it again.
@@ -85,7 +86,7 @@ model::ForwardResult PlanPrediction::Silence::forward(const model::Batch& batch,
 void PlanPrediction::Silence::copyBlocks(std::span<const cache::BlockCopy> /*copies*/) {}
 
 SampledToken PlanPrediction::Silence::makeUp(std::uint64_t index, std::int32_t most) {
-  if (m_length == ReplyLength::Shortest) {
+  if (m_length == AnswerLength::Shortest) {
     if (m_end) return {.token = *m_end};
     // A model without end tokens always generates the max number. It can close its answer itself.
     const std::size_t open =
@@ -98,7 +99,7 @@ SampledToken PlanPrediction::Silence::makeUp(std::uint64_t index, std::int32_t m
 // ---- a plan
 // ----------------------------------------------------------------------------------------------------
 
-PlanPrediction::PlanPrediction(const PlanPredictionSetting& setting, ReplyLength length,
+PlanPrediction::PlanPrediction(const PlanPredictionSetting& setting, AnswerLength length,
                                const cache::KvCache* cache, RunId lastRun)
     : m_setting(setting),
       m_cache(makeCache(setting, cache, m_witness)),
@@ -138,7 +139,7 @@ PredictedPlan PlanPrediction::run(const plan::Plan& plan, const RunOptions& opti
   } catch (const std::exception& exception) {
     // An unexpected exception also ends the predicted run.
     m_result.error = Error{.file = {},
-                           .place = "forecast",
+                           .place = "prediction",
                            .found = exception.what(),
                            .expected = "a run that can be rehearsed"};
   }
@@ -164,7 +165,7 @@ bool PlanPrediction::submitNext(Scheduler& scheduler) {
   if (!next) return false;
   Submitted submitted;
   submitted.step = next->step;
-  submitted.holdsReply = !m_plan->steps[next->step].needs.empty();
+  submitted.holdsAnswer = !m_plan->steps[next->step].needs.empty();
   submitted.facts.table = next->table;
   submitted.facts.rows = next->options.rows;
   submitted.facts.maxNewTokens = next->options.maxNewTokens;
@@ -186,28 +187,28 @@ void PlanPrediction::onAdmitted(RequestId request, const cache::Admission& admis
     if (block.evictedBy >= Witness::kFirst) block.evictedBy = 0;
   }
   facts.evictedAtAdmission = m_witness.evicted[request];
-  const ReplyPlaces::Reach reach = m_replied.reach(facts.table);
+  const AnswerPlaces::Reach reach = m_replied.reach(facts.table);
   // The lengths of answers decide the places of padding and delimiters, and the truncation.
-  facts.continuesReply = reach.continues || !m_shapeless.empty();
-  facts.endsWhereReplyBegins = reach.ends;
+  facts.continuesAnswer = reach.continues || !m_shapeless.empty();
+  facts.endsWhereAnswerBegins = reach.ends;
   facts.standsElsewhere = m_lengthsMatter && m_cache->standsElsewhere(request);
   facts.lengthsMattered = m_lengthsMatter;
   facts.contentsMattered = m_contentsMatter;
-  facts.followsReply = m_anySampled;
+  facts.followsAnswer = m_anySampled;
   noteTiers(request, facts);
   if (!m_shapeless.empty()) facts.isUnsure.resize(facts.blocks.size());
   for (std::size_t i = 0; i < facts.isUnsure.size(); ++i) {
     const trace::BlockLookedUp& block = facts.blocks[i];
     if (m_shapeless.contains({block.storedByRun, block.storedByRequest})) facts.isUnsure[i] = true;
   }
-  if (submitted.holdsReply && m_pads) m_shapeless.emplace(m_result.run, request);
+  if (submitted.holdsAnswer && m_pads) m_shapeless.emplace(m_result.run, request);
   // Several blocks may have the same beginning. The tokens after it decide which block is copied, and that
   // block is evicted later.
   const bool copies = std::any_of(facts.blocks.begin(), facts.blocks.end(), [](const auto& block) {
     return block.outcome == trace::LookupOutcome::Partial;
   });
-  if (submitted.holdsReply) m_lengthsMatter = true;
-  const bool isInDoubt = submitted.holdsReply || facts.continuesReply || facts.endsWhereReplyBegins;
+  if (submitted.holdsAnswer) m_lengthsMatter = true;
+  const bool isInDoubt = submitted.holdsAnswer || facts.continuesAnswer || facts.endsWhereAnswerBegins;
   if (isInDoubt || facts.anyUnsure || (m_anySampled && copies)) m_contentsMatter = true;
   if (isInDoubt || facts.anyUnsure) m_tiersMatter = true;
   m_replied.add(facts.table);
@@ -279,7 +280,7 @@ void PlanPrediction::onPreempted(RequestId /*request*/) {
 void PlanPrediction::onToken(RequestId request, std::int32_t /*index*/, const SampledToken& token,
                              std::vector<float> /*segmentMass*/) {
   Submitted& submitted = m_submitted.at(request);
-  submitted.reply.push_back(token.token);
+  submitted.answer.push_back(token.token);
   m_anySampled = true;
   if (!m_setting.model.endTokens.empty() && submitted.facts.maxNewTokens > 1) m_lengthsMatter = true;
 }
@@ -287,7 +288,7 @@ void PlanPrediction::onToken(RequestId request, std::int32_t /*index*/, const Sa
 void PlanPrediction::onFinished(RequestId request, trace::StepOutcome /*outcome*/) {
   const auto found = m_submitted.find(request);
   if (found == m_submitted.end() || m_progress == nullptr) return;
-  m_progress->end(found->second.step, std::move(found->second.reply));
+  m_progress->end(found->second.step, std::move(found->second.answer));
 }
 
 void PlanPrediction::onFailed(RequestId request, const Error& error) {
@@ -334,7 +335,7 @@ std::uint64_t beginning(std::uint64_t identity) {
 
 }  // namespace
 
-std::vector<ReplyPlaces::Context> ReplyPlaces::contextsOf(const layout::SpanTable& table) {
+std::vector<AnswerPlaces::Context> AnswerPlaces::contextsOf(const layout::SpanTable& table) {
   std::vector<Context> contexts;
   contexts.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) {
@@ -355,15 +356,15 @@ std::vector<ReplyPlaces::Context> ReplyPlaces::contextsOf(const layout::SpanTabl
   return contexts;
 }
 
-void ReplyPlaces::add(const layout::SpanTable& table) {
+void AnswerPlaces::add(const layout::SpanTable& table) {
   const std::vector<Context> contexts = contextsOf(table);
-  bool isBehindReply = false;
+  bool isBehindAnswer = false;
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
     const layout::Segment& segment = table.segments[i];
     const Context& context = contexts[i];
-    if (isBehindReply && context.known) addMoved(segment, context);
-    isBehindReply =
-        isBehindReply || std::any_of(segment.runs.begin(), segment.runs.end(), [](const auto& run) {
+    if (isBehindAnswer && context.known) addMoved(segment, context);
+    isBehindAnswer =
+        isBehindAnswer || std::any_of(segment.runs.begin(), segment.runs.end(), [](const auto& run) {
           return run.source == layout::TokenRun::Source::Output;
         });
     const auto known = segment.tokens.begin() + context.knownTokens;
@@ -392,7 +393,7 @@ void ReplyPlaces::add(const layout::SpanTable& table) {
   }
 }
 
-void ReplyPlaces::addMoved(const layout::Segment& segment, const Context& context) {
+void AnswerPlaces::addMoved(const layout::Segment& segment, const Context& context) {
   std::uint64_t hash = beginning(context.identity);
   for (std::int32_t token = 0; token < context.knownTokens; ++token) {
     hash = mixed(hash, segment.tokens[static_cast<std::size_t>(token)]);
@@ -400,7 +401,7 @@ void ReplyPlaces::addMoved(const layout::Segment& segment, const Context& contex
   }
 }
 
-ReplyPlaces::Reach ReplyPlaces::reach(const layout::SpanTable& table) const {
+AnswerPlaces::Reach AnswerPlaces::reach(const layout::SpanTable& table) const {
   Reach reach;
   const std::vector<Context> contexts = contextsOf(table);
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
@@ -420,7 +421,7 @@ ReplyPlaces::Reach ReplyPlaces::reach(const layout::SpanTable& table) const {
   return reach;
 }
 
-bool ReplyPlaces::meetsUncertain(const layout::SpanTable& table, const layout::Segment& segment) const {
+bool AnswerPlaces::meetsUncertain(const layout::SpanTable& table, const layout::Segment& segment) const {
   const auto found = m_uncertain.find(segment.sees.size());
   if (found == m_uncertain.end()) return false;
   return found->second.size() >= kMostUncertain ||
@@ -429,8 +430,8 @@ bool ReplyPlaces::meetsUncertain(const layout::SpanTable& table, const layout::S
 }
 
 /// Distances are not compared, because they depend on the lengths of the unknown answers.
-bool ReplyPlaces::canBeAlike(const layout::SpanTable& table, const layout::Segment& segment,
-                             const Uncertain& other) {
+bool AnswerPlaces::canBeAlike(const layout::SpanTable& table, const layout::Segment& segment,
+                              const Uncertain& other) {
   if (!other.tokens.empty() && !segment.tokens.empty() && other.tokens.front() != segment.tokens.front()) {
     return false;
   }

@@ -34,9 +34,9 @@ namespace spanscope::run {
 /// unknown tokens are. Adding or comparing takes time proportional to the tokens of the table. The number of
 /// tables does not matter. A wrong yes is possible and only makes a prediction more careful. A wrong no is
 /// not possible.
-class ReplyPlaces {
+class AnswerPlaces {
  public:
-  explicit ReplyPlaces(std::int32_t blockSize) : m_blockSize(blockSize) {}
+  explicit AnswerPlaces(std::int32_t blockSize) : m_blockSize(blockSize) {}
 
   /// Adds a prompt that will be in the cache. An answer will continue its last segment.
   void add(const layout::SpanTable& table);
@@ -88,7 +88,7 @@ class ReplyPlaces {
 };
 
 /// The length of invented answers: each adds the min or the max number of tokens to a later prompt.
-enum class ReplyLength : std::uint8_t { Shortest, Longest };
+enum class AnswerLength : std::uint8_t { Shortest, Longest };
 
 /// The setting that all simulated plans share. All references must outlive the simulation.
 struct PlanPredictionSetting {
@@ -101,7 +101,7 @@ struct PlanPredictionSetting {
 struct PredictedStep {
   RequestId request = 0;
   layout::SpanTable table;
-  policy::RowPlan rows;  ///< compute plan of the table
+  policy::ComputePlan rows;  ///< compute plan of the table
   std::int32_t maxNewTokens = 0;
   cache::Admission admission;
   std::vector<trace::BlockLookedUp> blocks;
@@ -109,14 +109,14 @@ struct PredictedStep {
   std::map<BlockId, StoredBy> servedBy;
   std::int64_t evictedAtAdmission = 0;
   std::int64_t evicted = 0;
-  bool continuesReply = false;        ///< see Doubt::ContinuesReply
-  bool endsWhereReplyBegins = false;  ///< see ReplyPlaces::Reach::ends
-  bool standsElsewhere = false;       ///< see Doubt::SeveralBlocks
+  bool continuesAnswer = false;        ///< see Doubt::ContinuesReply
+  bool endsWhereAnswerBegins = false;  ///< see AnswerPlaces::Reach::ends
+  bool standsElsewhere = false;        ///< see Doubt::SeveralBlocks
   /// Whether an event before the admission decides what a full pool evicts next, and depends on answers. It
   /// depends on their lengths (`lengthsMattered`) or their tokens (`contentsMattered`).
   bool lengthsMattered = false;
   bool contentsMattered = false;
-  bool followsReply = false;  ///< an answer had begun before the step was admitted
+  bool followsAnswer = false;  ///< an answer had begun before the step was admitted
   /// By block: whether the hit is uncertain. Either it was loaded from a tier where a run may not find it. Or
   /// its request may store another content in a run.
   std::vector<bool> isUnsure;
@@ -137,7 +137,7 @@ struct PredictedPlan {
 class PlanPrediction final : private RequestListener, private PlanSteps {
  public:
   /// Begins with a copy of `cache`, or with an empty cache if `cache` is null.
-  PlanPrediction(const PlanPredictionSetting& setting, ReplyLength length, const cache::KvCache* cache,
+  PlanPrediction(const PlanPredictionSetting& setting, AnswerLength length, const cache::KvCache* cache,
                  RunId lastRun);
 
   void sayWhatIf() { m_witness.saysWhatIf = true; }
@@ -176,7 +176,7 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
   /// Replaces the model: computes nothing and invents answers.
   class Silence final : public Computation {
    public:
-    Silence(const PlanPredictionSetting& setting, ReplyLength length);
+    Silence(const PlanPredictionSetting& setting, AnswerLength length);
     model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
                                  std::stop_token stop) override;
     void copyBlocks(std::span<const cache::BlockCopy> copies) override;
@@ -186,7 +186,7 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
    private:
     SampledToken makeUp(std::uint64_t index, std::int32_t most);
 
-    ReplyLength m_length;
+    AnswerLength m_length;
     std::optional<TokenId> m_end;   ///< ends a short answer so that the template adds the fewest tokens
     std::vector<TokenId> m_suffix;  ///< tokens with which the template closes an answer
     TokenId m_lastUnknown = 0;      ///< counts down, so that no two unknown tokens are equal
@@ -204,8 +204,8 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
   struct Submitted {
     StepIndex step = 0;
     PredictedStep facts;
-    std::vector<TokenId> reply;
-    bool holdsReply = false;
+    std::vector<TokenId> answer;
+    bool holdsAnswer = false;
   };
 
   bool submitNext(Scheduler& scheduler) override;
@@ -222,7 +222,7 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
   Silence m_silence;
   Scheduler m_scheduler;
   RunId m_lastRun;
-  ReplyPlaces m_replied;  ///< places of answers, from the admitted steps
+  AnswerPlaces m_replied;  ///< places of answers, from the admitted steps
   bool m_anySampled = false;
   bool m_lengthsMatter = false;
   bool m_hasFailed = false;

@@ -74,12 +74,12 @@ void PlanRun::onPreempted(RequestId request) {
 
 void PlanRun::onAlternatives(RequestId request, std::int32_t index,
                              const std::vector<compute::LikelyToken>& tokens) {
-  trace::TokenAlternatives told{.index = index, .tokens = {}};
+  trace::TokenAlternatives alternatives{.index = index, .tokens = {}};
   for (const compute::LikelyToken& one : tokens) {
-    told.tokens.push_back(
+    alternatives.tokens.push_back(
         {.token = one.token, .shown = m_tokenizer.display(one.token), .probability = one.probability});
   }
-  m_sink.send(m_run, request, nodeOf(byRequest(request)), std::move(told));
+  m_sink.send(m_run, request, nodeOf(byRequest(request)), std::move(alternatives));
 }
 
 void PlanRun::onToken(RequestId request, std::int32_t index, const compute::SampledToken& token,
@@ -104,7 +104,7 @@ void PlanRun::onToken(RequestId request, std::int32_t index, const compute::Samp
 std::string PlanRun::takeText(Running& step, std::string text) {
   if (!step.atStart) return text;
   step.leading += text;
-  const std::string& expected = m_chat.replyLeading;
+  const std::string& expected = m_chat.answerLeading;
   if (step.leading.size() < expected.size() && expected.starts_with(step.leading)) return {};
   step.atStart = false;
   if (step.leading.starts_with(expected)) return step.leading.substr(expected.size());

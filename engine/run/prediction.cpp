@@ -33,7 +33,7 @@ class FoundRows {
       m_found[*m_chosen.groupOf[segment]] += tokens;
   }
 
-  AccountForecast account() const {
+  AccountPrediction account() const {
     CountRange again = exactly(0);
     CountRange twice = exactly(0);
     CountRange relocated = exactly(m_all.relocated);
@@ -70,9 +70,9 @@ const char* doubtName(Doubt doubt) {
   switch (doubt) {
     case Doubt::None:
       break;
-    case Doubt::HoldsReply:
+    case Doubt::HoldsAnswer:
       return "holds_reply";
-    case Doubt::ContinuesReply:
+    case Doubt::ContinuesAnswer:
       return "continues_reply";
     case Doubt::SeveralBlocks:
       return "several_blocks";
@@ -88,9 +88,9 @@ const char* doubtReason(Doubt doubt) {
   switch (doubt) {
     case Doubt::None:
       break;
-    case Doubt::HoldsReply:
+    case Doubt::HoldsAnswer:
       return /*id:prompt-holds-reply*/ "the prompt holds a reply that has yet to be sampled";
-    case Doubt::ContinuesReply:
+    case Doubt::ContinuesAnswer:
       return "a segment reaches to where a reply to an earlier prompt will stand";
     case Doubt::SeveralBlocks:
       return "what is found stands at several positions, and when replies end decides which of these is "
@@ -107,15 +107,15 @@ metrics::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSi
   return tokensOf(step, segmentsOf(step.table), blockSize);
 }
 
-AccountForecast accountOf(const StepPrediction& step, const metrics::RequestTokens& served,
-                          std::span<const trace::PartRange> ranges) {
+AccountPrediction accountOf(const StepPrediction& step, const metrics::RequestTokens& served,
+                            std::span<const trace::PartRange> ranges) {
   FoundRows found(step.chosen);
   for (const trace::PartRange& range : ranges)
     found.add(range.segment, served.of(range.segment, range.begin, range.end));
   return found.account();
 }
 
-AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
+AccountPrediction accountOf(const StepPrediction& step, std::int32_t blockSize) {
   const std::vector<trace::SegmentInfo> segments = segmentsOf(step.table);
   const std::int64_t visible = step.table.tokenCount();
   if (step.prompt.known() && step.cached.known()) {
@@ -125,7 +125,7 @@ AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize) {
       const layout::Segment& segment = step.table.segments[i];
       if (!segment.hidden) found.add(i, served.of(i, segment.visibleBegin, segment.length()));
     }
-    AccountForecast account = found.account();
+    AccountPrediction account = found.account();
     const metrics::PromptAccount whole = served.account(segments, step.prompt.most);
     account.beside += exactly(whole.beside);
     account.cropped = whole.prompt.cropped;

@@ -23,15 +23,15 @@ using metrics::CountRange;
 
 /// The reason why the counts of a step are only bounds.
 enum class Doubt : std::uint8_t {
-  None,            ///< the counts are exact: the run will have them, token for token
-  HoldsReply,      ///< the prompt contains an answer that is not sampled yet
-  ContinuesReply,  ///< a segment continues or ends where an answer to an earlier prompt will be
-  SeveralBlocks,   ///< the hit is stored at several positions; the lengths of answers decide which one is
-                   ///< found
-  FullPool,        ///< the length of answers decides the evictions, or which request is preempted
-  Tiers            ///< only the run shows what a tier still has, or whether a slow tier is skipped
+  None,             ///< the counts are exact: the run will have them, token for token
+  HoldsAnswer,      ///< the prompt contains an answer that is not sampled yet
+  ContinuesAnswer,  ///< a segment continues or ends where an answer to an earlier prompt will be
+  SeveralBlocks,    ///< the hit is stored at several positions; the lengths of answers decide which one is
+                    ///< found
+  FullPool,         ///< the length of answers decides the evictions, or which request is preempted
+  Tiers             ///< only the run shows what a tier still has, or whether a slow tier is skipped
 };
-const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "several_blocks", ...
+const char* doubtName(Doubt doubt);  ///< "none", "holds_answer", "continues_answer", "several_blocks", ...
 /// Returns a clause for the user about the reason, or an empty text for None.
 const char* doubtReason(Doubt doubt);
 
@@ -91,13 +91,13 @@ metrics::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSi
 
 /// Returns the account of a step's prompt before it runs. The counts of StepPrediction are those of the
 /// engine. They include the tokens beside the prompt.
-using AccountForecast = metrics::PredictedAccount;
-AccountForecast accountOf(const StepPrediction& step, std::int32_t blockSize);
+using AccountPrediction = metrics::PredictedAccount;
+AccountPrediction accountOf(const StepPrediction& step, std::int32_t blockSize);
 /// Returns the account of some visible tokens of the prompt, if every answer has its max length. `served` is
 /// tokensOf(step). If the policy chooses rows among these and other tokens, the account has bounds. Tokens
 /// beside the prompt and truncated tokens do not count.
-AccountForecast accountOf(const StepPrediction& step, const metrics::RequestTokens& served,
-                          std::span<const trace::PartRange> ranges);
+AccountPrediction accountOf(const StepPrediction& step, const metrics::RequestTokens& served,
+                            std::span<const trace::PartRange> ranges);
 
 struct Prediction {
   std::vector<StepPrediction> steps;  ///< the steps that will be admitted, ascending

@@ -29,15 +29,15 @@ std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
 }
 
 /// By segment: the number of tokens before any answer that attend to no answer.
-std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
+std::vector<std::int32_t> tokensBeforeAnswers(const layout::SpanTable& table) {
   std::vector<std::int32_t> known;
   for (const layout::Segment& segment : table.segments) {
-    const bool seesReply = std::any_of(segment.sees.begin(), segment.sees.end(), [&](std::uint32_t seen) {
+    const bool seesAnswer = std::any_of(segment.sees.begin(), segment.sees.end(), [&](std::uint32_t seen) {
       return known[seen] < table.segments[seen].length();
     });
     std::int32_t count = 0;
     for (const layout::TokenRun& run : segment.runs) {
-      if (seesReply || run.source == layout::TokenRun::Source::Output) break;
+      if (seesAnswer || run.source == layout::TokenRun::Source::Output) break;
       count += run.count;
     }
     known.push_back(count);
@@ -47,7 +47,7 @@ std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
 
 /// By segment: the number of first tokens that both tables share, up to the first answer or different token.
 std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout::SpanTable& b) {
-  const std::vector<std::int32_t> known = tokensBeforeReplies(a);
+  const std::vector<std::int32_t> known = tokensBeforeAnswers(a);
   std::vector<std::int32_t> agreed;
   for (std::size_t i = 0; i < std::min(a.segments.size(), b.segments.size()); ++i) {
     const layout::Segment& one = a.segments[i];
@@ -64,7 +64,7 @@ std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout:
 /// Returns the number of tokens that must be computed, for any answers. With `wholeBlocks`, a block that an
 /// answer continues may be a hit together with the answer. Its beginning alone then is not.
 std::int64_t certainlyComputed(const PredictedStep& step, std::int32_t blockSize, bool wholeBlocks) {
-  const std::vector<std::int32_t> known = tokensBeforeReplies(step.table);
+  const std::vector<std::int32_t> known = tokensBeforeAnswers(step.table);
   std::int64_t computed = 0;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const layout::Segment& segment = step.table.segments[i];
@@ -88,7 +88,7 @@ struct SurelyFound {
   std::int64_t old = 0;    ///< hits that earlier runs stored
   /// Distances to the segments that it attends to. The hit has these distances. An answer may be between.
   std::vector<std::int64_t> distances;
-  bool seesReply = false;  ///< then the answer decides which content is a hit
+  bool seesAnswer = false;  ///< then the answer decides which content is a hit
 };
 
 /// If no layer leaves rows out, all rows of a copy are recomputed.
@@ -122,8 +122,8 @@ struct Predictor::Impl {
       : model(setting.model),
         session(setting.session),
         renderer(setting.tokenizer, setting.chat),
-        shortest(setting, ReplyLength::Shortest, cache, lastRun),
-        longest(setting, ReplyLength::Longest, cache, lastRun),
+        shortest(setting, AnswerLength::Shortest, cache, lastRun),
+        longest(setting, AnswerLength::Longest, cache, lastRun),
         spareBlocks(longest.emptyBlocks()) {}
 
   /// One plan, simulated with the shortest and with the longest answers.
@@ -137,7 +137,7 @@ struct Predictor::Impl {
 
   void boundBlocks(Rehearsals& both) const;
   void foreseeFailure(const Rehearsals& both, Prediction& prediction) const;
-  Doubt doubtOf(const PredictedStep& step, bool holdsReply) const;
+  Doubt doubtOf(const PredictedStep& step, bool holdsAnswer) const;
   StepPrediction predictStep(const Rehearsals& both, StepIndex index) const;
   static CountRange promptRange(const Rehearsals& both, StepIndex index);
   static std::int64_t mostChosen(const Rehearsals& both, StepIndex index);
@@ -151,7 +151,7 @@ struct Predictor::Impl {
       const PredictedPlan& predicted, StepIndex index, const std::set<StepIndex>& needed,
       const std::optional<std::vector<std::int32_t>>& agreed) const;
   FoundBounds foundBounds(const Rehearsals& both, StepIndex index) const;
-  bool repliesMoveOthers(const Rehearsals& both, StepIndex index) const;
+  bool answersMoveOthers(const Rehearsals& both, StepIndex index) const;
   void bound(const Rehearsals& both, StepPrediction& prediction) const;
   void boundEvictions(const Rehearsals& both, const PredictedStep& step, StepPrediction& prediction) const;
 
@@ -170,10 +170,10 @@ struct Predictor::Impl {
   std::int64_t spareBlocks;  ///< empty blocks, less those that the plans so far can have taken
 };
 
-Doubt Predictor::Impl::doubtOf(const PredictedStep& step, bool holdsReply) const {
+Doubt Predictor::Impl::doubtOf(const PredictedStep& step, bool holdsAnswer) const {
   if (!hasRoom() && (step.lengthsMattered || step.contentsMattered)) return Doubt::FullPool;
-  if (holdsReply) return Doubt::HoldsReply;
-  if (step.continuesReply || step.endsWhereReplyBegins) return Doubt::ContinuesReply;
+  if (holdsAnswer) return Doubt::HoldsAnswer;
+  if (step.continuesAnswer || step.endsWhereAnswerBegins) return Doubt::ContinuesAnswer;
   if (step.anyUnsure || step.mayFindMore) return Doubt::Tiers;
   if (step.standsElsewhere) return Doubt::SeveralBlocks;
   return Doubt::None;
@@ -188,14 +188,14 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   prediction.doubt = doubtOf(shown, !both.plan.steps[index].needs.empty());
   prediction.table = shown.table;
   prediction.blocks = shown.blocks;
-  prediction.reasonsAreSure = prediction.doubt == Doubt::None && !shown.followsReply;
+  prediction.reasonsAreSure = prediction.doubt == Doubt::None && !shown.followsAnswer;
   prediction.chosen = chosenRowsOf(shown);
   prediction.mostChosen = mostChosen(both, index);
   prediction.isExactLayout = !renderer.rules().marks();
   prediction.whatIf = shown.whatIf;
   prediction.servedBy = shown.servedBy;
   const bool onlyRelocation = prediction.doubt == Doubt::SeveralBlocks ||
-                              (prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply &&
+                              (prediction.doubt == Doubt::ContinuesAnswer && !shown.continuesAnswer &&
                                !shown.anyUnsure && !shown.mayFindMore);
   if (prediction.doubt == Doubt::None || onlyRelocation) {
     const auto known = [](std::int64_t count) { return CountRange{count, count}; };
@@ -246,8 +246,8 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
   std::map<SegmentName, SurelyFound> all;
   const std::optional<PredictedStep>& step = predicted.steps[index];
   if (!step) return all;
-  std::vector<std::int32_t> known = tokensBeforeReplies(step->table);
-  const auto holdsReply = [&step, before = known](std::uint32_t segment) {
+  std::vector<std::int32_t> known = tokensBeforeAnswers(step->table);
+  const auto holdsAnswer = [&step, before = known](std::uint32_t segment) {
     return before[segment] < step->table.segments[segment].length();
   };
   for (std::size_t i = 0; agreed && i < known.size(); ++i)
@@ -282,8 +282,8 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
         std::clamp(known[block.segment] - block.virtualIndex * session.blockSize, 0, block.tokens);
     const bool isCut = before < block.tokens && !session.cacheTails;
     found[block.segment].known += isCut ? 0 : before;
-    const bool isReply = before < block.tokens && isOfThisRun && isStoredByItsStep(block);
-    found[block.segment].found += isReply ? block.tokens : (isCut ? 0 : before);
+    const bool isAnswer = before < block.tokens && isOfThisRun && isStoredByItsStep(block);
+    found[block.segment].found += isAnswer ? block.tokens : (isCut ? 0 : before);
     if (!isOfThisRun) found[block.segment].old += isCut ? 0 : before;
   }
   std::map<SegmentName, std::size_t> count;
@@ -293,7 +293,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     found[i].length = segment.length();
     for (const std::uint32_t seen : segment.sees)
       found[i].distances.push_back(segment.base - step->table.segments[seen].base);
-    found[i].seesReply = std::any_of(segment.sees.begin(), segment.sees.end(), holdsReply);
+    found[i].seesAnswer = std::any_of(segment.sees.begin(), segment.sees.end(), holdsAnswer);
     SegmentName name{segment.node, segment.hidden, segment.visibleBegin > 0, 0};
     std::get<3>(name) = count[name]++;
     all.emplace(std::move(name), found[i]);
@@ -341,13 +341,13 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
 
 /// Whether answers move a segment that does not attend to them. An earlier run may have stored the segment at
 /// this position. Fewer of its tokens may then be computed than with the shortest or the longest answers.
-bool Predictor::Impl::repliesMoveOthers(const Rehearsals& both, StepIndex index) const {
+bool Predictor::Impl::answersMoveOthers(const Rehearsals& both, StepIndex index) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
   const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed, std::nullopt);
   const std::map<SegmentName, SurelyFound> many = surelyFound(both.longest, index, needed, std::nullopt);
   return std::any_of(few.begin(), few.end(), [&many](const auto& own) {
     const auto other = many.find(own.first);
-    return other != many.end() && !own.second.seesReply && own.second.distances != other->second.distances;
+    return other != many.end() && !own.second.seesAnswer && own.second.distances != other->second.distances;
   });
 }
 
@@ -384,8 +384,8 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const bool wholeBlocks = !session.cacheTails || session.store.isOn();
   const bool mayFindMore = (few && few->mayFindMore) || (many && many->mayFindMore);
   // If an answer may be truncated away, its whole remaining prompt may be a hit.
-  if (few && many && alone && prediction.doubt == Doubt::HoldsReply && !many->continuesReply &&
-      !mayFindMore && !renderer.rules().marks() && !repliesMoveOthers(both, prediction.step)) {
+  if (few && many && alone && prediction.doubt == Doubt::HoldsAnswer && !many->continuesAnswer &&
+      !mayFindMore && !renderer.rules().marks() && !answersMoveOthers(both, prediction.step)) {
     prediction.computed.least =
         std::max<std::int64_t>(1, std::min(certainlyComputed(*few, session.blockSize, wholeBlocks),
                                            certainlyComputed(*many, session.blockSize, wholeBlocks)));
@@ -409,8 +409,8 @@ void Predictor::Impl::boundEvictions(const Rehearsals& both, const PredictedStep
   }
   const std::int32_t blockSize = session.blockSize;
   const std::optional<PromptBounds>& bounds = both.bounds[prediction.step];
-  const std::int64_t reply = bounds ? bounds->reply.most : step.maxNewTokens;
-  const std::int64_t growth = (reply + blockSize - 1) / blockSize + 1;
+  const std::int64_t answer = bounds ? bounds->answer.most : step.maxNewTokens;
+  const std::int64_t growth = (answer + blockSize - 1) / blockSize + 1;
   if (prediction.doubt == Doubt::None) {
     prediction.evicted = {step.evictedAtAdmission, step.evictedAtAdmission + growth};
     // A model without end tokens always generates the max number of tokens.
@@ -442,11 +442,11 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     return step ? both.bounds[*step] : std::nullopt;
   };
   // Equal answers share blocks, which is unknown before the run. Then a pool may be large enough.
-  const bool anyHoldsReplies = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
+  const bool anyHoldsAnswers = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
                                            [](const plan::Step& step) { return !step.needs.empty(); });
   const auto shortestBounds = boundsOf(both.shortest.failed);
   const bool isContext = shortestBounds && shortestBounds->view.least >= model.maxPositions;
-  if (both.shortest.failed && anyHoldsReplies && !isContext) prediction.errorIsCertain = false;
+  if (both.shortest.failed && anyHoldsAnswers && !isContext) prediction.errorIsCertain = false;
   // An answer may remove the delimiter that made the shortest prompt too long.
   if (const auto bounds = boundsOf(both.shortest.failed);
       bounds && !both.plan.steps[*both.shortest.failed].needs.empty() && renderer.rules().marks() &&
@@ -461,7 +461,7 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     const plan::Step& step = both.plan.steps[i];
     const std::optional<PredictedStep>& many = both.longest.steps[i];
     const bool isLonger = many && (bounds->prompt.most > many->admission.promptTokens ||
-                                   bounds->reply.most > many->maxNewTokens);
+                                   bounds->answer.most > many->maxNewTokens);
     // The places of delimiters and padding depend on the answers. Fewer tokens may take more blocks.
     const bool isElse = !step.needs.empty() && renderer.rules().marks();
     const std::int64_t usable = std::int64_t{session.blockCount} - 1;

@@ -21,7 +21,7 @@ using layout::TokenRun;
 constexpr TokenId kAny = -1;
 
 /// Tokens of all segments. A segment that is copied counts once.
-std::int64_t promptTokens(const SpanTable& table, const policy::RowPlan& rows) {
+std::int64_t promptTokens(const SpanTable& table, const policy::ComputePlan& rows) {
   std::int64_t tokens = 0;
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
     if (!rows.copyOf(i)) tokens += table.segments[i].length();
@@ -31,7 +31,7 @@ std::int64_t promptTokens(const SpanTable& table, const policy::RowPlan& rows) {
 
 /// Whether an answer can decide which delimiter is the last one before the generation prompt. Delimiters are
 /// recognized by their token, for any origin of the token.
-bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& markers) {
+bool endsWithMarkOfAnswer(const SpanTable& table, const layout::MarkerTokens& markers) {
   bool isOpen = false;
   const Segment& last = table.segments.back();
   for (const Segment& segment : table.segments) {
@@ -89,7 +89,7 @@ FinalMark finalMarkOf(const SpanTable& table) {
 void addReused(const plan::PromptNode& prompt, const policy::Policy& policy, std::vector<StepIndex>& steps) {
   if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
     const bool isReused = output->form == plan::OutputForm::Reused ||
-                          (output->form == plan::OutputForm::Anew && policy.quotesAsGenerated);
+                          (output->form == plan::OutputForm::Recomputed && policy.quotesAsGenerated);
     if (isReused) steps.push_back(output->step);
   } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
     for (const plan::PromptNode& child : run->children) addReused(child, policy, steps);
@@ -99,16 +99,16 @@ void addReused(const plan::PromptNode& prompt, const policy::Policy& policy, std
 }
 
 /// Returns the number of answers in a prompt.
-std::int64_t repliesIn(const plan::PromptNode& prompt) {
+std::int64_t answersIn(const plan::PromptNode& prompt) {
   if (std::holds_alternative<plan::PromptOutput>(prompt.value)) return 1;
   const std::vector<plan::PromptNode>* children = nullptr;
   if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) children = &run->children;
   if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) children = &plus->children;
-  std::int64_t replies = 0;
+  std::int64_t answers = 0;
   if (children != nullptr) {
-    for (const plan::PromptNode& child : *children) replies += repliesIn(child);
+    for (const plan::PromptNode& child : *children) answers += answersIn(child);
   }
-  return replies;
+  return answers;
 }
 
 class Bounding {
@@ -147,14 +147,14 @@ class Bounding {
     const layout::LayoutRules& rules = m_renderer.rules();
     // The last delimiter depends on answers, and on the truncation of the texts after them.
     const bool crops = !step.needs.empty() && rules.crops();
-    if (crops || (!step.needs.empty() && rules.marks() && endsWithMarkOfReply(many, rules.markers))) {
+    if (crops || (!step.needs.empty() && rules.marks() && endsWithMarkOfAnswer(many, rules.markers))) {
       const FinalMark mark = finalMarkOf(few);
       bounds.prompt.least -= mark.prompt;
       bounds.view.least -= mark.view;
     }
     // An inner prompt may end in a block because its own answers were truncated away. The answer to it then
     // begins a segment of its own.
-    if (crops) bounds.mostBlocks += kMostCopies * repliesIn(step.prompt);
+    if (crops) bounds.mostBlocks += kMostCopies * answersIn(step.prompt);
     if (crops && finalMarkOf(many).view == 0) {
       bounds.prompt.most += (m_options.policy.policy().hasIndependentSpans ? kMostCopies : 1) * m_blockSize;
       bounds.view.most += m_blockSize;
@@ -168,12 +168,12 @@ class Bounding {
       const std::int64_t besides = bounds.prompt.most - bounds.view.most;
       bounds.prompt.most = std::max(bounds.prompt.least, mostView + besides);
     }
-    bounds.reply = replyOf(step, index, bounds.view);
-    bounds.mostBlocks += mostBlocksOf(many, static_cast<std::int32_t>(bounds.reply.most), m_blockSize);
+    bounds.answer = answerOf(step, index, bounds.view);
+    bounds.mostBlocks += mostBlocksOf(many, static_cast<std::int32_t>(bounds.answer.most), m_blockSize);
     if (m_isNeeded[index]) {
-      m_few[index].tokens = fewestTokens(bounds.reply);
+      m_few[index].tokens = fewestTokens(bounds.answer);
       // A delimiter at the end of the answer makes the prompt with this answer longest.
-      m_many[index].tokens.assign(static_cast<std::size_t>(bounds.reply.most),
+      m_many[index].tokens.assign(static_cast<std::size_t>(bounds.answer.most),
                                   rules.marks() ? rules.markers.plus : kAny);
       // A prompt that quotes the answer does not contain the copies of this prompt.
       m_few[index].table = policy::withoutCopies(few);
@@ -213,13 +213,13 @@ class Bounding {
     if (isOther) bounds.prompt.most += kMostCopies * bounds.view.most;
     if (isOther || crops) bounds.prompt.least = bounds.view.least;
     const auto opening = static_cast<std::int64_t>(m_renderer.generationPrompt().size());
-    const auto closing = static_cast<std::int64_t>(m_renderer.replySuffix().size());
+    const auto closing = static_cast<std::int64_t>(m_renderer.answerSuffix().size());
     for (const StepIndex index : reused) {
       const PromptBounds& inner = m_bounds[index];
       if (!isOther && !crops) {
         bounds.prompt.least -= tokensOf(m_few[index].table) - inner.prompt.least;
         bounds.prompt.most += std::max<std::int64_t>(0, inner.prompt.most - tokensOf(m_many[index].table));
-      } else if (!isOther && opening + inner.reply.least - closing >= m_blockSize) {
+      } else if (!isOther && opening + inner.answer.least - closing >= m_blockSize) {
         bounds.prompt.least += inner.prompt.least - opening;
       } else {
         bounds.prompt.most += inner.prompt.most - opening;
@@ -231,8 +231,8 @@ class Bounding {
           (bounds.prompt.most - most + m_blockSize - 1) / m_blockSize + kMostCopies * segments;
   }
 
-  CountRange replyOf(const plan::Step& step, StepIndex index, const CountRange& view) const {
-    const std::int64_t limit = replyLimit(step, m_options, m_model);
+  CountRange answerOf(const plan::Step& step, StepIndex index, const CountRange& view) const {
+    const std::int64_t limit = answerLimit(step, m_options, m_model);
     const auto within = [&](std::int64_t prompt) {
       return std::max<std::int64_t>(1, std::min(limit, m_model.maxPositions - prompt));
     };
@@ -243,21 +243,21 @@ class Bounding {
 
   /// Returns an answer that adds the fewest tokens to the next prompt. The template does not repeat the
   /// tokens with which the answer ends.
-  std::vector<TokenId> fewestTokens(const CountRange& reply) {
-    const std::vector<TokenId>& suffix = m_renderer.replySuffix();
+  std::vector<TokenId> fewestTokens(const CountRange& answer) {
+    const std::vector<TokenId>& suffix = m_renderer.answerSuffix();
     const auto isEnd = [this](TokenId token) {
       return std::find(m_ends.begin(), m_ends.end(), token) != m_ends.end();
     };
     // The answer ends with the template's own end, or at its max length.
     const auto end = std::find_if(suffix.begin(), suffix.end(), isEnd);
     const auto own = static_cast<std::int64_t>(end - suffix.begin()) + (end == suffix.end() ? 0 : 1);
-    if (reply.least == 1 && !suffix.empty()) {
-      if (end != suffix.end() && own <= reply.most) return {suffix.begin(), end + 1};
-      if (static_cast<std::int64_t>(suffix.size()) >= reply.most)
-        return {suffix.begin(), suffix.begin() + static_cast<std::ptrdiff_t>(reply.most)};
+    if (answer.least == 1 && !suffix.empty()) {
+      if (end != suffix.end() && own <= answer.most) return {suffix.begin(), end + 1};
+      if (static_cast<std::int64_t>(suffix.size()) >= answer.most)
+        return {suffix.begin(), suffix.begin() + static_cast<std::ptrdiff_t>(answer.most)};
       if (!m_ends.empty()) return {m_ends.front()};
     }
-    std::vector<TokenId> tokens(static_cast<std::size_t>(reply.least), kAny);
+    std::vector<TokenId> tokens(static_cast<std::size_t>(answer.least), kAny);
     const std::size_t closing = std::min(tokens.size(), suffix.size());
     std::copy_n(suffix.begin(), closing, tokens.end() - static_cast<std::ptrdiff_t>(closing));
     return tokens;
@@ -292,9 +292,9 @@ std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, co
                                                       layout::MessageRenderer& renderer,
                                                       std::int32_t blockSize, const std::stop_token& stop) {
   std::vector<std::optional<PromptBounds>> bounds(plan.steps.size());
-  const bool holdsReplies = std::any_of(plan.steps.begin(), plan.steps.end(),
+  const bool holdsAnswers = std::any_of(plan.steps.begin(), plan.steps.end(),
                                         [](const plan::Step& step) { return !step.needs.empty(); });
-  if (!holdsReplies) return bounds;
+  if (!holdsAnswers) return bounds;
   try {
     Bounding bounding(plan, options, model, renderer, blockSize);
     for (StepIndex i = 0; i < plan.steps.size() && !stop.stop_requested(); ++i) {

@@ -21,7 +21,7 @@ namespace spanscope::run {
 struct PromptBounds {
   CountRange prompt;            ///< tokens, as in trace::StepMetrics
   CountRange view;              ///< tokens in the view, SpanTable::tokenCount()
-  CountRange reply;             ///< tokens
+  CountRange answer;            ///< tokens
   std::int64_t mostBlocks = 0;  ///< max blocks of prompt and answer if nothing is shared
 };
 

@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/compute/sampling.h"
-#include "engine/policy/row_plan.h"
+#include "engine/policy/compute_plan.h"
 #include "engine/run/observation.h"
 #include "engine/trace/event.h"
 
@@ -74,7 +74,7 @@ struct RequestOptions {
   LogitReport logits = LogitReport::None;
   /// If set, only these rows are observed.
   std::optional<ReplayedRows> replay;
-  policy::RowPlan rows;           ///< compute plan of the request's table
+  policy::ComputePlan rows;       ///< compute plan of the request's table
   std::optional<TeamPlace> team;  ///< if set, `rows` has a plan for answers.
   /// For a member of a team whose answer is given: the whole answer. It is computed, but no token is sampled.
   std::vector<TokenId> given;

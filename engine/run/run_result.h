@@ -48,13 +48,13 @@ struct Teammates {
   struct Member {
     RequestId request = 0;
     std::vector<trace::SegmentInfo> segments;  ///< from SpanTableLaidOut
-    std::vector<TokenId> reply;                ///< from TokenGenerated, in order
+    std::vector<TokenId> answer;               ///< from TokenGenerated, in order
   };
   std::vector<Member> members;  ///< include the answer's own request; empty: the answer was generated alone
 };
 
 /// A finished answer, as the trace describes it.
-struct FinishedReply {
+struct FinishedAnswer {
   /// The run of the session that replays the answer. A replay finds the blocks that this run stored under its
   /// salt. The events of a replay have this run, request and node.
   RunId run = 0;
@@ -68,14 +68,14 @@ struct FinishedReply {
 
 /// Asks for the attention of a finished answer in more detail.
 struct AttentionReplayRequest {
-  FinishedReply reply;
+  FinishedAnswer answer;
   std::int32_t layer = 0;
   std::int32_t head = -1;   ///< −1: all heads
   bool singleKeys = false;  ///< true: attention by key token; false: by key block
 };
 
 /// The logits of a finished answer's tokens, recomputed under the policy of the answer.
-struct ReplayedReply {
+struct ReplayedAnswer {
   /// [tokens of the answer][vocabularySize]: token i was sampled from row i.
   std::vector<std::vector<float>> logits;
   /// Attention by key token, for the first rows only. In each layer, the rows come in order.

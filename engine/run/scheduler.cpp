@@ -61,7 +61,7 @@ Scheduler::Scheduler(Computation& computation, cache::KvCache& cache, trace::Sin
 Scheduler::~Scheduler() = default;
 
 RequestId Scheduler::submit(layout::SpanTable table, RequestOptions options) {
-  if (options.team && !options.rows.reply) throw std::logic_error("a team needs a row plan of its replies");
+  if (options.team && !options.rows.answer) throw std::logic_error("a team needs a row plan of its replies");
   auto request = std::make_unique<Request>();
   request->id = ++m_lastRequest;
   request->table = std::move(table);
@@ -98,7 +98,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
     const std::uint64_t preemptions = m_preemptions;
     const std::uint64_t failures = m_failures;
     admit(stop, source);
-    endGivenReplies();
+    endGivenAnswers();
     if (stop.stop_requested()) return Progress::Stopped;
     collectDecodes(pass);
     collectPrefills(pass);
@@ -292,7 +292,7 @@ void Scheduler::settle(Request& request) {
 }
 
 /// Ends the given answers, once all of their tokens are computed.
-void Scheduler::endGivenReplies() {
+void Scheduler::endGivenAnswers() {
   for (const auto& request : m_requests) {
     const bool isDone = !request->options.given.empty() && !request->isOver &&
                         request->state == Request::State::Decode &&
@@ -313,7 +313,7 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
   }
   for (const Pass::Part& part : pass.parts) settle(*part.request);
   reportCopies(pass, result);
-  reportReplyMass(pass, result);
+  reportAnswerMass(pass, result);
   reportPartMass(pass, result);
   reportMass(pass, result);
 
@@ -351,7 +351,7 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
                           part.segment, pass.observed, p, part.begin + part.count - 1, result.mass,
                           request.options.observedLayers));
   }
-  endGivenReplies();
+  endGivenAnswers();
 }
 
 void Scheduler::takeToken(Request& request, const SampledToken& token, std::vector<float> segmentMass) {

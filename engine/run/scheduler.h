@@ -44,7 +44,7 @@ namespace spanscope::layout {
 struct SpanTable;
 }
 namespace spanscope::policy {
-struct Reply;
+struct Answer;
 }
 namespace spanscope::model {
 struct ForwardResult;
@@ -109,7 +109,7 @@ class Scheduler {
  private:
   using Request = ScheduledRequest;
   struct Pass;
-  struct RepliesInStep;
+  struct AnswersInStep;
 
   static bool isServedBefore(const Request& a, const Request& b);
   Request& newest() const;
@@ -142,20 +142,20 @@ class Scheduler {
   void addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
               std::int32_t count, std::int64_t firstRow);
   static void narrow(Pass& pass);
-  policy::Reply replyOf(const Request& request) const;
-  std::vector<policy::Reply> repliesOf(const std::vector<Request*>& members) const;
-  RepliesInStep repliesInStepWith(const Request& request) const;
+  policy::Answer answerOf(const Request& request) const;
+  std::vector<policy::Answer> answersOf(const std::vector<Request*>& members) const;
+  AnswersInStep answersInStepWith(const Request& request) const;
   void reportCopies(const Pass& pass, const model::ForwardResult& result);
   void finishPass(Pass& pass, model::ForwardResult& result);
   void reportPartMass(const Pass& pass, model::ForwardResult& result);
-  void reportReplyMass(const Pass& pass, model::ForwardResult& result) const;
+  void reportAnswerMass(const Pass& pass, model::ForwardResult& result) const;
   void reportMass(const Pass& pass, const model::ForwardResult& result);
   void reportRows(const Pass& pass, const model::ForwardResult& result, const ObservedRows& observed);
   QueryPlace placeOf(const Request& request, std::uint32_t segment) const;
   void takeToken(Request& request, const compute::SampledToken& token, std::vector<float> segmentMass);
   void end(Request& request, trace::StepOutcome outcome);
   void release(Request& request);
-  void endGivenReplies();
+  void endGivenAnswers();
   void fail(Request& request, const Error& error);
   void removeEnded();
   Error tooLarge(Request& request) const;
@@ -190,7 +190,7 @@ struct ScheduledRequest {
   std::vector<TokenId> generated;  ///< tokens sampled so far; the last one has not been computed yet
   std::int32_t placed = 0;         ///< for members of teams: tokens of the last segment that have a slot
   bool isOver = false;             ///< the answer has ended; others of the team may still read it
-  bool isTold = false;             ///< the trace has the event that the team has formed
+  bool isReported = false;         ///< the trace has the event that the team has formed
 
   /// Whether the next token of the answer must not be an end token.
   bool barsEnd() const {
@@ -208,10 +208,10 @@ struct ScheduledRequest {
     return options.replay ? options.replay->firstRow + 1 : table.segments.back().length();
   }
   /// Whether keys and values of the answer differ from those of the same tokens elsewhere.
-  bool replyIsItsOwn() const { return options.rows.reply != nullptr; }
+  bool answerIsItsOwn() const { return options.rows.answer != nullptr; }
   /// Whether position `begin` of the segment is a generated token whose row reads as the policy says.
-  bool readsAsReply(std::uint32_t index, std::int32_t begin) const {
-    return replyIsItsOwn() && index == lastSegment() && begin >= generatedFrom();
+  bool readsAsAnswer(std::uint32_t index, std::int32_t begin) const {
+    return answerIsItsOwn() && index == lastSegment() && begin >= generatedFrom();
   }
   /// Returns the tokens of a segment that are computed before any token is generated, or recomputed after a
   /// preemption.
@@ -229,7 +229,7 @@ struct ScheduledRequest {
   std::int32_t storable(std::uint32_t index, std::int32_t end) const {
     if (index != lastSegment()) return end;
     if (options.replay) end = std::min(end, options.replay->firstRow);
-    return replyIsItsOwn() ? std::min(end, generatedFrom()) : end;
+    return answerIsItsOwn() ? std::min(end, generatedFrom()) : end;
   }
   /// Returns the end of the positions that were already computed before a preemption.
   std::int32_t repeatedEnd(std::uint32_t index) const {

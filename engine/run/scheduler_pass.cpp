@@ -37,21 +37,21 @@ void Scheduler::collectDecodes(Pass& pass) {
 std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const Team team(m_requests, member);
   if (team.members().front() != &member || !team.isReady()) return {};
-  if (!member.isTold && member.options.given.empty()) {
+  if (!member.isReported && member.options.given.empty()) {
     trace::TeamFormed event;
     for (const Request* each : team.members()) event.requests.push_back(each->id);
     m_sink.send(member.options.run, member.id, member.options.node, std::move(event));
   }
-  member.isTold = true;
+  member.isReported = true;
   std::vector<Request*> going;
-  const policy::ReplyRows& reply = *member.options.rows.reply;
-  for (const std::size_t index : reply.next(repliesOf(team.members()))) {
+  const policy::AnswerRows& answer = *member.options.rows.answer;
+  for (const std::size_t index : answer.next(answersOf(team.members()))) {
     Request* const each = team.members()[index];
     // When the last answer of a team ends, all members end.
     if (each->state != Request::State::Decode) return {};
     const std::int32_t row = each->repliedRows();
     // An answer that ends here changes what later answers attend to.
-    const std::int64_t position = reply.positionOf(repliesOf(team.members()), index, row);
+    const std::int64_t position = answer.positionOf(answersOf(team.members()), index, row);
     if (each->options.given.empty() && position >= each->options.team->positions) {
       end(*each, trace::StepOutcome::ContextLimit);
       continue;
@@ -150,7 +150,7 @@ void Scheduler::addCopy(Pass& pass, Request& request, std::uint32_t segment,
 /// the rows of copies, the compute plan sets the number.
 void Scheduler::narrow(Pass& pass) {
   if (!pass.joint) return;
-  const policy::RowPlan& plan = pass.joint->request->options.rows;
+  const policy::ComputePlan& plan = pass.joint->request->options.rows;
   pass.batch.narrowedBy = plan.comparedPart;
   for (const policy::Narrowing& narrowing : plan.narrowings) {
     std::vector<compute::RowGroup>& groups = pass.batch.narrowings.emplace_back();
@@ -228,16 +228,16 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
                    {.begin = from,
                     .count = to - from,
                     .joinsPrevious = joinsPrevious,
-                    .reply = drawsFrom ? static_cast<std::int32_t>(request.generated.size()) : -1});
+                    .answer = drawsFrom ? static_cast<std::int32_t>(request.generated.size()) : -1});
     addRun(pass, request, segment, from, to - from, firstRow + from - begin);
   };
   if (request.options.replay) {
     const bool isLast = segment == request.lastSegment();
     const std::int32_t first = isLast ? std::clamp(request.options.replay->firstRow, begin, end) : end;
     if (first > begin) addRun(pass, request, segment, begin, first - begin, firstRow);
-    const std::int64_t told =
+    const std::int64_t observed =
         std::int64_t{request.options.replay->firstRow} + request.options.replay->observedRows;
-    const auto observedEnd = static_cast<std::int32_t>(std::clamp<std::int64_t>(told, first, end));
+    const auto observedEnd = static_cast<std::int32_t>(std::clamp<std::int64_t>(observed, first, end));
     for (std::int32_t j = first; j < observedEnd; ++j) observe(j, j + 1, false);
     if (observedEnd < end)
       addRun(pass, request, segment, observedEnd, end - observedEnd, firstRow + observedEnd - begin);
@@ -270,7 +270,7 @@ void Scheduler::addObservedRun(Pass& pass, const Request& request, ObservedRun r
   run.run = static_cast<std::uint32_t>(pass.batch.runs.size());
   run.part = pass.parts.size() - 1;
   run.tellsParts =
-      run.reply >= 0 && !request.options.replay && seesSeveralParts(request.table, request.lastSegment());
+      run.answer >= 0 && !request.options.replay && seesSeveralParts(request.table, request.lastSegment());
   run.onlyForParts = run.tellsParts && !singleKeys;
   run.keySpan = singleKeys || run.tellsParts ? 1 : 0;
   pass.observed.push_back(run);
@@ -280,7 +280,7 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
                        std::int32_t count, std::int64_t firstRow) {
   const layout::Segment& source = request.table.segments[segment];
   const std::int32_t generatedFrom = request.generatedFrom();
-  if (request.readsAsReply(segment, begin + count - 1) && begin < generatedFrom) {
+  if (request.readsAsAnswer(segment, begin + count - 1) && begin < generatedFrom) {
     const std::int32_t own = generatedFrom - begin;
     addRun(pass, request, segment, begin, own, firstRow);
     addRun(pass, request, segment, generatedFrom, count - own, firstRow + own);
@@ -298,9 +298,9 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
                         .base = other.base,
                         .causal = false});
   }
-  if (request.readsAsReply(segment, begin)) {
-    const RepliesInStep inStep = repliesInStepWith(request);
-    request.options.rows.reply->addKeys(run, inStep.replies, inStep.own, begin - generatedFrom, count);
+  if (request.readsAsAnswer(segment, begin)) {
+    const AnswersInStep inStep = answersInStepWith(request);
+    request.options.rows.answer->addKeys(run, inStep.answers, inStep.own, begin - generatedFrom, count);
     return;
   }
   run.keys.push_back({.blocks = m_cache.blocks(request.id, segment).blocks,
@@ -310,7 +310,7 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
                       .causal = true});
 }
 
-policy::Reply Scheduler::replyOf(const Request& request) const {
+policy::Answer Scheduler::answerOf(const Request& request) const {
   const bool hasBlocks = request.running();
   return {.request = request.id,
           .table = &request.table,
@@ -320,19 +320,19 @@ policy::Reply Scheduler::replyOf(const Request& request) const {
           .wanted = request.wantedRows()};
 }
 
-std::vector<policy::Reply> Scheduler::repliesOf(const std::vector<Request*>& members) const {
-  std::vector<policy::Reply> replies;
-  for (const Request* each : members) replies.push_back(replyOf(*each));
-  return replies;
+std::vector<policy::Answer> Scheduler::answersOf(const std::vector<Request*>& members) const {
+  std::vector<policy::Answer> answers;
+  for (const Request* each : members) answers.push_back(answerOf(*each));
+  return answers;
 }
 
 /// Returns the answers that are generated together with the answer of the request. Without a team, that
 /// answer is alone.
-Scheduler::RepliesInStep Scheduler::repliesInStepWith(const Request& request) const {
-  if (!request.options.team) return {.replies = {replyOf(request)}, .own = 0};
+Scheduler::AnswersInStep Scheduler::answersInStepWith(const Request& request) const {
+  if (!request.options.team) return {.answers = {answerOf(request)}, .own = 0};
   const Team team(m_requests, request);
   const auto own = std::find(team.members().begin(), team.members().end(), &request);
-  return {.replies = repliesOf(team.members()),
+  return {.answers = answersOf(team.members()),
           .own = static_cast<std::size_t>(own - team.members().begin())};
 }
 
@@ -362,29 +362,29 @@ void Scheduler::reportCopies(const Pass& pass, const model::ForwardResult& resul
 
 /// For rows that read as their policy says, the attention events have one range for the row's own segment.
 /// The policy itself reports the other ranges of such a row.
-void Scheduler::reportReplyMass(const Pass& pass, model::ForwardResult& result) const {
+void Scheduler::reportAnswerMass(const Pass& pass, model::ForwardResult& result) const {
   if (result.mass.empty()) return;
   for (std::size_t i = 0; i < pass.observed.size(); ++i) {
     const ObservedRun& observed = pass.observed[i];
     const Request& request = *pass.parts[observed.part].request;
-    if (!request.readsAsReply(pass.parts[observed.part].segment, observed.begin)) continue;
-    const policy::ReplyRows& reply = *request.options.rows.reply;
+    if (!request.readsAsAnswer(pass.parts[observed.part].segment, observed.begin)) continue;
+    const policy::AnswerRows& answer = *request.options.rows.answer;
     const std::size_t sees = request.table.segments.back().sees.size();
     const auto& asked = request.options.observedLayers;
     std::vector<double> sums;
     double rows = 0;
     for (model::LayerMass& layer : result.mass) {
-      const std::vector<double> own = reply.joinMass(layer.runs[i], sees);
+      const std::vector<double> own = answer.joinMass(layer.runs[i], sees);
       if (std::find(asked.begin(), asked.end(), layer.layer) == asked.end()) continue;
       sums.resize(own.size());
       for (std::size_t range = 0; range < own.size(); ++range) sums[range] += own[range];
       rows += m_computation.heads();
     }
-    if (request.options.replay || observed.reply < 0 || rows == 0) continue;
+    if (request.options.replay || observed.answer < 0 || rows == 0) continue;
     std::vector<float> shares;
     for (const double sum : sums) shares.push_back(static_cast<float>(sum / rows));
-    const RepliesInStep inStep = repliesInStepWith(request);
-    if (auto event = reply.tell(observed.reply, inStep.replies, inStep.own, shares))
+    const AnswersInStep inStep = answersInStepWith(request);
+    if (auto event = answer.report(observed.answer, inStep.answers, inStep.own, shares))
       m_sink.send(request.options.run, request.id, request.options.node, std::move(*event));
   }
 }
@@ -409,7 +409,7 @@ void Scheduler::reportPartMass(const Pass& pass, model::ForwardResult& result) {
 
 void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result) {
   if (result.mass.empty()) return;
-  std::vector<ObservedRows> told;
+  std::vector<ObservedRows> observed;
   for (std::size_t i = 0; i < pass.observed.size(); ++i) {
     if (pass.observed[i].joinsPrevious) continue;
     ObservedRows rows{.rows = pass.observed[i], .first = i};
@@ -417,16 +417,16 @@ void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result)
       rows.rows.count += pass.observed[i + 1].count;
       rows.number = 2;
     }
-    told.push_back(rows);
+    observed.push_back(rows);
   }
   for (const model::LayerMass& layer : result.mass) {
-    for (const ObservedRows& rows : told) {
+    for (const ObservedRows& rows : observed) {
       const Pass::Part& part = pass.parts[rows.rows.part];
       const RequestOptions& options = part.request->options;
       const bool isAsked = std::find(options.observedLayers.begin(), options.observedLayers.end(),
                                      layer.layer) != options.observedLayers.end();
-      const bool isTold = options.replay || options.attentionDetail == AttentionDetail::Heads;
-      if (!isTold || !isAsked) continue;
+      const bool isReported = options.replay || options.attentionDetail == AttentionDetail::Heads;
+      if (!isReported || !isAsked) continue;
       trace::AttentionMass mass =
           massEvent(placeOf(*part.request, part.segment), rows,
                     options.replay || options.observeRows || part.decode, m_computation.heads(), layer);
@@ -437,12 +437,12 @@ void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result)
       }
     }
   }
-  for (const ObservedRows& rows : told) {
+  for (const ObservedRows& rows : observed) {
     if (pass.parts[rows.rows.part].request->options.replay) continue;
     reportRows(pass, result, rows);
     // The row from which a token is sampled is also reported alone.
     const std::size_t last = rows.first + rows.number - 1;
-    if (rows.number > 1 && pass.observed[last].reply >= 0) {
+    if (rows.number > 1 && pass.observed[last].answer >= 0) {
       reportRows(pass, result, {.rows = pass.observed[last], .first = last});
     }
   }
@@ -452,7 +452,7 @@ void Scheduler::reportRows(const Pass& pass, const model::ForwardResult& result,
                            const ObservedRows& observed) {
   const Pass::Part& part = pass.parts[observed.rows.part];
   const RequestOptions& options = part.request->options;
-  const bool singleRow = options.observeRows || observed.rows.reply >= 0;
+  const bool singleRow = options.observeRows || observed.rows.answer >= 0;
   m_sink.send(options.run, part.request->id, options.node,
               segmentAttention(placeOf(*part.request, part.segment), observed, singleRow,
                                options.observedLayers, result.mass));

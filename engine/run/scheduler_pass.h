@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/model/decoder.h"
-#include "engine/policy/row_plan.h"
+#include "engine/policy/compute_plan.h"
 #include "engine/run/observation.h"
 #include "engine/run/scheduler.h"
 
@@ -17,8 +17,8 @@ namespace spanscope::run {
 
 /// The input of a compute plan about the answers that are generated together. They have the order of their
 /// places.
-struct Scheduler::RepliesInStep {
-  std::vector<policy::Reply> replies;
+struct Scheduler::AnswersInStep {
+  std::vector<policy::Answer> answers;
   std::size_t own = 0;  ///< index of the answer in question
 };
 

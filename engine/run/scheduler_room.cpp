@@ -52,7 +52,7 @@ cache::RequestSpec Scheduler::specOf(const Request& request) const {
               request.generated.begin() + static_cast<std::ptrdiff_t>(rows));
   if (request.options.replay) {
     spec.alwaysFrom = request.options.replay->firstRow;
-  } else if (request.replyIsItsOwn() && rows > 0) {
+  } else if (request.answerIsItsOwn() && rows > 0) {
     // The same tokens of another request read other blocks or other answers.
     spec.alwaysFrom = table.segments.back().length();
   }
@@ -243,17 +243,17 @@ Error Scheduler::tooLarge(Request& request) const {
                               counted(missing * blockSize, "token") + ") too many";
   if (request.options.team) {
     std::int64_t prompts = 0;
-    std::int64_t replies = 0;
+    std::int64_t answers = 0;
     const std::vector<Request*> members = unitOf(request);
     for (const Request* each : members) {
       prompts += each->table.tokenCount();
-      replies += static_cast<std::int64_t>(each->generated.size());
+      answers += static_cast<std::int64_t>(each->generated.size());
     }
     return {.file = {},
             .place = request.options.node,
             .found = counted(members.size(), "request") + " that generate together, with prompts of " +
                      counted(prompts, "token") +
-                     (replies > 0 ? " and replies that have grown to " + std::to_string(replies) : "") +
+                     (answers > 0 ? " and replies that have grown to " + std::to_string(answers) : "") +
                      ", which need " + blocks + " at once",
             .expected = tooMany};
   }

@@ -49,15 +49,15 @@ std::string nameInStore(const std::string& model) {
 
 /// Returns the prompt of an answer that is computed once more. The table does not contain the answer.
 layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
-                                const std::vector<TokenId>& reply, const model::ModelConfig& model) {
-  if (reply.empty()) refuse("reply", "no tokens", "at least one");
-  for (const TokenId token : reply) {
+                                const std::vector<TokenId>& answer, const model::ModelConfig& model) {
+  if (answer.empty()) refuse("reply", "no tokens", "at least one");
+  for (const TokenId token : answer) {
     if (token >= 0 && token < model.vocabularySize) continue;
     refuse(/*id:token-reply*/ "token of the reply", std::to_string(token),
            "0 to " + std::to_string(model.vocabularySize - 1));
   }
   layout::SpanTable table = spanTableOf(segments, model.vocabularySize);
-  const std::int64_t tokens = table.tokenCount() + static_cast<std::int64_t>(reply.size());
+  const std::int64_t tokens = table.tokenCount() + static_cast<std::int64_t>(answer.size());
   if (tokens > model.maxPositions) {
     refuse("prompt and reply", counted(tokens, "token"),
            "at most " + std::to_string(model.maxPositions) + ", the model's context");
@@ -66,7 +66,7 @@ layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
 }
 
 /// Tokens of all segments. A segment that is copied counts once.
-std::int64_t allTokens(const layout::SpanTable& table, const policy::RowPlan& rows) {
+std::int64_t allTokens(const layout::SpanTable& table, const policy::ComputePlan& rows) {
   std::int64_t tokens = 0;
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
     if (!rows.copyOf(i)) tokens += table.segments[i].length();
@@ -288,7 +288,7 @@ struct Session::Impl final : RequestListener {
 
   /// Returns everything that is needed to compute an answer once more. First come the other members of its
   /// team, which are computed beside it. Then comes `own`, which is completed here.
-  std::vector<ReplayedRequests::Prompt> withTeam(const FinishedReply& finished,
+  std::vector<ReplayedRequests::Prompt> withTeam(const FinishedAnswer& finished,
                                                  ReplayedRequests::Prompt own) {
     const Teammates& teammates = finished.teammates;
     std::vector<ReplayedRequests::Prompt> prompts;
@@ -311,8 +311,8 @@ struct Session::Impl final : RequestListener {
         given.node = options.node;
         given.salt = options.salt;
         given.team = place;
-        given.given = member.reply;
-        layout::SpanTable prompt = replayedTable(member.segments, member.reply, decoder.config());
+        given.given = member.answer;
+        layout::SpanTable prompt = replayedTable(member.segments, member.answer, decoder.config());
         given.rows = finished.policy.planRows(prompt, true);
         prompts.push_back({.table = std::move(prompt), .options = std::move(given)});
       }
@@ -478,8 +478,8 @@ struct Session::Impl final : RequestListener {
 
   void notifyReplay(const AttentionReplayRequest& asked, const trace::AttentionReplayed& said,
                     std::vector<trace::AttentionMass> rows) {
-    const FinishedReply& reply = asked.reply;
-    sink.send(reply.run, reply.request, reply.node, said);
+    const FinishedAnswer& answer = asked.answer;
+    sink.send(answer.run, answer.request, answer.node, said);
     const std::int32_t heads = decoder.config().heads;
     std::int32_t index = 0;
     for (trace::AttentionMass& mass : rows) {
@@ -489,7 +489,7 @@ struct Session::Impl final : RequestListener {
         mass.mass = std::vector<float>(from, from + width);
         mass.heads = 1;
       }
-      sink.send(reply.run, reply.request, reply.node,
+      sink.send(answer.run, answer.request, answer.node,
                 trace::ReplayedMass{.index = index++, .mass = std::move(mass)});
     }
   }
@@ -632,12 +632,12 @@ void Session::beginReplay(const AttentionReplayRequest& request, std::stop_token
   };
   check("layer", request.layer, 0, model.layers);
   check("head", request.head, -1, model.heads);
-  const FinishedReply& reply = request.reply;
-  layout::SpanTable table = replayedTable(reply.segments, reply.tokens, model);
+  const FinishedAnswer& answer = request.answer;
+  layout::SpanTable table = replayedTable(answer.segments, answer.tokens, model);
   RequestOptions options;
-  options.rows = reply.policy.planRows(table, !reply.teammates.members.empty());
+  options.rows = answer.policy.planRows(table, !answer.teammates.members.empty());
   const std::int64_t promptTokens = table.tokenCount();
-  const auto rows = static_cast<std::int64_t>(reply.tokens.size());
+  const auto rows = static_cast<std::int64_t>(answer.tokens.size());
   const std::int64_t heads = request.head < 0 ? model.heads : 1;
   const std::int64_t keys = (promptTokens + rows) / (request.singleKeys ? 1 : impl.config.blockSize) +
                             static_cast<std::int64_t>(table.segments.size());
@@ -655,10 +655,10 @@ void Session::beginReplay(const AttentionReplayRequest& request, std::stop_token
   said.firstRow = static_cast<std::int32_t>(last.size()) - 1;
   said.rows = static_cast<std::int32_t>(rows);
   const std::int64_t tokens = allTokens(table, options.rows);
-  last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
+  last.insert(last.end(), answer.tokens.begin(), answer.tokens.end() - 1);
 
-  options.node = reply.node;
-  options.salt = impl.saltOf(reply.run);
+  options.node = answer.node;
+  options.salt = impl.saltOf(answer.run);
   options.observedLayers = {request.layer};
   options.replay = ReplayedRows{.firstRow = said.firstRow, .singleKeys = request.singleKeys};
   auto made = std::make_unique<ReplayInProgress>();
@@ -666,22 +666,22 @@ void Session::beginReplay(const AttentionReplayRequest& request, std::stop_token
   made->said = said;
   made->tokens = tokens;
   made->requests = std::make_unique<ReplayedRequests>(
-      impl.withTeam(reply, {.table = std::move(table), .options = std::move(options)}));
+      impl.withTeam(answer, {.table = std::move(table), .options = std::move(options)}));
   impl.replay = std::move(made);
   impl.driver.begin(*impl.replay->requests, kNoRun, 0, std::move(stop),
                     {.beforePass = {}, .afterPass = {}, .onThrown = {}});
 }
 
-ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t observedRows,
-                                   std::stop_token stop) {
+ReplayedAnswer Session::replayAnswer(const FinishedAnswer& answer, std::int32_t observedRows,
+                                     std::stop_token stop) {
   Impl& impl = *m_impl;
-  layout::SpanTable table = replayedTable(reply.segments, reply.tokens, impl.decoder.config());
+  layout::SpanTable table = replayedTable(answer.segments, answer.tokens, impl.decoder.config());
   RequestOptions options;
-  options.rows = reply.policy.planRows(table, !reply.teammates.members.empty());
+  options.rows = answer.policy.planRows(table, !answer.teammates.members.empty());
   const std::int64_t tokens = allTokens(table, options.rows);
   std::vector<TokenId>& last = table.segments.back().tokens;
-  options.node = reply.node;
-  options.salt = impl.saltOf(reply.run);
+  options.node = answer.node;
+  options.salt = impl.saltOf(answer.run);
   options.logits = LogitReport::Replayed;
   options.replay = ReplayedRows{.firstRow = static_cast<std::int32_t>(last.size()) - 1,
                                 .singleKeys = true,
@@ -690,9 +690,9 @@ ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t obse
     options.observedLayers.resize(static_cast<std::size_t>(impl.decoder.config().layers));
     std::iota(options.observedLayers.begin(), options.observedLayers.end(), 0);
   }
-  last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
+  last.insert(last.end(), answer.tokens.begin(), answer.tokens.end() - 1);
   impl.replayed.clear();
-  impl.compute(impl.withTeam(reply, {.table = std::move(table), .options = std::move(options)}), stop);
+  impl.compute(impl.withTeam(answer, {.table = std::move(table), .options = std::move(options)}), stop);
   // The row of the prompt's last token is among the rows that are returned.
   return {.logits = std::exchange(impl.logits, {}),
           .attention = std::exchange(impl.replayed, {}),

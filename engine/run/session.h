@@ -5,7 +5,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/layout/span_table.h"
-#include "engine/policy/row_plan.h"
+#include "engine/policy/compute_plan.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 
@@ -41,8 +41,8 @@ namespace spanscope::run {
 /// Asks for the logits of chosen tokens of one span table.
 struct LogitsRequest {
   layout::SpanTable table;
-  policy::RowPlan rows{};   ///< compute plan of the table
-  bool everyToken = false;  ///< true: of every token that must be computed; false: only of the last token
+  policy::ComputePlan rows{};  ///< compute plan of the table
+  bool everyToken = false;     ///< true: of every token that must be computed; false: only of the last token
 };
 struct LogitsResult {
   std::vector<std::vector<float>> logits;  ///< one row of [vocabularySize] per token, in prompt order
@@ -121,7 +121,8 @@ class Session {
   /// of all layers for the first `observedRows` rows. No event reports the answer. Cache, trace and failures
   /// are as in replayAttention(). But the attention is not limited to kReplayBytes, and no run and no replay
   /// may be in progress.
-  ReplayedReply replayReply(const FinishedReply& reply, std::int32_t observedRows, std::stop_token stop = {});
+  ReplayedAnswer replayAnswer(const FinishedAnswer& answer, std::int32_t observedRows,
+                              std::stop_token stop = {});
 
   /// Makes a predictor with a copy of the current cache. Model, tokenizer and template must outlive the
   /// predictor. Throws Failure if the session has no tokenizer or no chat template.

@@ -100,8 +100,8 @@ std::size_t StoreTiers::keep(
   return blocks.size();
 }
 
-std::shared_ptr<cache::BlockTiers> StoreTiers::forecast() const {
-  return std::make_shared<ForecastTiers>(m_store, m_rates, m_owner->slotBytes);
+std::shared_ptr<cache::BlockTiers> StoreTiers::prediction() const {
+  return std::make_shared<PredictionTiers>(m_store, m_rates, m_owner->slotBytes);
 }
 
 namespace {
@@ -229,38 +229,38 @@ constexpr std::array<std::uint8_t, 1> kSecret{};
 
 }  // namespace
 
-ForecastTiers::ForecastTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates,
-                             std::uint32_t slotBytes)
+PredictionTiers::PredictionTiers(std::shared_ptr<cache::SpanStore> store,
+                                 std::shared_ptr<const TierRates> rates, std::uint32_t slotBytes)
     : m_store(std::move(store)),
       m_rates(std::move(rates)),
       m_ownNaming(kSecret),
       m_usesDisk(m_store->config().usesDisk()),
       m_slotBytes(slotBytes),
-      m_host(m_store->hostForecast()) {}
+      m_host(m_store->hostPrediction()) {}
 
-ForecastTiers::ForecastTiers(const cache::SpanStoreConfig& config, std::uint32_t slotBytes)
+PredictionTiers::PredictionTiers(const cache::SpanStoreConfig& config, std::uint32_t slotBytes)
     : m_ownNaming(kSecret), m_usesDisk(config.usesDisk()), m_slotBytes(slotBytes), m_host(config.hostBytes) {}
 
-ForecastTiers::ForecastTiers(const ForecastTiers& other)
+PredictionTiers::PredictionTiers(const PredictionTiers& other)
     : m_store(other.m_store),
       m_rates(other.m_rates),
       m_ownNaming(kSecret),
       m_usesDisk(other.m_usesDisk),
       m_slotBytes(other.m_slotBytes),
-      m_host(other.m_host.forecast()),
+      m_host(other.m_host.prediction()),
       m_written(other.m_written),
       m_loadedFromHost(other.m_loadedFromHost),
       m_gaveUp(other.m_gaveUp) {}
 
-const cache::ContentNaming& ForecastTiers::naming() const {
+const cache::ContentNaming& PredictionTiers::naming() const {
   return m_store ? m_store->naming() : m_ownNaming;
 }
 
-void ForecastTiers::refresh() {
+void PredictionTiers::refresh() {
   if (m_store) m_store->refresh();
 }
 
-std::optional<cache::TierHit> ForecastTiers::findOnDisk(const cache::ContentName& name) const {
+std::optional<cache::TierHit> PredictionTiers::findOnDisk(const cache::ContentName& name) const {
   using trace::StoreTier;
   if (m_store) {
     if (const auto found = m_store->findOnDisk(name)) {
@@ -275,16 +275,16 @@ std::optional<cache::TierHit> ForecastTiers::findOnDisk(const cache::ContentName
   return written->second;
 }
 
-std::optional<cache::TierHit> ForecastTiers::find(const cache::ContentName& name) const {
+std::optional<cache::TierHit> PredictionTiers::find(const cache::ContentName& name) const {
   const cache::HeldBlock* const held = m_host.find(name);
   if (held == nullptr) return findOnDisk(name);
   if (!isWorthIt(trace::StoreTier::Host)) return std::nullopt;
   return cache::TierHit{trace::StoreTier::Host, held->facts.tokens, held->facts.base};
 }
 
-std::optional<cache::StoredBytes> ForecastTiers::fetch(const cache::ContentName& name,
-                                                       const cache::ContentName& parent,
-                                                       std::int32_t tokens) {
+std::optional<cache::StoredBytes> PredictionTiers::fetch(const cache::ContentName& name,
+                                                         const cache::ContentName& parent,
+                                                         std::int32_t tokens) {
   if (auto held = m_host.fetch(name, parent, tokens, 0)) return held;
   const std::optional<cache::TierHit> hit = findOnDisk(name);
   if (!hit) return std::nullopt;
@@ -294,17 +294,17 @@ std::optional<cache::StoredBytes> ForecastTiers::fetch(const cache::ContentName&
                             .holder = {}};
 }
 
-std::int64_t ForecastTiers::load(const cache::StoredBytes& bytes, BlockId /*target*/, std::int32_t slots) {
+std::int64_t PredictionTiers::load(const cache::StoredBytes& bytes, BlockId /*target*/, std::int32_t slots) {
   if (bytes.tier == trace::StoreTier::Host) m_loadedFromHost += slots;
   return 0;
 }
 
-void ForecastTiers::putOnDisk(const cache::StoredFacts& facts) {
+void PredictionTiers::putOnDisk(const cache::StoredFacts& facts) {
   if (!m_usesDisk) return;
   m_written.try_emplace(facts.name, cache::TierHit{trace::StoreTier::Disk, facts.tokens, facts.base});
 }
 
-std::optional<cache::Spilled> ForecastTiers::spill(const cache::PooledBlock& block) {
+std::optional<cache::Spilled> PredictionTiers::spill(const cache::PooledBlock& block) {
   if (m_host.limit() == 0) {
     putOnDisk(block.facts);
     return std::nullopt;
@@ -319,23 +319,23 @@ std::optional<cache::Spilled> ForecastTiers::spill(const cache::PooledBlock& blo
   return std::nullopt;
 }
 
-std::size_t ForecastTiers::keep(
+std::size_t PredictionTiers::keep(
     std::span<const cache::PooledBlock> blocks, const cache::Patience& /*patience*/,
     const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& /*taken*/) {
   for (const cache::PooledBlock& block : blocks) putOnDisk(block.facts);
   return blocks.size();
 }
 
-cache::KeptState ForecastTiers::stateOf(const cache::ContentName& name) const {
+cache::KeptState PredictionTiers::stateOf(const cache::ContentName& name) const {
   if (m_written.contains(name)) return cache::KeptState::Kept;
   return m_store ? m_store->stateOf(name) : cache::KeptState::Lost;
 }
 
-std::shared_ptr<cache::BlockTiers> ForecastTiers::forecast() const {
-  return std::shared_ptr<ForecastTiers>(new ForecastTiers(*this));
+std::shared_ptr<cache::BlockTiers> PredictionTiers::prediction() const {
+  return std::shared_ptr<PredictionTiers>(new PredictionTiers(*this));
 }
 
-cache::BlockTiers::PredictionFacts ForecastTiers::predictionFacts() const {
+cache::BlockTiers::PredictionFacts PredictionTiers::predictionFacts() const {
   const std::int64_t loaded =
       m_loadedFromHost + (m_rates ? m_rates->loadedTokens(trace::StoreTier::Host) : 0);
   return {.isUnread = !m_store && m_usesDisk,

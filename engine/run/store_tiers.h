@@ -90,7 +90,7 @@ class StoreTiers final : public cache::BlockTiers {
   cache::KeptState stateOf(const cache::ContentName& name) const override { return m_store->stateOf(name); }
   bool finishKeeping(const cache::Patience& patience) override { return m_store->flush(patience); }
   void clear() override { m_store->clearHost({.stop = m_stop}); }
-  std::shared_ptr<cache::BlockTiers> forecast() const override;
+  std::shared_ptr<cache::BlockTiers> prediction() const override;
 
   /// From now on, a stop ends the wait for space in the store. A content that leaves the pool and finds no
   /// space is then lost.
@@ -121,14 +121,14 @@ std::string blockText(const text::Tokenizer& tokenizer, std::span<const TokenId>
 // The tiers of the span store in a prediction. The store's own code simulates host memory, with its limit and
 // its order. For the disk, only the tables are read. Nothing is read, written or moved.
 
-class ForecastTiers final : public cache::BlockTiers {
+class PredictionTiers final : public cache::BlockTiers {
  public:
   /// The tiers of a session: the current host memory, and the disk at each lookup. `slotBytes` is the number
   /// of bytes of one token.
-  ForecastTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates,
-                std::uint32_t slotBytes);
+  PredictionTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates,
+                  std::uint32_t slotBytes);
   /// The tiers of a session that has not begun: host memory is empty, and the disk is not searched.
-  ForecastTiers(const cache::SpanStoreConfig& config, std::uint32_t slotBytes);
+  PredictionTiers(const cache::SpanStoreConfig& config, std::uint32_t slotBytes);
 
   const cache::ContentNaming& naming() const override;
   void refresh() override;
@@ -144,11 +144,11 @@ class ForecastTiers final : public cache::BlockTiers {
   cache::KeptState stateOf(const cache::ContentName& name) const override;
   bool finishKeeping(const cache::Patience& /*patience*/) override { return true; }
   void clear() override { m_host.clear(); }
-  std::shared_ptr<cache::BlockTiers> forecast() const override;
+  std::shared_ptr<cache::BlockTiers> prediction() const override;
   PredictionFacts predictionFacts() const override;
 
  private:
-  ForecastTiers(const ForecastTiers& other);
+  PredictionTiers(const PredictionTiers& other);
 
   bool isWorthIt(trace::StoreTier tier) const { return !m_rates || m_rates->isWorthIt(tier); }
   /// A content that waits in memory to be written counts as on the disk.

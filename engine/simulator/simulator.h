@@ -40,7 +40,7 @@ struct FateRun {
 /// A request that is served from its prompt to its last token.
 struct Request {
   std::span<const TokenId> prompt;  ///< at least one token
-  std::span<const TokenId> reply;   ///< as sampled; the server has not computed the last token
+  std::span<const TokenId> answer;  ///< as sampled; the server has not computed the last token
   std::string_view salt;            ///< empty: none
   /// The request arrives during the answer of the one before it. Only servers with slots treat such a request
   /// differently, because a slot answers one request at a time.

@@ -122,7 +122,7 @@ query::Node requestFor(const query::Node& query) {
 }
 
 bool wantsOneToken(const query::Node& request) {
-  if (query::mostReplies(request) != query::Arity::kMany) return false;
+  if (query::mostAnswers(request) != query::Arity::kMany) return false;
   const query::GenerateSettings* settings = query::settingsOf(request);
   const auto* tokens = std::get_if<std::int32_t>(&settings->maxTokens);
   return tokens != nullptr && *tokens == 1;
@@ -170,7 +170,7 @@ bool isPrompt(const Node& node) {
 /// Returns the reason why a prompt cannot be sent, in words, or nothing.
 std::string reasonOf(const Node& node) {
   switch (query::infoOf(node).gives) {
-    case query::Gives::Reply:
+    case query::Gives::Answer:
       return /*id:call-prompt-holds-reply*/ "its prompt holds a reply that is not known yet";
     case query::Gives::Resolved:
       return std::string("its prompt holds an operator \"") + query::operatorName(node) +

@@ -367,7 +367,7 @@ std::vector<std::string> controlPieces(const ChatTemplate& chat) {
   addTurn(chat.openingSystem);
   for (const std::optional<TurnForm>& form : chat.turns) addTurn(form);
   add(chat.generationPrompt);
-  add(chat.replySuffix);
+  add(chat.answerSuffix);
   return pieces;
 }
 
@@ -416,7 +416,7 @@ struct Marks {
   std::vector<TemplatePiece> afterRole;
   std::string end;
   Trim trim = Trim::Nothing;
-  std::vector<TemplatePiece> afterReplyRole;  ///< in the generation prompt
+  std::vector<TemplatePiece> afterAnswerRole;  ///< in the generation prompt
 };
 
 ChatTemplate templateOf(const Marks& marks) {
@@ -431,8 +431,8 @@ ChatTemplate templateOf(const Marks& marks) {
     chat.turns[static_cast<std::size_t>(role)] =
         TurnForm{opened(query::roleName(role), marks.afterRole), {{true, marks.end}}, marks.trim};
   }
-  chat.generationPrompt = opened("assistant", marks.afterReplyRole);
-  chat.replySuffix = {{true, marks.end}};
+  chat.generationPrompt = opened("assistant", marks.afterAnswerRole);
+  chat.answerSuffix = {{true, marks.end}};
   return chat;
 }
 

@@ -62,9 +62,9 @@ struct ChatTemplate {
   std::optional<std::string> defaultSystem;  ///< the system message of a conversation that begins without one
   EmptySystem emptySystem = EmptySystem::Written;
   std::vector<TemplatePiece> generationPrompt;
-  std::vector<TemplatePiece> replySuffix;  ///< closes a generated answer that does not close itself
-  std::string replyLeading;  ///< text at the beginning of every answer that is not part of the answer's
-                             ///< content
+  std::vector<TemplatePiece> answerSuffix;  ///< closes a generated answer that does not close itself
+  std::string answerLeading;  ///< text at the beginning of every answer that is not part of the answer's
+                              ///< content
 };
 
 /// Place of a message in its conversation.

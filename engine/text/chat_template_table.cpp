@@ -38,8 +38,8 @@ KnownChatTemplate spanlet() {
     return TurnForm{{control("<|" + role + "|>"), literal(" ")}, {control("<|end|>")}};
   });
   chat.generationPrompt = {control("<|assistant|>")};
-  chat.replySuffix = {control("<|end|>")};
-  chat.replyLeading = " ";
+  chat.answerSuffix = {control("<|end|>")};
+  chat.answerLeading = " ";
   known.fingerprints = {0xFA2C3161113F8524U};
   return known;
 }
@@ -58,7 +58,7 @@ KnownChatTemplate llama3() {
   chat.opening = {control("<|begin_of_text|>")};
   setTurns(chat, [](const std::string& role) { return llama3Turn(role); });
   chat.generationPrompt = llama3Turn("assistant").prefix;
-  chat.replySuffix = {control("<|eot_id|>")};
+  chat.answerSuffix = {control("<|eot_id|>")};
   known.markers = {
       "'<|start_header_id|>' + m.role + '<|end_header_id|>\n\n' + m.content | trim + '<|eot_id|>'"};
   // A system message of its own, or tools that are always written.
@@ -91,7 +91,7 @@ KnownChatTemplate chatMl() {
     return TurnForm{{control("<|im_start|>"), literal(role + "\n")}, {control("<|im_end|>"), literal("\n")}};
   });
   chat.generationPrompt = {control("<|im_start|>"), literal("assistant\n")};
-  chat.replySuffix = {control("<|im_end|>"), literal("\n")};
+  chat.answerSuffix = {control("<|im_end|>"), literal("\n")};
   known.markers = {"'<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>'"};
   known.fingerprints = {0xA04F41D813A07B13U, 0xDA206A9E46A4AC01U};
   // Another separator, a beginning, reasoning, or an unknown system message.
@@ -156,7 +156,7 @@ KnownChatTemplate granite3() {
                     {control("<|end_of_text|>"), literal("\n")}};
   });
   chat.generationPrompt = {control("<|start_of_role|>"), literal("assistant"), control("<|end_of_role|>")};
-  chat.replySuffix = {control("<|end_of_text|>"), literal("\n")};
+  chat.answerSuffix = {control("<|end_of_text|>"), literal("\n")};
   known.markers = {"<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>"};
   known.foreign = {"ns.system_message"};
   known.fingerprints = {0xAD20145AFDF4BF61U, 0x907E8C84A81E8D96U};
@@ -248,8 +248,8 @@ KnownChatTemplate smollm3WithoutThinking() {
   KnownChatTemplate known =
       smollm3("/no_think", "You are a helpful AI assistant named SmolLM, trained by Hugging Face.");
   known.chat.name = "smollm3-no-think";
-  const TemplatePiece reply = literal("assistant\n<think>\n\n</think>\n");
-  known.chat.generationPrompt = {control("<|im_start|>"), reply};
+  const TemplatePiece answer = literal("assistant\n<think>\n\n</think>\n");
+  known.chat.generationPrompt = {control("<|im_start|>"), answer};
   known.chat.turns[static_cast<std::size_t>(query::Role::Assistant)]->prefix = known.chat.generationPrompt;
   known.markers = {};
   return known;
@@ -269,7 +269,7 @@ KnownChatTemplate phi(std::string name, const std::string& space) {
     return TurnForm{marker("<|" + role + "|>"), marker("<|end|>")};
   });
   chat.generationPrompt = marker("<|assistant|>");
-  chat.replySuffix = marker("<|end|>");
+  chat.answerSuffix = marker("<|end|>");
   return known;
 }
 
@@ -311,7 +311,7 @@ KnownChatTemplate phi4() {
         {control("<|im_start|>"), literal(role), control("<|im_sep|>")}, {control("<|im_end|>")}, Trim::Both};
   });
   chat.generationPrompt = {control("<|im_start|>"), literal("assistant"), control("<|im_sep|>")};
-  chat.replySuffix = {control("<|im_end|>")};
+  chat.answerSuffix = {control("<|im_end|>")};
   known.markers = {"<|im_start|>user<|im_sep|>", "<|im_start|>assistant<|im_sep|>", "<|im_end|>"};
   known.foreign = {"<think>", "You are "};
   known.fingerprints = {0x70325D9540E2904FU};
@@ -327,7 +327,7 @@ KnownChatTemplate plainRoles(std::string name, const std::string& end) {
     return TurnForm{{literal("<|" + role + "|>\n")}, {control(end), literal("\n")}};
   });
   chat.generationPrompt = {literal("<|assistant|>\n")};
-  chat.replySuffix = {control(end), literal("\n")};
+  chat.answerSuffix = {control(end), literal("\n")};
   return known;
 }
 
@@ -374,7 +374,7 @@ KnownChatTemplate gemma() {
   setTurn(chat, query::Role::User, turn("user"));
   setTurn(chat, query::Role::Assistant, turn("model"));
   chat.generationPrompt = turn("model").prefix;
-  chat.replySuffix = turn("model").suffix;
+  chat.answerSuffix = turn("model").suffix;
   known.markers = {"bos_token", "'<start_of_turn>' + role + '\n'", "set role = 'model'", "m.content|trim",
                    "'<end_of_turn>\n'"};
   known.foreign = {"You are ", "tools"};
@@ -389,8 +389,8 @@ KnownChatTemplate mistral(std::string name, TurnForm user, TurnForm assistant) {
   ChatTemplate& chat = known.chat;
   chat.name = std::move(name);
   chat.opening = {control("<s>")};
-  chat.replyLeading = assistant.prefix.empty() ? "" : assistant.prefix.front().text;
-  chat.replySuffix = assistant.suffix;
+  chat.answerLeading = assistant.prefix.empty() ? "" : assistant.prefix.front().text;
+  chat.answerSuffix = assistant.suffix;
   setTurn(chat, query::Role::User, std::move(user));
   setTurn(chat, query::Role::Assistant, std::move(assistant));
   return known;

@@ -105,8 +105,8 @@ void addTokenizerEndTokens(const checkpoint::Checkpoint& checkpoint, const Token
 
 void addClosingPiece(const ChatTemplate& chat, const Tokenizer& tokenizer, std::int32_t vocabularySize,
                      std::vector<EndToken>& tokens) {
-  if (chat.replySuffix.empty() || !chat.replySuffix.front().control) return;
-  const std::string& piece = chat.replySuffix.front().text;
+  if (chat.answerSuffix.empty() || !chat.answerSuffix.front().control) return;
+  const std::string& piece = chat.answerSuffix.front().text;
   const TokenId id = tokenizer.controlId(piece);
   if (id < 0) return;
   if (id >= vocabularySize) {

@@ -17,10 +17,10 @@ namespace spanscope::trace {
 /// Texts of the window are marked by forTranslation("Misses", …). %1 is the block's segment.
 struct MissReasonInfo {
   MissReason reason = MissReason::None;
-  std::string_view name;      ///< in files; in listings without its underscores
-  const char* words = "";     ///< in short: "evicted"
-  const char* forecast = "";  ///< the text of a prediction about such a block: "computed (was evicted)"
-  const char* sentence = "";  ///< %2: the first token that differs from the stored one, for TokensDiffer.
+  std::string_view name;        ///< in files; in listings without its underscores
+  const char* words = "";       ///< in short: "evicted"
+  const char* prediction = "";  ///< the text of a prediction about such a block: "computed (was evicted)"
+  const char* sentence = "";    ///< %2: the first token that differs from the stored one, for TokensDiffer.
   /// The sentence if the nearest block ends sooner, this block is not full, or only its place differs.
   const char* specialCase = "";
   bool tokensAreStored = false;  ///< a block has the same tokens, but cannot serve this one
@@ -29,19 +29,19 @@ struct MissReasonInfo {
 /// In the order of MissReason.
 inline constexpr std::array kMissReasons = {
     MissReasonInfo{
-        .reason = MissReason::None, .name = "none", .forecast = forTranslation("Misses", "computed")},
+        .reason = MissReason::None, .name = "none", .prediction = forTranslation("Misses", "computed")},
     MissReasonInfo{
         .reason = MissReason::NeverSeen,
         .name = "never_seen",
         .words = forTranslation("Misses", "never seen"),
-        .forecast = forTranslation("Misses", "computed (never seen)"),
+        .prediction = forTranslation("Misses", "computed (never seen)"),
         .sentence = forTranslation(
             "Misses", "After the same beginning, no block of %1 was stored, so the block was computed.")},
     MissReasonInfo{
         .reason = MissReason::TokensDiffer,
         .name = "tokens_differ",
         .words = forTranslation("Misses", "tokens differ"),
-        .forecast = forTranslation("Misses", "computed (tokens differ)"),
+        .prediction = forTranslation("Misses", "computed (tokens differ)"),
         .sentence = forTranslation("Misses",
                                    "After the same beginning, the nearest stored block differs from this "
                                    "block of %1 from token %2 on."),
@@ -52,7 +52,7 @@ inline constexpr std::array kMissReasons = {
         .reason = MissReason::ContextDiffers,
         .name = "context_differs",
         .words = forTranslation("Misses", "it attends to something else"),
-        .forecast = forTranslation("Misses", "computed (attends to something else)"),
+        .prediction = forTranslation("Misses", "computed (attends to something else)"),
         .sentence = forTranslation(
             "Misses",
             "The same tokens are stored, but they were computed with other text in their attention than %1 "
@@ -66,13 +66,13 @@ inline constexpr std::array kMissReasons = {
         .reason = MissReason::Evicted,
         .name = "evicted",
         .words = forTranslation("Misses", "evicted"),
-        .forecast = forTranslation("Misses", "computed (was evicted)"),
+        .prediction = forTranslation("Misses", "computed (was evicted)"),
         .sentence = forTranslation(
             "Misses", "This block of %1 was stored, but it was evicted before it was needed again.")},
     MissReasonInfo{.reason = MissReason::AfterMiss,
                    .name = "after_miss",
                    .words = forTranslation("Misses", "after a miss"),
-                   .forecast = forTranslation("Misses", "computed (after a miss)"),
+                   .prediction = forTranslation("Misses", "computed (after a miss)"),
                    .sentence = forTranslation("Misses",
                                               "An earlier block of %1 was a miss. Keys and values depend on "
                                               "all earlier tokens, so this block was computed, too."),
@@ -80,7 +80,7 @@ inline constexpr std::array kMissReasons = {
     MissReasonInfo{.reason = MissReason::LastToken,
                    .name = "last_token",
                    .words = forTranslation("Misses", "last token"),
-                   .forecast = forTranslation("Misses", "computed (the last token always is)"),
+                   .prediction = forTranslation("Misses", "computed (the last token always is)"),
                    .sentence = forTranslation(
                        "Misses",
                        "All of this block of %1 is stored, but it has the last token of the prompt. This "
@@ -90,7 +90,7 @@ inline constexpr std::array kMissReasons = {
         .reason = MissReason::CacheOff,
         .name = "cache_off",
         .words = forTranslation("Misses", "caching is off"),
-        .forecast = forTranslation("Misses", "computed"),
+        .prediction = forTranslation("Misses", "computed"),
         .sentence = forTranslation("Misses", "Caching is off, so every block is computed."),
         .specialCase = forTranslation(
             "Misses", "The cache does not store this block: caching is off, or off for partial blocks.")},

@@ -101,7 +101,7 @@ struct TokenPlace {
 
 /// The mask of one request. It says what the row of a token may look at when its keys and values, or the
 /// token after it, are computed. A layer with a window looks at less, and a policy may have a generated row
-/// read less than it may see (ReplyRows).
+/// read less than it may see (AnswerRows).
 class WhoSees {
  public:
   WhoSees() = default;

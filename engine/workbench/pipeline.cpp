@@ -182,7 +182,7 @@ class Pipeline {
   }
 
   bool resolveSugar() {
-    if (m_input.endsAtAsk && holds(current(), query::ResolvedBy::Person)) return endAs(PipelineEnd::Asks);
+    if (m_input.endsAtAsk && holds(current(), query::ResolvedBy::User)) return endAs(PipelineEnd::Asks);
     if (m_input.endsAtAugment && holds(current(), query::ResolvedBy::Retrieval))
       return endAs(PipelineEnd::Retrieves);
     if (m_input.surroundings == nullptr) return true;

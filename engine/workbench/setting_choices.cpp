@@ -23,7 +23,7 @@ struct Named {
 };
 
 constexpr std::array<Named<plan::OutputForm>, 2> kOutputForms = {
-    {{plan::OutputForm::Anew, "anew", tr("computed anew")},
+    {{plan::OutputForm::Recomputed, "anew", tr("computed anew")},
      {plan::OutputForm::Reused, "reused", tr("reused (approximate)")}}};
 
 constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {

@@ -70,7 +70,7 @@ std::string sampleConversation(const text::ChatTemplate& chat) {
   say(query::Role::User, "The capital of France?");
   say(query::Role::Assistant, "Paris");
   say(query::Role::User, "And of Peru?");
-  return text + text::spell(chat.generationPrompt) + chat.replyLeading;
+  return text + text::spell(chat.generationPrompt) + chat.answerLeading;
 }
 
 }  // namespace spanscope::workbench

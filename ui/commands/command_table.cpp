@@ -164,9 +164,9 @@ std::vector<CommandInfo> makeTable() {
       tr("Keep runs in the lists for the next start of Spanscope"));
   add("run.step-back", Run, Document, tr("Step back"), tr("Go one event back"), {"Alt+PgUp"});
   add("run.step-forward", Run, Document, tr("Step forward"), tr("Go one event forward"), {"Alt+PgDown"});
-  add("run.foretell", Run, Document, tr("Show a server's blocks as a run"),
-      tr("Show the simulated cache of the server in Forecast as a run, block by block"), {"Alt+B"});
-  add("run.remove-foretold", Run, Document, tr("Remove predicted run"),
+  add("run.show-predicted", Run, Document, tr("Show a server's blocks as a run"),
+      tr("Show the simulated cache of the server in Prediction as a run, block by block"), {"Alt+B"});
+  add("run.remove-predicted", Run, Document, tr("Remove predicted run"),
       tr("Remove the shown predicted run from the list of runs"), {"Alt+Shift+B"});
   add("run.older", Run, Document, tr("Older run"), tr("Show the previous run of this document"),
       {"Alt+Shift+Left"});
@@ -203,7 +203,7 @@ std::vector<CommandInfo> makeTable() {
       Canvas);
   add("view.minimap", View, Document, tr("Minimap"), tr("Show or hide the overview of the canvas"),
       {"Alt+M"});
-  add("view.forecast", View, Document, tr("Forecast on nodes"),
+  add("view.prediction", View, Document, tr("Prediction on nodes"),
       tr("Show or hide the prediction for the next run on each node"), {"Shift+F"}, Canvas);
   add("view.theme", View, Program, tr("Toggle dark theme"), tr("Switch between the light and the dark theme"),
       {"Ctrl+Shift+L"});
@@ -290,11 +290,12 @@ QString subMenuOf(const QString& id) {
        {QLatin1String("run.attention"), QLatin1String("run.turn"), QLatin1String("run.next-token"),
         QLatin1String("run.fidelity")}},
       {tr("Steps and runs"),
-       {QLatin1String("run.step-"), QLatin1String("run.foretell"), QLatin1String("run.remove-foretold"),
-        QLatin1String("run.older"), QLatin1String("run.newer"), QLatin1String("run.to-end")}},
+       {QLatin1String("run.step-"), QLatin1String("run.show-predicted"),
+        QLatin1String("run.remove-predicted"), QLatin1String("run.older"), QLatin1String("run.newer"),
+        QLatin1String("run.to-end")}},
       {tr("Zoom"), {QLatin1String("view.zoom-"), QLatin1String("view.fit-")}},
       {tr("Canvas"),
-       {QLatin1String("view.minimap"), QLatin1String("view.forecast"), QLatin1String("view.wheel"),
+       {QLatin1String("view.minimap"), QLatin1String("view.prediction"), QLatin1String("view.wheel"),
         QLatin1String("view.drag"), QLatin1String("view.snap")}}};
   for (const SubMenu& menu : all) {
     for (const QLatin1String begin : menu.begins)

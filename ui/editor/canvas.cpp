@@ -227,7 +227,7 @@ void CanvasParts::addViewCommands() {
         m_keepsFit = false;
         m_view->fit(selectionRect());
       });
-  m_commands.add("view.forecast", [this] { m_core.setForecastsShown(!m_core.areForecastsShown()); });
+  m_commands.add("view.prediction", [this] { m_core.setPredictionsShown(!m_core.arePredictionsShown()); });
   m_commands.add("view.minimap", [this] {
     m_minimapOn = !m_minimapOn;
     updateMinimap();

@@ -309,7 +309,7 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
   if (const QString share = status.cachedShare(); !share.isEmpty())
     parts.append(metricPhrase("cached-tokens", share));
   if (status.looked >= 0) parts.append(tr("attended to %1").arg(partText(status.looked)));
-  if (const NodeForecast* forecast = core.forecastOf(id)) parts.append(forecastWords(*forecast));
+  if (const NodePrediction* prediction = core.predictionOf(id)) parts.append(predictionWords(*prediction));
   const QString phase = phaseWord(status.phase);
   if (!phase.isEmpty()) parts.append(phase);
   if (status.copies > 1 && !node->isFrozen())

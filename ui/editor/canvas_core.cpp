@@ -42,12 +42,12 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_model = model;
   m_selection.clear();
   m_area = {};
-  m_wishes.opened.clear();
-  m_wishes.shown.clear();
+  m_stackChoices.opened.clear();
+  m_stackChoices.shown.clear();
   m_statuses.clear();
   m_statusDocument.reset();
-  m_forecast.reset();
-  m_forecasts.clear();
+  m_prediction.reset();
+  m_predictions.clear();
   m_simulators.reset();  // what it knows is of the other document
   m_counted.reset();
   m_promptTokens.clear();
@@ -79,7 +79,7 @@ void CanvasCore::setInput(const ViewInput& input) {
     takeIdentities();
   m_runs = runs;
   if (!sameRuns) updateStatuses();
-  takeForecast();
+  takePrediction();
   // A selection made here is told to the window and comes back with an input. An older selection that comes
   // before it must not undo it.
   if ((!before || before->selection.nodes != input.selection.nodes) && input.selection.nodes != m_selection) {
@@ -133,22 +133,23 @@ NodeStatus CanvasCore::statusOf(const Stack& stack) const {
 }
 
 void CanvasCore::setRoom(double height, double whole) {
-  if (height == m_wishes.height && whole == m_wishes.whole) return;
-  m_wishes.height = height;
-  m_wishes.whole = whole;
+  if (height == m_stackChoices.height && whole == m_stackChoices.whole) return;
+  m_stackChoices.height = height;
+  m_stackChoices.whole = whole;
   if (restack()) redraw();
 }
 
 void CanvasCore::setSpread(NodeId list, bool spread) {
-  const bool changed = spread ? m_wishes.opened.insert(list).second : m_wishes.opened.erase(list) > 0;
+  const bool changed =
+      spread ? m_stackChoices.opened.insert(list).second : m_stackChoices.opened.erase(list) > 0;
   if (!changed) return;
   restack();
   redraw();
 }
 
 void CanvasCore::stackAll() {
-  if (m_wishes.opened.empty()) return;
-  m_wishes.opened.clear();
+  if (m_stackChoices.opened.empty()) return;
+  m_stackChoices.opened.clear();
   if (restack()) redraw();
 }
 
@@ -188,8 +189,8 @@ SegmentIdentities CanvasCore::identities() {
 }
 
 bool CanvasCore::restack() {
-  m_stackLimit = stackLimit(drawn(), m_wishes);
-  Stacks stacks = stacksOf(drawn(), m_wishes, m_stackLimit);
+  m_stackLimit = stackLimit(drawn(), m_stackChoices);
+  Stacks stacks = stacksOf(drawn(), m_stackChoices, m_stackLimit);
   if (stacks == m_stacks) return false;
   m_stacks = std::move(stacks);
   return true;
@@ -198,7 +199,7 @@ bool CanvasCore::restack() {
 void CanvasCore::traceAdded() {
   constexpr std::size_t kMostShown = 6;
   if (m_selection.size() <= kMostShown) {
-    m_wishes.shown.insert(m_selection.begin(), m_selection.end());
+    m_stackChoices.shown.insert(m_selection.begin(), m_selection.end());
     if (restack()) redraw();
   }
   Q_EMIT added();
@@ -224,17 +225,17 @@ bool CanvasCore::showWanted() {
   });
   // If all wanted nodes are drawn already, nothing moves.
   if (isDrawn) return false;
-  m_wishes.shown = std::move(wanted);
+  m_stackChoices.shown = std::move(wanted);
   return restack();
 }
 
-const NodeForecast* CanvasCore::forecastOf(NodeId id) const {
-  return m_forecasts.empty() ? nullptr : forecastBeside(m_forecasts, id, statusOf(id));
+const NodePrediction* CanvasCore::predictionOf(NodeId id) const {
+  return m_predictions.empty() ? nullptr : predictionBeside(m_predictions, id, statusOf(id));
 }
 
-void CanvasCore::setForecastsShown(bool shown) {
-  m_forecastsShown = shown;
-  takeForecast();
+void CanvasCore::setPredictionsShown(bool shown) {
+  m_predictionsShown = shown;
+  takePrediction();
 }
 
 QString CanvasCore::tipOf(NodeId id) const {
@@ -272,7 +273,7 @@ QString CanvasCore::tipOf(NodeId id) const {
   if (status.looked >= 0)
     lines.append(tr("The answer attended to this source with %1 of its attention on all sources")
                      .arg(partText(status.looked)));
-  if (const NodeForecast* forecast = forecastOf(id)) lines.append(forecastWords(*forecast));
+  if (const NodePrediction* prediction = predictionOf(id)) lines.append(predictionWords(*prediction));
   if (!status.advice.empty()) lines.append(tr("⚠ %1").arg(QString::fromStdString(status.advice)));
   return lines.join(QLatin1Char('\n'));
 }
@@ -281,7 +282,7 @@ void CanvasCore::setPreview(std::optional<Document> preview) {
   if (!preview && !m_preview) return;
   m_preview = std::move(preview);
   // As many nodes as before have cards of their own, so that a gesture moves nothing else.
-  m_stacks = stacksOf(drawn(), m_wishes, m_stackLimit);
+  m_stacks = stacksOf(drawn(), m_stackChoices, m_stackLimit);
   redraw();
 }
 
@@ -363,10 +364,10 @@ void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
     if (!m_input || !m_input->identities) takeIdentities();
   } else if (isDrawn && haveSameTree(*before, *m_document)) {
     // Only the contents of nodes changed, so the same nodes stay stacked while the user types.
-    m_stacks = stacksOf(drawn(), m_wishes, m_stackLimit);
+    m_stacks = stacksOf(drawn(), m_stackChoices, m_stackLimit);
     redraw();
   } else {
-    m_wishes.shown = wanted();
+    m_stackChoices.shown = wanted();
     restack();
     redraw();
   }
@@ -387,7 +388,7 @@ void CanvasCore::redraw() {
   m_layout = tidyLayout(drawn(), m_stacks);
   m_identities = identities();
   m_looks = nodeLooks(drawn(), m_layout, m_identities, m_stacks);
-  for (const NodeId list : m_wishes.opened) {
+  for (const NodeId list : m_stackChoices.opened) {
     const auto look = m_looks.find(list);
     if (look != m_looks.end()) look->second.spread = true;
   }
@@ -427,7 +428,7 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
   if (!changed.empty()) Q_EMIT looksChanged(changed);
 }
 
-void CanvasCore::takeForecast() {
+void CanvasCore::takePrediction() {
   const bool isKnown = m_input && m_input->prediction.newest && m_input->prediction.newest->isKnown();
   if (isKnown && m_counted != m_input->prediction.newest) {
     m_counted = m_input->prediction.newest;
@@ -436,7 +437,7 @@ void CanvasCore::takeForecast() {
   }
   std::shared_ptr<const DocumentPrediction> shown;
   const bool isOfServers = !namedServers(*m_document).empty();
-  if (m_forecastsShown && m_input && m_input->prediction.newest &&
+  if (m_predictionsShown && m_input && m_input->prediction.newest &&
       (isOfServers || m_input->prediction.newest->isKnown()) && m_input->position == m_input->trace->size()) {
     const auto& runs = m_input->state().progress().runs;
     const auto newest = m_input->paths.empty() ? runs.end() : runs.find(m_input->paths.rbegin()->first);
@@ -447,21 +448,21 @@ void CanvasCore::takeForecast() {
     if (!isOlder && (newest == runs.end() || newest->second.outcome)) shown = m_input->prediction.newest;
   }
   if (isOfServers) {
-    m_forecast.reset();
-    if (!shown) return useForecasts({});
+    m_prediction.reset();
+    if (!shown) return usePredictions({});
     if (m_simulators == nullptr) {
       m_simulators = std::make_unique<SimulatorAsker>();
       m_simulators->useServers(m_servers);
-      connect(m_simulators.get(), &SimulatorAsker::answered, this, &CanvasCore::takeForecast);
+      connect(m_simulators.get(), &SimulatorAsker::answered, this, &CanvasCore::takePrediction);
     }
     m_simulators->ask(*m_input);
     const std::shared_ptr<const AskedSimulators>& asked = m_simulators->newest();
     // What was said of an earlier query stays until there is more, as long as its nodes are there.
-    return useForecasts(asked ? serverForecasts(*asked, *m_document) : NodeForecasts());
+    return usePredictions(asked ? serverPredictions(*asked, *m_document) : NodePredictions());
   }
-  if (shown == m_forecast && (shown || m_forecasts.empty())) return;
-  m_forecast = std::move(shown);
-  useForecasts(m_forecast ? nodeForecasts(*m_forecast, *m_document) : NodeForecasts());
+  if (shown == m_prediction && (shown || m_predictions.empty())) return;
+  m_prediction = std::move(shown);
+  usePredictions(m_prediction ? nodePredictions(*m_prediction, *m_document) : NodePredictions());
 }
 
 void CanvasCore::useServers(std::shared_ptr<const KnownServers> servers) {
@@ -469,13 +470,13 @@ void CanvasCore::useServers(std::shared_ptr<const KnownServers> servers) {
   if (m_simulators != nullptr) m_simulators->useServers(m_servers);
 }
 
-void CanvasCore::useForecasts(NodeForecasts forecasts) {
-  if (forecasts == m_forecasts) return;
-  m_forecasts = std::move(forecasts);
+void CanvasCore::usePredictions(NodePredictions predictions) {
+  if (predictions == m_predictions) return;
+  m_predictions = std::move(predictions);
   Q_EMIT statusesChanged();
 }
 
-void CanvasCore::countFromForecast(NodeStatuses& statuses) const {
+void CanvasCore::countFromPrediction(NodeStatuses& statuses) const {
   for (auto& [id, status] : statuses) {
     if (status.fromTrace || status.tokens < 0) continue;
     const auto counted = m_promptTokens.find(id);
@@ -488,7 +489,7 @@ void CanvasCore::updateStatuses() {
   input.document = m_document;
   m_statusDocument = m_document;
   NodeStatuses statuses = nodeStatuses(input, m_statusCache);
-  countFromForecast(statuses);
+  countFromPrediction(statuses);
   if (statuses == m_statuses) return;
   m_statuses = std::move(statuses);
   if (showWanted()) redraw();
@@ -500,7 +501,7 @@ void CanvasCore::updateStatuses(const std::vector<NodeId>& nodes) {
   input.document = m_document;
   m_statusDocument = m_document;
   NodeStatuses statuses = nodeStatuses(input, m_statusCache, nodes);
-  countFromForecast(statuses);
+  countFromPrediction(statuses);
   bool changed = false;
   for (const NodeId id : nodes) {
     auto now = statuses.extract(id);

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "ui/document/document_model.h"
-#include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
+#include "ui/editor/node_prediction.h"
 #include "ui/editor/node_status.h"
 #include "ui/editor/stacking.h"
 #include "ui/session/simulator_asker.h"
@@ -59,12 +59,12 @@ class CanvasCore : public QObject {
   NodeStatus statusOf(const Stack& stack) const;
   const NodeStatuses& statuses() const { return m_statuses; }
   /// What the next run will find for this node, if that differs from what the shown run found; nullptr if it
-  /// does not differ or forecasts are not shown. Where the document is run on servers, their twins say it,
+  /// does not differ or predictions are not shown. Where the document is run on servers, their twins say it,
   /// and nothing where they say nothing. Predictions are shown only beside the newest state, and not during a
   /// run.
-  const NodeForecast* forecastOf(document::NodeId id) const;
-  void setForecastsShown(bool shown);
-  bool areForecastsShown() const { return m_forecastsShown; }
+  const NodePrediction* predictionOf(document::NodeId id) const;
+  void setPredictionsShown(bool shown);
+  bool arePredictionsShown() const { return m_predictionsShown; }
   /// The tool tip of the node: what its operator does, how its tokens were served, and how the next run will
   /// serve them. Empty if there is nothing to say.
   QString tipOf(document::NodeId id) const;
@@ -74,7 +74,7 @@ class CanvasCore : public QObject {
   void setRoom(double height, double whole = 0);
   /// Draws all inputs of a list node one by one, or stacks them again if there is no room.
   void setSpread(document::NodeId list, bool spread);
-  bool isSpread(document::NodeId list) const { return m_wishes.opened.contains(list); }
+  bool isSpread(document::NodeId list) const { return m_stackChoices.opened.contains(list); }
   /// Undoes every setSpread() and open(): lists are stacked again.
   void stackAll();
   /// Opens the stack: all inputs of its list node are drawn one by one.
@@ -108,13 +108,13 @@ class CanvasCore : public QObject {
   void traceAdded();
   void say(const QString& text) { Q_EMIT messageWanted(text); }
   /// Tells that files were pasted, which the window reads.
-  void tellPasted(const QStringList& paths) { Q_EMIT filesPasted(paths); }
+  void reportPasted(const QStringList& paths) { Q_EMIT filesPasted(paths); }
 
  Q_SIGNALS:
   void drawnChanged();  ///< the drawn document or its layout is another
   /// The drawn nodes stand at the same places, but the content of these nodes changed.
   void looksChanged(const std::vector<spanscope::document::NodeId>& nodes);
-  void statusesChanged();   ///< statuses or forecasts changed
+  void statusesChanged();   ///< statuses or predictions changed
   void selectionChanged();  ///< selected nodes, or the selected area
   void themeChanged();
   void added();
@@ -136,11 +136,11 @@ class CanvasCore : public QObject {
   /// The nodes that differ from `before`, if the documents differ in nothing but the content of single nodes.
   std::optional<std::vector<document::NodeId>> editedInPlace(const document::Document& before) const;
   void redrawNodes(const std::vector<document::NodeId>& nodes);
-  void takeForecast();
-  void useForecasts(NodeForecasts forecasts);
+  void takePrediction();
+  void usePredictions(NodePredictions predictions);
   /// Gives texts that no run has shown yet the number of tokens that they will have in the prompt. That
   /// includes the tokens that the chat template puts around them.
-  void countFromForecast(NodeStatuses& statuses) const;
+  void countFromPrediction(NodeStatuses& statuses) const;
   void updateStatuses();
   void updateStatuses(const std::vector<document::NodeId>& nodes);
 
@@ -153,7 +153,7 @@ class CanvasCore : public QObject {
   SegmentIdentities m_identities;  ///< the identities from which m_looks were made
   TraceStore m_noTrace;            ///< stands in until there is an input
   std::size_t m_runs = 0;          ///< number of runs in the trace when identities were read last
-  StackWishes m_wishes;
+  StackChoices m_stackChoices;
   std::size_t m_stackLimit = 0;
   Stacks m_stacks;
   std::map<document::NodeId, document::Rect> m_layout;
@@ -161,11 +161,11 @@ class CanvasCore : public QObject {
   NodeStatuses m_statuses;
   NodeStatusCache m_statusCache;
   std::shared_ptr<const document::Document> m_statusDocument;  ///< the document of m_statuses
-  std::shared_ptr<const DocumentPrediction> m_forecast;        ///< the forecast of m_forecasts
-  NodeForecasts m_forecasts;
-  std::shared_ptr<const DocumentPrediction> m_counted;      ///< the forecast of m_promptTokens
+  std::shared_ptr<const DocumentPrediction> m_prediction;      ///< the prediction of m_predictions
+  NodePredictions m_predictions;
+  std::shared_ptr<const DocumentPrediction> m_counted;      ///< the prediction of m_promptTokens
   std::map<document::NodeId, std::int64_t> m_promptTokens;  ///< by text: its tokens in the next run's prompt
-  bool m_forecastsShown = true;
+  bool m_predictionsShown = true;
   std::shared_ptr<const KnownServers> m_servers;
   std::unique_ptr<SimulatorAsker> m_simulators;  ///< null: no document was run on servers yet
   std::vector<document::NodeId> m_selection;

@@ -46,9 +46,9 @@ void NodeItem::setStatus(const NodeStatus& status) {
   update();
 }
 
-void NodeItem::setForecast(const NodeForecast* forecast) {
-  if (forecast == nullptr ? !m_forecast : m_forecast == *forecast) return;
-  m_forecast = forecast == nullptr ? std::nullopt : std::optional(*forecast);
+void NodeItem::setPrediction(const NodePrediction* prediction) {
+  if (prediction == nullptr ? !m_prediction : m_prediction == *prediction) return;
+  m_prediction = prediction == nullptr ? std::nullopt : std::optional(*prediction);
   m_texts.reset();
   update();
 }
@@ -78,7 +78,7 @@ void NodeItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option
   if (zoom >= kTextZoom) {
     m_scale = textScale(zoom);
     if (!m_texts || m_texts->scale != m_scale)
-      m_texts = makeNodeTexts(m_look, m_status, m_forecast ? &*m_forecast : nullptr, *m_style, m_scale);
+      m_texts = makeNodeTexts(m_look, m_status, m_prediction ? &*m_prediction : nullptr, *m_style, m_scale);
   }
   static const NodeTexts none;
   paintNode(*painter, m_look, m_status, m_texts ? *m_texts : none, m_marks, *m_style, zoom);

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
-#include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
+#include "ui/editor/node_prediction.h"
 #include "ui/editor/node_status.h"
 
 #include <QGraphicsItem>
@@ -35,7 +35,7 @@ class NodeItem : public QGraphicsItem {
   void setLook(const NodeLook& look);
   void setStatus(const NodeStatus& status);
   /// Sets what the next run will find; nullptr: the card says nothing about it.
-  void setForecast(const NodeForecast* forecast);
+  void setPrediction(const NodePrediction* prediction);
   void setMarks(const NodeMarks& marks);
   const NodeMarks& marks() const { return m_marks; }
   void setStyle(const SharedStyle& style);
@@ -51,7 +51,7 @@ class NodeItem : public QGraphicsItem {
   SharedStyle m_style;
   NodeLook m_look;
   NodeStatus m_status;
-  std::optional<NodeForecast> m_forecast;
+  std::optional<NodePrediction> m_prediction;
   NodeMarks m_marks;
   QRectF m_bounds;
   std::optional<NodeTexts> m_texts;

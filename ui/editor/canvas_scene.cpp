@@ -180,7 +180,7 @@ void CanvasScene::syncStatuses() {
   for (const auto& [id, item] : m_nodes) {
     const Stack* stack = m_core.stacks().at(id);
     item->setStatus(stack == nullptr ? m_core.statusOf(id) : m_core.statusOf(*stack));
-    item->setForecast(stack == nullptr ? m_core.forecastOf(id) : nullptr);
+    item->setPrediction(stack == nullptr ? m_core.predictionOf(id) : nullptr);
     running = running || item->isRunning();
   }
   if (running && m_moves) {

@@ -34,8 +34,8 @@ namespace {
 
 // Finds the replies of a run that are kept when a person freezes a node.
 
-struct FreezableReplies {
-  std::vector<std::string> replies;  ///< ordered by copy
+struct FreezableAnswers {
+  std::vector<std::string> answers;  ///< ordered by copy
   QString problem;                   ///< why there are no replies, for a person
 };
 
@@ -60,7 +60,7 @@ std::set<StepIndex> innerSteps(const trace::RunState& run, const NodePaths& path
 }
 
 /// The number of replies that the node gave each time it ran, from the run's query; 0: not known.
-std::size_t repliesEachTime(const trace::RunState& run, const NodePath& path) {
+std::size_t answersEachTime(const trace::RunState& run, const NodePath& path) {
   const query::ParseResult read = query::parseJson(*run.queryJson);
   const query::Node* then = read.query ? query::nodeAt(*read.query, path) : nullptr;
   if (then == nullptr) return 0;
@@ -78,8 +78,8 @@ bool isWhole(const trace::RequestState& request) {
 /// For a generate, the shown answer. For a repeat or a map, all answers in the run of the shown answer. If
 /// the node ran several times in that run (below a repeat), only the answers of the shown time. If an answer
 /// of these is missing, there are no replies and `problem` says so.
-FreezableReplies freezableReplies(const ViewInput& input, NodeId node, const NodeStatus& shown) {
-  if (document::mostReplies(input.document->at(node).own) == 1) return {{shown.answer}, {}};
+FreezableAnswers freezableAnswers(const ViewInput& input, NodeId node, const NodeStatus& shown) {
+  if (document::mostAnswers(input.document->at(node).own) == 1) return {{shown.answer}, {}};
   const trace::Progress& progress = input.state().progress();
   const auto request = progress.requests.find(shown.request);
   const auto run =
@@ -94,19 +94,19 @@ FreezableReplies freezableReplies(const ViewInput& input, NodeId node, const Nod
     if (found == progress.requests.end() || paths->second.nodeOf(found->second.node) != node) continue;
     if (inner.count(found->second.step) == 0) byCopy[found->second.copy] = &found->second;
   }
-  const std::size_t each = repliesEachTime(run->second, request->second.node);
+  const std::size_t each = answersEachTime(run->second, request->second.node);
   const auto before = std::distance(byCopy.begin(), byCopy.lower_bound(shown.copy));
   const std::size_t first = each == 0 ? 0 : static_cast<std::size_t>(before) / each * each;
 
-  FreezableReplies result;
+  FreezableAnswers result;
   std::size_t index = 0;
-  for (const auto& [copy, reply] : byCopy) {
+  for (const auto& [copy, answer] : byCopy) {
     if (index++ < first || index > first + each) continue;
-    if (isWhole(*reply)) result.replies.push_back(reply->text);
+    if (isWhole(*answer)) result.answers.push_back(answer->text);
   }
-  if (each == 0 || result.replies.size() != each) {
-    const std::size_t missing = each - std::min(each, result.replies.size());
-    result.replies.clear();
+  if (each == 0 || result.answers.size() != each) {
+    const std::size_t missing = each - std::min(each, result.answers.size());
+    result.answers.clear();
     result.problem = tr(/*id:answers-not-given*/ "%1 of its %2 answers are missing. Run the query first.")
                          .arg(missing)
                          .arg(each);
@@ -153,7 +153,7 @@ class DocumentCommands {
     // File managers give the paths as text too, so files go first.
     const QMimeData* data = QGuiApplication::clipboard()->mimeData();
     if (const QStringList files = data == nullptr ? QStringList() : localFiles(*data); !files.isEmpty()) {
-      m_core.tellPasted(files);
+      m_core.reportPasted(files);
       return;
     }
     const PastedNodes pasted = nodesFromText(QGuiApplication::clipboard()->text().toStdString());
@@ -324,10 +324,10 @@ class DocumentCommands {
 
   bool canFreeze() const {
     const DocumentNode* node = document().find(m_core.current());
-    if (!editable() || node == nullptr || document::mostReplies(node->own) == 0) return false;
+    if (!editable() || node == nullptr || document::mostAnswers(node->own) == 0) return false;
     const NodeStatus& status = m_core.statusOf(m_core.current());
     if (node->isFrozen()) return true;
-    const bool isOne = document::mostReplies(node->own) == 1;
+    const bool isOne = document::mostAnswers(node->own) == 1;
     return status.phase == NodePhase::Finished && (!isOne || !status.answer.empty());
   }
 
@@ -337,12 +337,12 @@ class DocumentCommands {
       m_core.change(tr("Unfreeze answer"), [id](Document& next) { document::setFrozen(next, id, {}); });
       return;
     }
-    const FreezableReplies found = freezableReplies(*m_core.input(), id, m_core.statusOf(id));
-    if (found.replies.empty()) {
+    const FreezableAnswers found = freezableAnswers(*m_core.input(), id, m_core.statusOf(id));
+    if (found.answers.empty()) {
       m_core.say(found.problem);
       return;
     }
-    m_core.change(tr("Freeze answer"), [&](Document& next) { document::setFrozen(next, id, found.replies); });
+    m_core.change(tr("Freeze answer"), [&](Document& next) { document::setFrozen(next, id, found.answers); });
   }
 
   bool canCollapse() const {

@@ -186,7 +186,7 @@ void setOwnLook(NodeLook& look, const DocumentNode& node, const std::string& che
   look.modelLine = modelLine(node.own, checkpoint);
   look.promise = operatorInfo(look.op).promise;
   look.frozen.clear();
-  for (const std::string& reply : node.frozen) look.frozen.append(shortened(reply));
+  for (const std::string& answer : node.frozen) look.frozen.append(shortened(answer));
 }
 
 std::string answererOf(const Document& document, const DocumentNode& node, const std::string& checkpoint) {

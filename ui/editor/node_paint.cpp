@@ -151,17 +151,17 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
   drawLine(painter, texts.picker, box.right() - 8 - texts.picker.width, bottom, style.accent);
 }
 
-/// Paints the forecast as a chip on the lower edge. Its broken outline tells what is expected from what has
+/// Paints the prediction as a chip on the lower edge. Its broken outline tells what is expected from what has
 /// happened.
-void paintForecast(QPainter& painter, const NodeTexts& texts, double bottom, const CanvasStyle& style) {
-  if (texts.forecast.width <= 0) return;
-  const QRectF area(kCardLeft - 6, bottom - 6.5, texts.forecast.width + 14, 17);
+void paintPrediction(QPainter& painter, const NodeTexts& texts, double bottom, const CanvasStyle& style) {
+  if (texts.prediction.width <= 0) return;
+  const QRectF area(kCardLeft - 6, bottom - 6.5, texts.prediction.width + 14, 17);
   QPen pen(style.textThird, 1);
   pen.setDashPattern({3, 2.5});
   painter.setPen(pen);
   painter.setBrush(style.surface);
   painter.drawRoundedRect(area, 8, 8);
-  drawLine(painter, texts.forecast, area.left() + 7, area.top() + 1.5, style.textSecond);
+  drawLine(painter, texts.prediction, area.left() + 7, area.top() + 1.5, style.textSecond);
 }
 
 /// Paints a chip on the lower edge too, filled as far as the answer looked at this node.
@@ -221,11 +221,11 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     lower -= texts.hidden.width + 20;
   }
   // The chip ends before the cached share, which stands over the corner. If there is no room for both, past
-  // figures matter more than the forecast.
+  // figures matter more than the prediction.
   if (texts.share.width > 0) lower = std::min(lower, plan.bar.right());
-  const double besideForecast = kCardLeft + texts.forecast.width + 9;
-  if (texts.looked.width <= 0 || lower - texts.looked.width - 14 >= besideForecast)
-    paintForecast(painter, texts, plan.height, style);
+  const double besidePrediction = kCardLeft + texts.prediction.width + 9;
+  if (texts.looked.width <= 0 || lower - texts.looked.width - 14 >= besidePrediction)
+    paintPrediction(painter, texts, plan.height, style);
   paintLooked(painter, look, status, texts, QPointF(lower, plan.height), style);
 }
 

@@ -35,7 +35,8 @@ struct NodeStatus {
   std::int64_t generated = 0;  ///< tokens of the answer
   bool hasBegun = false;       ///< text of the answer has come, counted as tokens or not
   std::int64_t read = 0;       ///< for a generate: tokens of its prompt that were found or computed so far
-  bool fromTrace = false;  ///< `tokens` comes from the trace; false: the tokenizer or a forecast counted them
+  bool fromTrace =
+      false;  ///< `tokens` comes from the trace; false: the tokenizer or a prediction counted them
   std::int64_t beside = 0;  ///< for an answer: RequestAccount::beside()
   /// For a leaf: in the newest request of its own step. All 0 until the blocks were looked up.
   TokenAccount served;

@@ -63,11 +63,11 @@ QString endOf(const QString& text, const QFont& font, double width, int lines) {
 }
 
 /// The first of several frozen replies, one in a line, as far as there is room for them.
-std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& replies, const QFont& font,
+std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& answers, const QFont& font,
                                   double width, int room) {
   std::vector<TextLine> lines;
-  for (qsizetype i = 0; i < std::min<qsizetype>({replies.size(), 2, room}); ++i)
-    lines.push_back(setter.line(tr("%1 · %2").arg(i + 1).arg(replies[i]), font, width));
+  for (qsizetype i = 0; i < std::min<qsizetype>({answers.size(), 2, room}); ++i)
+    lines.push_back(setter.line(tr("%1 · %2").arg(i + 1).arg(answers[i]), font, width));
   return lines;
 }
 
@@ -120,7 +120,7 @@ QString stackText(const NodeStatus& status) {
   return parts.join(QStringLiteral(" · "));
 }
 
-NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodeForecast* forecast,
+NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodePrediction* prediction,
                         const CanvasStyle& style, double scale) {
   TextSetter& setter = style.setter();
   NodeTexts texts;
@@ -156,11 +156,11 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     texts.title = setter.line(title, style.titleFont, room);
     texts.problem = setter.line(look.problem, style.smallFont, width - kCardLeft - kCardRight - 16);
     const QString share = status.cachedShare();
-    if (forecast != nullptr)
-      texts.forecast = setter.line(forecastBadge(*forecast), style.smallFont, width / 2);
+    if (prediction != nullptr)
+      texts.prediction = setter.line(predictionBadge(*prediction), style.smallFont, width / 2);
     if (status.looked >= 0) {
-      // Beside a forecast the text is shorter, so that all cards of a list have room for both.
-      const QString looked = forecast != nullptr ? tr("looked %1") : tr("attended to %1");
+      // Beside a prediction the text is shorter, so that all cards of a list have room for both.
+      const QString looked = prediction != nullptr ? tr("looked %1") : tr("attended to %1");
       texts.looked = setter.line(looked.arg(partText(status.looked)), style.smallFont, width / 2);
     }
     if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);

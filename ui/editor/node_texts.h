@@ -4,8 +4,8 @@
 #pragma once
 
 #include "ui/editor/canvas_style.h"
-#include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
+#include "ui/editor/node_prediction.h"
 #include "ui/editor/node_status.h"
 
 #include <QString>
@@ -29,7 +29,7 @@ struct NodeTexts {
   TextLine problem;
   TextLine chip;
   TextLine hidden;
-  TextLine forecast;
+  TextLine prediction;
   TextLine looked;
   std::vector<TextLine> promise;  ///< of pills; empty if they have no room for all of it
   std::vector<TextLine> body;
@@ -40,9 +40,9 @@ struct NodeTexts {
 QString fragmentsText(const NodeStatus& status);
 /// The text of a stack: "3 200 tokens · 51 % cached". Empty if neither is known.
 QString stackText(const NodeStatus& status);
-/// Lays out the texts of a card. If `forecast` is nullptr, the card says nothing of the next run. `scale`
+/// Lays out the texts of a card. If `prediction` is nullptr, the card says nothing of the next run. `scale`
 /// comes from textScale().
-NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodeForecast* forecast,
+NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodePrediction* prediction,
                         const CanvasStyle& style, double scale = 1);
 
 }  // namespace spanscope::ui

@@ -19,12 +19,12 @@ using document::NodeId;
 constexpr std::size_t kLeastStack = 2;
 
 /// List nodes whose children may be stacked, parents first.
-std::vector<NodeId> listsOf(const Document& document, const StackWishes& wishes) {
+std::vector<NodeId> listsOf(const Document& document, const StackChoices& choices) {
   std::vector<NodeId> lists;
   for (const NodeId top : document.tops()) {
     for (const NodeId id : document.subtree(top)) {
       const DocumentNode& node = document.at(id);
-      if (node.collapsed || node.children.size() < kLeastStack || wishes.opened.contains(id)) continue;
+      if (node.collapsed || node.children.size() < kLeastStack || choices.opened.contains(id)) continue;
       if (document::arityOf(node.own).most == Arity::kMany) lists.push_back(id);
     }
   }
@@ -86,10 +86,10 @@ const Stack* Stacks::of(NodeId member) const {
   return found == m_firstOf.end() ? nullptr : at(found->second);
 }
 
-Stacks stacksOf(const Document& document, const StackWishes& wishes, std::size_t limit) {
+Stacks stacksOf(const Document& document, const StackChoices& choices, std::size_t limit) {
   Stacks stacks;
-  const std::set<NodeId> wanted = pathsTo(document, wishes.shown);
-  for (const NodeId list : listsOf(document, wishes)) {
+  const std::set<NodeId> wanted = pathsTo(document, choices.shown);
+  for (const NodeId list : listsOf(document, choices)) {
     const std::vector<NodeId>& children = document.at(list).children;
     const std::vector<bool> own = ownDevices(document, list, wanted, limit);
     for (std::size_t begin = 0; begin < children.size();) {
@@ -112,15 +112,15 @@ Stacks stacksOf(const Document& document, const StackWishes& wishes, std::size_t
   return stacks;
 }
 
-std::size_t stackLimit(const Document& document, const StackWishes& wishes) {
+std::size_t stackLimit(const Document& document, const StackChoices& choices) {
   std::size_t most = 0;
-  for (const NodeId list : listsOf(document, wishes))
+  for (const NodeId list : listsOf(document, choices))
     most = std::max(most, document.at(list).children.size());
-  if (wishes.height <= 0 || most == 0) return most;
+  if (choices.height <= 0 || most == 0) return most;
   const auto fits = [&](std::size_t limit) {
-    return highestTree(document, stacksOf(document, wishes, limit)) <= wishes.height;
+    return highestTree(document, stacksOf(document, choices, limit)) <= choices.height;
   };
-  if (highestTree(document, stacksOf(document, wishes, most)) <= std::max(wishes.height, wishes.whole))
+  if (highestTree(document, stacksOf(document, choices, most)) <= std::max(choices.height, choices.whole))
     return most;
   // The more cards are drawn, the higher the trees are, so a binary search works.
   std::size_t good = 0;

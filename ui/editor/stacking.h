@@ -39,7 +39,7 @@ class Stacks {
   std::map<document::NodeId, document::NodeId> m_firstOf;
 };
 
-struct StackWishes {
+struct StackChoices {
   /// The height in scene pixels that no tree should exceed. 0: no limit, nothing is stacked.
   double height = 0;
   /// The height within which a tree is drawn whole. Such trees have no stacks, although they exceed `height`.
@@ -48,14 +48,14 @@ struct StackWishes {
   std::set<document::NodeId> shown;
   /// List nodes whose children are all drawn one by one.
   std::set<document::NodeId> opened;
-  bool operator==(const StackWishes&) const = default;
+  bool operator==(const StackChoices&) const = default;
 };
 
 /// The largest number of children of each list node that may have cards of their own, so that no tree exceeds
 /// the height; 0 if no number is small enough.
-std::size_t stackLimit(const document::Document& document, const StackWishes& wishes);
+std::size_t stackLimit(const document::Document& document, const StackChoices& choices);
 /// The stacks that result if each list node draws `limit` of its children as separate cards: first the wanted
 /// ones, then those at the beginning. A child with an explicit position is never in a stack.
-Stacks stacksOf(const document::Document& document, const StackWishes& wishes, std::size_t limit);
+Stacks stacksOf(const document::Document& document, const StackChoices& choices, std::size_t limit);
 
 }  // namespace spanscope::ui

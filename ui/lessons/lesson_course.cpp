@@ -31,9 +31,9 @@ bool selects(const lesson::Block& block) {
 
 std::uint32_t lastRunOf(const Question& question) {
   std::uint32_t last = 0;
-  const auto take = [&last](const lesson::MetricRef& figure) { last = std::max(last, figure.run); };
-  if (question.answer) lesson::visitFigures(*question.answer, take);
-  for (const lesson::QuestionChoice& choice : question.choices) lesson::visitFigures(choice.isRight, take);
+  const auto take = [&last](const lesson::MetricRef& metric) { last = std::max(last, metric.run); };
+  if (question.answer) lesson::visitMetrics(*question.answer, take);
+  for (const lesson::QuestionChoice& choice : question.choices) lesson::visitMetrics(choice.isRight, take);
   return last;
 }
 

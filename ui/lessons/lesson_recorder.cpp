@@ -62,10 +62,10 @@ void LessonRecorder::add(Action action) {
   // What is done belongs to the last step, and is seen there.
   m_at = m_steps.size() - 1;
   lesson::addAction(m_steps.back().actions, std::move(action));
-  tellChange();
+  reportChange();
 }
 
-void LessonRecorder::tellChange() {
+void LessonRecorder::reportChange() {
   Q_EMIT changed();
   Q_EMIT edited();
 }
@@ -315,7 +315,7 @@ void LessonRecorder::newStep() {
   m_steps.emplace_back();
   m_at = m_steps.size() - 1;
   m_unsaid.clear();
-  tellChange();
+  reportChange();
 }
 
 bool LessonRecorder::canRemoveStep() const {
@@ -329,7 +329,7 @@ void LessonRecorder::removeStep() {
   if (!canRemoveStep()) return;
   m_steps.erase(m_steps.begin() + static_cast<std::ptrdiff_t>(m_at));
   m_at = std::min(m_at, m_steps.size() - 1);
-  tellChange();
+  reportChange();
 }
 
 std::uint32_t LessonRecorder::runsBefore() const {
@@ -386,7 +386,7 @@ void LessonRecorder::forget(std::size_t action) {
   if (!canForget(action)) return;
   std::vector<Action>& actions = m_steps[m_at].actions;
   actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(action));
-  tellChange();
+  reportChange();
 }
 
 std::vector<std::size_t> LessonRecorder::cacheLog() const {

@@ -136,7 +136,7 @@ class LessonRecorder : public QObject {
     std::shared_ptr<const document::Document> document;
     std::optional<metrics::RunFacts> facts;
   };
-  void tellChange();
+  void reportChange();
   void readFacts(std::size_t index, const std::shared_ptr<const TraceStore>& trace);
   const metrics::RunFacts* lastFacts() const;
   std::string lastOpened() const;  ///< by its name in `m_queries`

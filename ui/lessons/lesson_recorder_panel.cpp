@@ -280,16 +280,16 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
 void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
   m_outcome = addText(tr(/*id:came-out-read*/ "Result, read after the run"), tr("What it means"), 3);
   auto* row = new QHBoxLayout;
-  auto* figure = smallButton(tr("Figure…"), tr("Insert a metric of the run into the text"));
-  figure->setObjectName(QStringLiteral("putFigure"));
+  auto* metric = smallButton(tr("Figure…"), tr("Insert a metric of the run into the text"));
+  metric->setObjectName(QStringLiteral("putFigure"));
   auto* links = new QPushButton(tr("Link"));
   links->setObjectName(QStringLiteral("putLink"));
   links->setToolTip(tr("Link the marked words to the selection in the window, or to a dock"));
   links->setAccessibleDescription(links->toolTip());
   links->setMenu(new QMenu(links));
-  connect(figure, &QPushButton::clicked, this, [this] { pickMetric(Into::Text); });
+  connect(metric, &QPushButton::clicked, this, [this] { pickMetric(Into::Text); });
   connect(links->menu(), &QMenu::aboutToShow, this, [this, links] { fillLinks(*links->menu()); });
-  row->addWidget(figure);
+  row->addWidget(metric);
   row->addWidget(links);
   row->addStretch();
   form.addLayout(row);
@@ -565,11 +565,11 @@ void LessonRecorderPanel::pickMetric(Into into, QLineEdit* line) {
                     : tr("Run the query first."));
     return;
   }
-  choice.wish = into == Into::Claim  ? MetricPicker::Wish::Comparison
-                : into == Into::Text ? MetricPicker::Wish::Any
+  choice.kind = into == Into::Claim  ? MetricPicker::Kind::Comparison
+                : into == Into::Text ? MetricPicker::Kind::Any
                 : kKinds[static_cast<std::size_t>(m_kind->currentIndex())] == Question::Kind::Block
-                    ? MetricPicker::Wish::Block
-                    : MetricPicker::Wish::Number;
+                    ? MetricPicker::Kind::Block
+                    : MetricPicker::Kind::Number;
   auto* picker = new MetricPicker(std::move(choice), m_theme, this);
   picker->setAttribute(Qt::WA_DeleteOnClose);
   connect(picker, &QDialog::accepted, this, [this, picker, into, line, text] {

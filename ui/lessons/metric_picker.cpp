@@ -22,16 +22,16 @@ namespace {
 
 constexpr QSize kPickerSize(440, 520);  // pixels
 
-bool fits(const metrics::Metric& figure, MetricPicker::Wish wish) {
-  switch (wish) {
-    case MetricPicker::Wish::Any:
+bool fits(const metrics::Metric& metric, MetricPicker::Kind kind) {
+  switch (kind) {
+    case MetricPicker::Kind::Any:
       return true;
-    case MetricPicker::Wish::Number:
-      return figure.unit != metrics::Unit::Text && figure.unit != metrics::Unit::Place;
-    case MetricPicker::Wish::Block:
-      return figure.unit == metrics::Unit::Place;
-    case MetricPicker::Wish::Comparison:
-      return !figure.isTime();
+    case MetricPicker::Kind::Number:
+      return metric.unit != metrics::Unit::Text && metric.unit != metrics::Unit::Place;
+    case MetricPicker::Kind::Block:
+      return metric.unit == metrics::Unit::Place;
+    case MetricPicker::Kind::Comparison:
+      return !metric.isTime();
   }
   return true;
 }
@@ -40,7 +40,7 @@ bool fits(const metrics::Metric& figure, MetricPicker::Wish wish) {
 
 MetricPicker::MetricPicker(Choice choice, const Theme& theme, QWidget* parent)
     : QDialog(parent), m_choice(std::move(choice)) {
-  const bool isClaim = m_choice.wish == Wish::Comparison;
+  const bool isClaim = m_choice.kind == Kind::Comparison;
   setObjectName(QStringLiteral("figurePicker"));
   setWindowTitle(isClaim ? tr("What holds") : tr("Figures"));
   auto* column = new QVBoxLayout(this);
@@ -129,20 +129,20 @@ void MetricPicker::fill() {
   const metrics::Metric* const wanted = before == nullptr ? nullptr : before->metric;
   const auto run = static_cast<std::uint32_t>(m_run->currentIndex() + 1);
   const auto node = m_of->currentIndex() > 0 ? m_choice.node : std::nullopt;
-  std::vector<lesson::OfferedMetric> figures;
+  std::vector<lesson::OfferedMetric> metricValues;
   for (lesson::OfferedMetric& one : lesson::offeredMetrics(run, node, m_choice.factsOf)) {
     const QString name = QString::fromStdString(metrics::lessonName(*one.metric));
-    if (fits(*one.metric, m_choice.wish) && name.contains(m_search->text().trimmed(), Qt::CaseInsensitive))
-      figures.push_back(std::move(one));
+    if (fits(*one.metric, m_choice.kind) && name.contains(m_search->text().trimmed(), Qt::CaseInsensitive))
+      metricValues.push_back(std::move(one));
   }
   int row = 0;
   int exact = -1;
   {
     const QSignalBlocker blocker(m_table);
-    m_figures = std::move(figures);
-    m_table->setRowCount(static_cast<int>(m_figures.size()));
+    m_metrics = std::move(metricValues);
+    m_table->setRowCount(static_cast<int>(m_metrics.size()));
     for (int i = 0; i < m_table->rowCount(); ++i) {
-      const lesson::OfferedMetric& one = m_figures[static_cast<std::size_t>(i)];
+      const lesson::OfferedMetric& one = m_metrics[static_cast<std::size_t>(i)];
       if (one.metric == wanted) row = i;
       const QString words = QString::fromStdString(metrics::lessonName(*one.metric));
       // Who types the whole name means it.
@@ -155,45 +155,45 @@ void MetricPicker::fill() {
       m_table->setItem(i, 0, name);
       m_table->setItem(i, 1, now);
     }
-    if (!m_figures.empty()) m_table->setCurrentCell(exact < 0 ? row : exact, 0);
+    if (!m_metrics.empty()) m_table->setCurrentCell(exact < 0 ? row : exact, 0);
   }
   showChosen();
 }
 
 const lesson::OfferedMetric* MetricPicker::current() const {
   const int row = m_table->currentRow();
-  return row < 0 || static_cast<std::size_t>(row) >= m_figures.size()
+  return row < 0 || static_cast<std::size_t>(row) >= m_metrics.size()
              ? nullptr
-             : &m_figures[static_cast<std::size_t>(row)];
+             : &m_metrics[static_cast<std::size_t>(row)];
 }
 
 void MetricPicker::showChosen() {
-  const lesson::OfferedMetric* const figure = current();
+  const lesson::OfferedMetric* const metric = current();
   m_said->clear();
-  if (figure == nullptr) {
+  if (metric == nullptr) {
     m_meaning->setText(tr("No metric has this name."));
   } else {
-    const QString meaning = QCoreApplication::translate("Metrics", figure->metric->meaning);
+    const QString meaning = QCoreApplication::translate("Metrics", metric->metric->meaning);
     m_meaning->setText(
-        figure->missing.empty()
+        metric->missing.empty()
             ? meaning
-            : tr("%1 – no value now: %2").arg(meaning, QString::fromStdString(figure->missing)));
-    if (m_choice.wish == Wish::Comparison) {
-      for (const std::string& text : lesson::offeredComparisons(*figure, m_choice.factsOf))
+            : tr("%1 – no value now: %2").arg(meaning, QString::fromStdString(metric->missing)));
+    if (m_choice.kind == Kind::Comparison) {
+      for (const std::string& text : lesson::offeredComparisons(*metric, m_choice.factsOf))
         m_said->addItem(QString::fromStdString(text));
       m_said->setCurrentRow(0);
     }
   }
-  m_take->setEnabled(figure != nullptr && (m_choice.wish != Wish::Comparison || m_said->count() > 0));
+  m_take->setEnabled(metric != nullptr && (m_choice.kind != Kind::Comparison || m_said->count() > 0));
 }
 
 QString MetricPicker::chosen() const {
-  if (m_choice.wish == Wish::Comparison) {
+  if (m_choice.kind == Kind::Comparison) {
     const QListWidgetItem* said = m_said->currentItem();
     return said == nullptr ? QString() : said->text();
   }
-  const lesson::OfferedMetric* const figure = current();
-  return figure == nullptr ? QString() : QString::fromStdString(figure->expression);
+  const lesson::OfferedMetric* const metric = current();
+  return metric == nullptr ? QString() : QString::fromStdString(metric->expression);
 }
 
 }  // namespace spanscope::ui

@@ -25,7 +25,7 @@ namespace spanscope::ui {
 class MetricPicker : public QDialog {
   Q_OBJECT
  public:
-  enum class Wish : std::uint8_t {
+  enum class Kind : std::uint8_t {
     Any,         ///< a figure for a sentence
     Number,      ///< one that a number can be asked of
     Block,       ///< one that is a block
@@ -34,7 +34,7 @@ class MetricPicker : public QDialog {
 
   /// What can be chosen from.
   struct Choice {
-    Wish wish = Wish::Any;
+    Kind kind = Kind::Any;
     std::uint32_t runs = 1;        ///< from 1, at least one; those that are not made have no values
     std::uint32_t run = 1;         ///< chosen at first
     std::optional<NodePath> node;  ///< of which figures can be had too
@@ -54,7 +54,7 @@ class MetricPicker : public QDialog {
   const lesson::OfferedMetric* current() const;
 
   Choice m_choice;
-  std::vector<lesson::OfferedMetric> m_figures;  ///< by row of the table
+  std::vector<lesson::OfferedMetric> m_metrics;  ///< by row of the table
   QComboBox* m_run;
   QComboBox* m_of;
   QLineEdit* m_search;

@@ -26,16 +26,16 @@ const trace::RequestState* requestOf(const ViewInput& input, RequestId id) {
   return found == requests.end() ? nullptr : &found->second;
 }
 
-std::vector<TokenId> replyOf(const ViewInput& input, RequestId id) {
-  std::vector<TokenId> reply;
+std::vector<TokenId> answerOf(const ViewInput& input, RequestId id) {
+  std::vector<TokenId> answer;
   const RequestEvents* events = input.trace->request(id);
-  if (events == nullptr) return reply;
+  if (events == nullptr) return answer;
   for (const std::size_t index : events->of<trace::TokenGenerated>()) {
     if (index >= input.position) break;
     if (const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(index).payload))
-      reply.push_back(token->token);
+      answer.push_back(token->token);
   }
-  return reply;
+  return answer;
 }
 
 /// Those beside which it was written.
@@ -51,7 +51,7 @@ run::Teammates teammatesOf(const ViewInput& input, RequestId id) {
     if (request == nullptr) continue;
     team.members.push_back({.request = member,
                             .segments = {request->segments.begin(), request->segments.end()},
-                            .reply = replyOf(input, member)});
+                            .answer = answerOf(input, member)});
   }
   return team;
 }
@@ -94,7 +94,7 @@ const Measured* lastMeasured(const ListedRun& run, RequestId request,
 
 QString jobText(const char* text) {
   // The texts of jobs are marked for translation in this context.
-  return *text == '\0' ? QString() : QCoreApplication::translate("Works", text);
+  return *text == '\0' ? QString() : QCoreApplication::translate("Jobs", text);
 }
 
 QString policyReason(const std::string& policy) {
@@ -123,13 +123,13 @@ QString answerReason(const ViewInput& input, RequestId id) {
   if (request == nullptr || request->segments.empty()) return tr("There is no answer.");
   if (!request->outcome) return tr(/*id:answer-not-finished*/ "The answer is not finished.");
   if (request->generatedTokens == 0) return tr("There is no answer.");
-  const auto tokens = static_cast<std::int64_t>(replyOf(input, id).size());
+  const auto tokens = static_cast<std::int64_t>(answerOf(input, id).size());
   if (!request->complete || tokens != request->generatedTokens)
     return tr("Parts of this run are no longer in memory. Run the query again.");
   for (const run::Teammates::Member& member : teammatesOf(input, id).members) {
     const trace::RequestState* other = requestOf(input, member.request);
     if (!other->outcome) return tr("Another answer of the same team is not finished.");
-    if (!other->complete || static_cast<std::int64_t>(member.reply.size()) != other->generatedTokens)
+    if (!other->complete || static_cast<std::int64_t>(member.answer.size()) != other->generatedTokens)
       return tr("Parts of this run are no longer in memory. Run the query again.");
   }
   const trace::RunState* run = runOf(input, *request);
@@ -142,21 +142,21 @@ QString answerReason(const ViewInput& input, RequestId id) {
   return {};
 }
 
-run::FinishedReply finishedReply(const ViewInput& input, RequestId id) {
-  run::FinishedReply reply;
-  reply.request = id;
+run::FinishedAnswer finishedAnswer(const ViewInput& input, RequestId id) {
+  run::FinishedAnswer answer;
+  answer.request = id;
   const trace::RequestState* request = requestOf(input, id);
-  if (request == nullptr) return reply;
-  reply.run = request->run;
-  reply.node = request->node;
-  reply.segments.assign(request->segments.begin(), request->segments.end());
+  if (request == nullptr) return answer;
+  answer.run = request->run;
+  answer.node = request->node;
+  answer.segments.assign(request->segments.begin(), request->segments.end());
   const trace::RunState* run = runOf(input, *request);
   const std::optional<policy::Choice> policy =
       run == nullptr ? std::nullopt : policy::findChoice(run->policy);
-  if (policy) reply.policy = *policy;
-  reply.tokens = replyOf(input, id);
-  reply.teammates = teammatesOf(input, id);
-  return reply;
+  if (policy) answer.policy = *policy;
+  answer.tokens = answerOf(input, id);
+  answer.teammates = teammatesOf(input, id);
+  return answer;
 }
 
 QString jobReason(const ViewInput& input, const jobs::JobCall& call) {
@@ -179,7 +179,7 @@ std::shared_ptr<jobs::RecordedJob> jobOf(const ViewInput& input, const jobs::Job
   const jobs::JobRow* row = jobs::findJob(call.kind);
   jobs::JobInput given;
   for (const RequestId request : row->answers(call.arguments))
-    given.replies.push_back(finishedReply(input, request));
+    given.answers.push_back(finishedAnswer(input, request));
   return row->make(call.arguments, std::move(given));
 }
 

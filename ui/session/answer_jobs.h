@@ -54,7 +54,7 @@ QString policyReason(const std::string& policy);
 /// Why nothing can be computed of this answer now, as a sentence. Empty if it can.
 QString answerReason(const ViewInput& input, RequestId request);
 /// The answer in the form that the engine takes. Call it only if answerReason() is empty.
-run::FinishedReply finishedReply(const ViewInput& input, RequestId request);
+run::FinishedAnswer finishedAnswer(const ViewInput& input, RequestId request);
 
 /// Why the job cannot be done now, as a sentence. Empty if it can.
 QString jobReason(const ViewInput& input, const jobs::JobCall& call);

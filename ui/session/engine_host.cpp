@@ -56,7 +56,7 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
     }
     return service->submit(std::move(work),
                            {.changed = [this, job](JobState state, const std::string& problem) {
-                             tell([this, job, state, text = QString::fromStdString(problem)] {
+                             report([this, job, state, text = QString::fromStdString(problem)] {
                                m_host.changeJob(job, state, text);
                              });
                            }});
@@ -91,18 +91,18 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
 
   /// Carries something out on the window's thread; not at all if the window has gone by then.
   template <class Function>
-  void tell(Function function) {
+  void report(Function function) {
     QMetaObject::invokeMethod(&m_host, std::move(function), Qt::QueuedConnection);
   }
 
  private:
   void loadingBegins() override {
     m_pause.end();
-    tell([this] { m_host.showLoading(true, {}); });
+    report([this] { m_host.showLoading(true, {}); });
   }
 
   void loadingEnds() override {
-    tell([this] { m_host.showLoading(false, {}); });
+    report([this] { m_host.showLoading(false, {}); });
   }
 
   void loading(const std::string& model, std::size_t read, std::size_t all) override {
@@ -113,11 +113,11 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
                              .arg(read)
                              .arg(all)
                              .arg(shareText(static_cast<std::int64_t>(read), static_cast<std::int64_t>(all)));
-    tell([this, text] { m_host.showLoading(m_host.m_isLoading, text); });
+    report([this, text] { m_host.showLoading(m_host.m_isLoading, text); });
   }
 
   void modelLoaded(const std::shared_ptr<workbench::ModelBundle>& bundle) override {
-    tell([this, model = loadedModelOf(bundle)] {
+    report([this, model = loadedModelOf(bundle)] {
       m_host.m_model = model;
       m_host.showLoading(false, {});
       Q_EMIT m_host.modelChanged();
@@ -132,7 +132,7 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
       m_host.m_recording.add(recorder);
       m_session = recorder;
     }
-    tell([this, recorder] {
+    report([this, recorder] {
       if (m_host.m_recorder) Q_EMIT m_host.sessionEnds();
       m_host.m_recorder = recorder;
       Q_EMIT m_host.sessionStarted();
@@ -257,7 +257,7 @@ void EngineHost::changeJob(std::uint64_t id, JobState state, const QString& prob
   job.state = state;
   // What the engine says of works for people is marked for translation in this context.
   const QString text =
-      problem.isEmpty() ? problem : QCoreApplication::translate("Works", problem.toUtf8().constData());
+      problem.isEmpty() ? problem : QCoreApplication::translate("Jobs", problem.toUtf8().constData());
   if (!workbench::hasEnded(state)) {
     // A model that was loaded beside the work is there.
     if (!m_isLoading) m_loading.clear();
@@ -300,14 +300,14 @@ void EngineHost::prepare(const workbench::RunSettings& settings) {
       Passing::Waits,
       [this](JobState state, const std::string& problem) {
         if (state != JobState::Failed) return;
-        m_worker->tell([this, text = QString::fromStdString(problem)] { Q_EMIT preparingFailed(text); });
+        m_worker->report([this, text = QString::fromStdString(problem)] { Q_EMIT preparingFailed(text); });
       });
 }
 
 void EngineHost::findDevices() {
   m_worker->submit([this](JobContext& place, const std::stop_token&) {
     auto found = std::make_shared<const std::vector<compute::Device>>(place.backends().devices());
-    m_worker->tell([this, found = std::move(found)] {
+    m_worker->report([this, found = std::move(found)] {
       m_devices = found;
       Q_EMIT devicesFound();
     });
@@ -318,7 +318,7 @@ void EngineHost::readTokenizer(const std::string& directory) {
   m_worker->submit([this, directory](JobContext&, const std::stop_token&) {
     // Where it fails, a run says what is wrong with the checkpoint.
     const std::shared_ptr<const text::Tokenizer> tokenizer = text::loadTokenizer(directory);
-    m_worker->tell([this, directory, tokenizer] { Q_EMIT tokenizerRead(directory, tokenizer); });
+    m_worker->report([this, directory, tokenizer] { Q_EMIT tokenizerRead(directory, tokenizer); });
   });
 }
 

@@ -10,7 +10,7 @@ bool isPredicted(const TraceStore& trace) {
 }
 
 bool isPredicted(const RunRecord& record) {
-  if (record.figures) return trace::isPredicted(record.figures->program);
+  if (record.metricValues) return trace::isPredicted(record.metricValues->program);
   return record.trace != nullptr && isPredicted(*record.trace);
 }
 
@@ -18,7 +18,7 @@ bool isPredicted(const ListedRun& run) {
   return trace::isPredicted(run.progress->program);
 }
 
-bool tellsOrder(const TraceStore& trace) {
+bool hasOrder(const TraceStore& trace) {
   return !isPredicted(trace) || trace.newest().progress().program.starts_with("vLLM ");
 }
 

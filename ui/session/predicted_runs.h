@@ -19,7 +19,7 @@ bool isPredicted(const ListedRun& run);
 
 /// Whether free blocks are taken in the order in which the trace has them. This is not so for cache
 /// simulators that number their blocks themselves.
-bool tellsOrder(const TraceStore& trace);
+bool hasOrder(const TraceStore& trace);
 
 /// The trace of a cache simulator. Nothing of it can be computed, and it has no times.
 class PredictedSource final : public TraceSource {

@@ -13,10 +13,10 @@
 namespace spanscope::ui {
 
 /// Predicts what a run would find.
-class PredictionWork final : public workbench::Job {
+class PredictionJob final : public workbench::Job {
  public:
   /// `predictor`: not null.
-  PredictionWork(std::shared_ptr<DocumentPredictor> predictor, PredictionRequest request);
+  PredictionJob(std::shared_ptr<DocumentPredictor> predictor, PredictionRequest request);
 
   workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) override;
 
@@ -29,10 +29,10 @@ class PredictionWork final : public workbench::Job {
   std::shared_ptr<const DocumentPrediction> m_prediction;
 };
 
-PredictionWork::PredictionWork(std::shared_ptr<DocumentPredictor> predictor, PredictionRequest request)
+PredictionJob::PredictionJob(std::shared_ptr<DocumentPredictor> predictor, PredictionRequest request)
     : m_predictor(std::move(predictor)), m_request(std::move(request)) {}
 
-workbench::Begun PredictionWork::begin(workbench::JobContext& place, const std::stop_token& stop) {
+workbench::Begun PredictionJob::begin(workbench::JobContext& place, const std::stop_token& stop) {
   std::optional<DocumentPrediction> made =
       m_predictor->predict(m_request, place.openSessionFor(m_request.settings), place.model().get(), stop);
   if (made) m_prediction = std::make_shared<const DocumentPrediction>(std::move(*made));
@@ -139,7 +139,7 @@ void Predictions::ask() {
     return;
   }
   m_asked = Asked{.id = ++m_lastId, .tab = m_tab, .subject = m_watched, .key = key};
-  const auto work = std::make_shared<PredictionWork>(
+  const auto work = std::make_shared<PredictionJob>(
       m_predictor, PredictionRequest{.id = m_lastId,
                                      .query = std::move(key.query),
                                      .paths = std::move(key.paths),

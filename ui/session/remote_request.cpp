@@ -73,7 +73,7 @@ class StepFeed {
     }
   }
   /// Tells what has come since the last call.
-  void tell(const remote::LocalWatch& watch) {
+  void report(const remote::LocalWatch& watch) {
     std::string text;
     std::optional<remote::PromptProgress> prompt;
     {
@@ -136,8 +136,8 @@ remote::LocalAnswer answerHere(JobSubmitter submit, const document::RunSettings&
         {
           constexpr std::chrono::milliseconds kOften(20);
           const std::stop_callback ends(stop, [&handle] { handle.stop(); });
-          while (!handle.waitFor(kOften)) feed->tell(watch);
-          feed->tell(watch);
+          while (!handle.waitFor(kOften)) feed->report(watch);
+          feed->report(watch);
         }
         handle.rethrow();
         remote::RemoteStep step;

@@ -44,7 +44,7 @@ struct FactRow {
   Fact fact;
   QString name;  ///< in words, within a sentence
   /// Whether an event tells of the fact.
-  bool (*tells)(const trace::Payload&);
+  bool (*reports)(const trace::Payload&);
   /// Whether, with this event, something has happened of which the fact is.
   bool (*isDue)(const trace::Payload&);
 };
@@ -82,14 +82,14 @@ std::array<FactRow, kFacts> factTable() {
 ReportedFacts reportedBy(const TraceStore& trace, Reporting missing) {
   ReportedFacts reported;
   for (const FactRow& row : factTable()) {
-    bool tells = false;
+    bool reports = false;
     bool isDue = false;
     for (const trace::Event& event : trace.events()) {
       isDue = isDue || row.isDue(event.payload);
-      tells = row.tells(event.payload);
-      if (tells) break;
+      reports = row.reports(event.payload);
+      if (reports) break;
     }
-    if (isDue && !tells) reported.set(row.fact, missing);
+    if (isDue && !reports) reported.set(row.fact, missing);
   }
   return reported;
 }

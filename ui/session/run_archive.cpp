@@ -37,7 +37,7 @@ constexpr qint64 kMostText = 64LL << 20;  ///< bytes of a small file; more is no
 const QLatin1String kSmall(".run");
 const QLatin1String kTrace(".trace");
 const QLatin1String kForm("spanscopeRun");  ///< the version of a small file
-const QLatin1String kFigures("figures");    ///< the small trace, in base 64
+const QLatin1String kMetrics("figures");    ///< the small trace, in base 64
 const QLatin1String kNumbers("numbers");    ///< file of the largest numbers that were taken
 const QLatin1String kNumbersLock("numbers.lock");
 const QLatin1String kRunNumber("run");
@@ -143,21 +143,21 @@ metrics::PromptAccount accountFrom(const QJsonObject& object) {
 }
 
 /// The figures of a run as a small trace.
-class FigureTrace {
+class MetricTrace {
  public:
-  explicit FigureTrace(const RunRecord& record) : m_record(&record) {}
+  explicit MetricTrace(const RunRecord& record) : m_record(&record) {}
 
   /// Empty if the record has no figures.
   std::vector<trace::Event> events() {
-    const trace::Progress* figures = m_record->figures.get();
-    if (figures == nullptr || !figures->runs.contains(m_record->run)) return {};
-    const trace::RunState& run = figures->runs.at(m_record->run);
+    const trace::Progress* metricValues = m_record->metricValues.get();
+    if (metricValues == nullptr || !metricValues->runs.contains(m_record->run)) return {};
+    const trace::RunState& run = metricValues->runs.at(m_record->run);
     m_begin = std::max<std::int64_t>(run.startedAt, 0);
     m_end = std::max(run.finishedAt, m_begin);
-    addRun(*figures, run);
+    addRun(*metricValues, run);
     for (const RequestId id : run.requests) {
-      const auto found = figures->requests.find(id);
-      if (found != figures->requests.end()) addRequest(id, found->second);
+      const auto found = metricValues->requests.find(id);
+      if (found != metricValues->requests.end()) addRequest(id, found->second);
     }
     if (run.outcome) add(m_end, 0, "", trace::RunFinished{.outcome = *run.outcome, .answer = run.answer});
     for (const auto& [request, measured] : m_record->fidelity) add(m_end, request, "", *measured);
@@ -171,14 +171,14 @@ class FigureTrace {
   }
 
  private:
-  void addRun(const trace::Progress& figures, const trace::RunState& run) {
+  void addRun(const trace::Progress& metricValues, const trace::RunState& run) {
     add(m_begin, 0, "",
-        trace::SessionStarted{.program = figures.program,
-                              .model = figures.model,
-                              .backend = figures.backend,
-                              .threads = figures.threads,
-                              .layers = figures.layers,
-                              .heads = figures.heads,
+        trace::SessionStarted{.program = metricValues.program,
+                              .model = metricValues.model,
+                              .backend = metricValues.backend,
+                              .threads = metricValues.threads,
+                              .layers = metricValues.layers,
+                              .heads = metricValues.heads,
                               .pool = {}});
     m_events.back().run = 0;
     add(m_begin, 0, "",
@@ -243,7 +243,7 @@ class FigureTrace {
 
 /// Reads figures and measurements of the record's run from a small trace, or from its whole one. Events that
 /// contradict others are left out. Throws Failure if the run is not there.
-void takeFigures(const std::vector<trace::Event>& events, RunRecord& record) {
+void takeMetrics(const std::vector<trace::Event>& events, RunRecord& record) {
   trace::Replay replay;
   for (const trace::Event& event : events) {
     if (replay.apply(event) || event.run != record.run) continue;
@@ -252,21 +252,21 @@ void takeFigures(const std::vector<trace::Event>& events, RunRecord& record) {
     if (const auto* measured = std::get_if<trace::ArithmeticMeasured>(&event.payload))
       record.arithmetic[event.request] = std::make_shared<const trace::ArithmeticMeasured>(*measured);
   }
-  record.figures = runSummary(replay.progress(), record.run);
-  if (!record.figures)
+  record.metricValues = runSummary(replay.progress(), record.run);
+  if (!record.metricValues)
     throw Failure(errorAt("run", "none with the number " + std::to_string(record.run), "its events"));
 }
 
 /// The figures of a record that version 1 wrote: from the trace beside it, else what its text has.
-void takeOldFigures(const QJsonObject& object, const QString& traceFile, RunRecord& record) {
+void takeOldMetrics(const QJsonObject& object, const QString& traceFile, RunRecord& record) {
   try {
-    takeFigures(trace::readTrace(traceFile.toStdString()).events, record);
+    takeMetrics(trace::readTrace(traceFile.toStdString()).events, record);
   } catch (const Failure& failure) {
     record.warnings += QCoreApplication::translate(
                            "RunArchive", "An earlier version saved this run. Its metrics cannot be read: %1")
                            .arg(QString::fromUtf8(failure.what()));
-    auto figures = std::make_shared<trace::Progress>();
-    trace::RunState& run = figures->runs.edit(record.run);
+    auto metricValues = std::make_shared<trace::Progress>();
+    trace::RunState& run = metricValues->runs.edit(record.run);
     run.queryJson = text(object[QStringLiteral("query")]);
     run.policy = text(object[QStringLiteral("policy")]);
     run.seed = object[QStringLiteral("seed")].toString().toULongLong();
@@ -274,7 +274,7 @@ void takeOldFigures(const QJsonObject& object, const QString& traceFile, RunReco
     run.outcome = trace::RunOutcome::Finished;
     run.startedAt = 0;
     run.finishedAt = std::max<qint64>(0, object[QStringLiteral("nanoseconds")].toInteger());
-    record.figures = std::move(figures);
+    record.metricValues = std::move(metricValues);
   }
 }
 
@@ -306,8 +306,8 @@ QByteArray recordText(const RunRecord& record) {
   QJsonArray accounts;
   for (const auto& [request, account] : record.accounts) accounts.append(accountObject(request, account));
   if (!accounts.isEmpty()) object[QStringLiteral("accounts")] = accounts;
-  const std::vector<std::uint8_t> trace = trace::traceBytes(FigureTrace(record).events());
-  object[kFigures] = QString::fromLatin1(
+  const std::vector<std::uint8_t> trace = trace::traceBytes(MetricTrace(record).events());
+  object[kMetrics] = QString::fromLatin1(
       QByteArray(reinterpret_cast<const char*>(trace.data()), static_cast<qsizetype>(trace.size()))
           .toBase64());
   return QJsonDocument(object).toJson(QJsonDocument::Compact);
@@ -338,14 +338,14 @@ std::optional<RunRecord> readRecord(const QByteArray& text, const QString& trace
   }
   try {
     if (version == kVersion) {
-      const QByteArray trace = QByteArray::fromBase64(object[kFigures].toString().toLatin1());
-      takeFigures(trace::readTrace(std::span(reinterpret_cast<const std::uint8_t*>(trace.data()),
+      const QByteArray trace = QByteArray::fromBase64(object[kMetrics].toString().toLatin1());
+      takeMetrics(trace::readTrace(std::span(reinterpret_cast<const std::uint8_t*>(trace.data()),
                                              static_cast<std::size_t>(trace.size())),
                                    "run")
                       .events,
                   record);
     } else {
-      takeOldFigures(object, traceFile, record);
+      takeOldMetrics(object, traceFile, record);
     }
   } catch (const Failure&) {
     return std::nullopt;
@@ -405,7 +405,7 @@ std::vector<RunRecord> RunArchive::load() const {
     // Its trace is read only once.
     const bool isOld = QJsonDocument::fromJson(text).object()[kForm].toInt() == kOldVersion;
     QSaveFile renewed(file.fileName());
-    if (isOld && !record->figures->requests.empty() && renewed.open(QIODevice::WriteOnly)) {
+    if (isOld && !record->metricValues->requests.empty() && renewed.open(QIODevice::WriteOnly)) {
       renewed.write(recordText(*record));
       renewed.commit();
     }
@@ -419,7 +419,7 @@ std::vector<RunRecord> RunArchive::load() const {
 }
 
 void RunArchive::save(const RunRecord& record) {
-  if (!record.trace || !record.figures) return;
+  if (!record.trace || !record.metricValues) return;
   // Copied here: a live trace grows, and is read on this thread alone.
   auto events = std::make_shared<const std::vector<trace::Event>>(runPart(*record.trace, record.run));
   m_thread.post([this, record, events] { write(record, *events); });
@@ -429,7 +429,7 @@ void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>&
   const QString stem =
       QStringLiteral("%1-%2").arg(record.startedAt, 16, 10, QLatin1Char('0')).arg(record.run);
   const QString trace = QDir(m_folder).filePath(stem + kTrace);
-  const auto tell = [this](auto what) {
+  const auto report = [this](auto what) {
     QMetaObject::invokeMethod(this, std::move(what), Qt::QueuedConnection);
   };
   try {
@@ -443,11 +443,11 @@ void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>&
                       {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
                        .createdAt = record.startedAt});
   } catch (const Failure& failure) {
-    tell([this, problem = QString::fromUtf8(failure.what())] { Q_EMIT failed(problem); });
+    report([this, problem = QString::fromUtf8(failure.what())] { Q_EMIT failed(problem); });
     return;
   }
   bound();
-  tell([this, run = record.run, trace] { Q_EMIT saved(run, trace); });
+  report([this, run = record.run, trace] { Q_EMIT saved(run, trace); });
 }
 
 void RunArchive::bound() const {

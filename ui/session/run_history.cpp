@@ -101,9 +101,9 @@ class RunRateSums {
 void finish(RunRecord& record) {
   const TraceStore& trace = *record.trace;
   const trace::Progress& progress = trace.newest().progress();
-  record.figures = runSummary(progress, record.run);
-  if (record.figures) {
-    for (const auto& [id, request] : record.figures->requests)
+  record.metricValues = runSummary(progress, record.run);
+  if (record.metricValues) {
+    for (const auto& [id, request] : record.metricValues->requests)
       record.accounts[id] = RequestAccount(trace, trace.size(), id).done();
   }
   record.warnings = warningsOf(trace, trace.size(), record.run);
@@ -117,23 +117,23 @@ void finish(RunRecord& record) {
 std::shared_ptr<const trace::Progress> runSummary(const trace::Progress& whole, RunId run) {
   const auto state = whole.runs.find(run);
   if (state == whole.runs.end()) return nullptr;
-  auto figures = std::make_shared<trace::Progress>();
-  figures->program = whole.program;
-  figures->model = whole.model;
-  figures->backend = whole.backend;
-  figures->threads = whole.threads;
-  figures->layers = whole.layers;
-  figures->heads = whole.heads;
-  figures->runs.set(run, state->second);
+  auto metricValues = std::make_shared<trace::Progress>();
+  metricValues->program = whole.program;
+  metricValues->model = whole.model;
+  metricValues->backend = whole.backend;
+  metricValues->threads = whole.threads;
+  metricValues->layers = whole.layers;
+  metricValues->heads = whole.heads;
+  metricValues->runs.set(run, state->second);
   for (const RequestId id : state->second.requests) {
     const auto found = whole.requests.find(id);
     if (found == whole.requests.end()) continue;
     trace::RequestState request = found->second;
     request.segments = {};
     request.blocks = {};
-    figures->requests.set(id, std::move(request));
+    metricValues->requests.set(id, std::move(request));
   }
-  return figures;
+  return metricValues;
 }
 
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run) {
@@ -185,7 +185,7 @@ const RunRecord* RunHistory::find(RunId run) const {
 
 const RunRecord* RunHistory::findByRequest(RequestId request) const {
   for (auto record = m_records->rbegin(); record != m_records->rend(); ++record) {
-    const trace::Progress* progress = (*record)->figures.get();
+    const trace::Progress* progress = (*record)->metricValues.get();
     if (progress == nullptr && (*record)->trace) progress = &(*record)->trace->newest().progress();
     if (progress == nullptr) continue;
     const auto found = progress->requests.find(request);

@@ -46,7 +46,7 @@ struct RunRecord {
   /// The trace file from which its events can be read again; empty: there is none.
   QString file{};
   /// Once the run has ended: the run with its requests, without their blocks and tokens.
-  std::shared_ptr<const trace::Progress> figures{};
+  std::shared_ptr<const trace::Progress> metricValues{};
   /// How the tokens of its prompts got their keys and values, once the run has ended.
   std::map<RequestId, metrics::PromptAccount> accounts{};
   QStringList warnings{};               ///< the engine's warnings about the run as a whole, once it has ended

@@ -33,7 +33,7 @@ std::optional<ListedRun> listed(const ViewInput& input, const trace::Progress& n
     run.trace = record.trace;
     run.position = record.trace->size();
   } else {
-    run.progress = record.figures.get();
+    run.progress = record.metricValues.get();
   }
   if (run.progress == nullptr || !run.progress->runs.contains(record.run)) return std::nullopt;
   return run;

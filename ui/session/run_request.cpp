@@ -62,7 +62,7 @@ run::RunOptions shownRunOptions(const document::RunSettings& settings, std::int3
   return options;
 }
 
-std::shared_ptr<RunJob> runWork(RunRequest asked) {
+std::shared_ptr<RunJob> makeRunJob(RunRequest asked) {
   const document::RunSettings settings = asked.settings;
   const RunId lastRun = asked.lastRun;
   const RequestId lastRequest = asked.lastRequest;

@@ -31,6 +31,6 @@ struct RunRequest {
 /// Of a run that the window shows, with what its settings have recorded of attention; `layers`: of the model.
 run::RunOptions shownRunOptions(const document::RunSettings& settings, std::int32_t layers);
 
-std::shared_ptr<workbench::RunJob> runWork(RunRequest request);
+std::shared_ptr<workbench::RunJob> makeRunJob(RunRequest request);
 
 }  // namespace spanscope::ui

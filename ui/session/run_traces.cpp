@@ -7,7 +7,7 @@
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/simulator/tracing/cache_tracer.h"
-#include "engine/workbench/servers/simulator_forecast.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 #include "engine/workbench/service/run_job.h"
 #include "ui/session/example_texts.h"
 #include "ui/session/predicted_runs.h"
@@ -118,8 +118,8 @@ void RunTraces::bindHistory(OpenDocument& document) const {
       if (now->query) json = query::writeCanonical(*now->query);
     }
     // Which node is which is known only of the query as it is.
-    const trace::Progress* figures = record->figures.get();
-    const bool isSame = figures != nullptr && *figures->runs.at(record->run).queryJson == json;
+    const trace::Progress* metricValues = record->metricValues.get();
+    const bool isSame = metricValues != nullptr && *metricValues->runs.at(record->run).queryJson == json;
     document.paths[record->run] = isSame ? now->paths : document::NodePaths();
   }
 }
@@ -149,7 +149,7 @@ RunNumbers RunTraces::lastNumbers() const {
   };
   for (const auto& record : *m_history.records()) {
     last.run = std::max(last.run, record->run);
-    if (record->figures) take(*record->figures);
+    if (record->metricValues) take(*record->metricValues);
   }
   take(m_live->trace()->newest().progress());
   return last;
@@ -343,12 +343,12 @@ void RunTraces::boundTrace() {
   }
 }
 
-RunId RunTraces::addPredicted(OpenDocument& document, const workbench::ToldForecast& told) {
-  if (!document.source->takesRuns() || told.events.empty()) return 0;
+RunId RunTraces::addPredicted(OpenDocument& document, const workbench::TracedPrediction& reported) {
+  if (!document.source->takesRuns() || reported.events.empty()) return 0;
   RunNumbers last = lastNumbers();
   // Runs of the engine that have not begun yet take the next ones.
   last.run += static_cast<RunId>(m_pending.size());
-  std::vector<trace::Event> events = told.events;
+  std::vector<trace::Event> events = reported.events;
   simulator::countFrom(events, last.run, last.request);
   auto store = std::make_shared<TraceStore>();
   for (trace::Event& event : events) store->append(std::move(event));
@@ -357,8 +357,8 @@ RunId RunTraces::addPredicted(OpenDocument& document, const workbench::ToldForec
   const RunId run = std::prev(progress.runs.end())->first;
   m_given = {.run = run, .request = last.request + static_cast<RequestId>(progress.requests.size())};
   // What was run before has its nodes where it was run in this document.
-  for (std::size_t i = 0; i < told.before.size(); ++i) {
-    const auto paths = document.paths.find(told.before[i]);
+  for (std::size_t i = 0; i < reported.before.size(); ++i) {
+    const auto paths = document.paths.find(reported.before[i]);
     if (paths != document.paths.end())
       document.paths[last.run + 1 + static_cast<RunId>(i)] = document::NodePaths(paths->second);
   }
@@ -396,7 +396,7 @@ bool RunTraces::removePredicted(RunId run) {
     if (trace != nullptr && document->source->trace() == trace) showLive(*document);
     document->paths.erase(run);
     if (trace == nullptr) continue;
-    for (const auto& [told, state] : trace->newest().progress().runs) document->paths.erase(told);
+    for (const auto& [reported, state] : trace->newest().progress().runs) document->paths.erase(reported);
   }
   Q_EMIT shown();
   return true;

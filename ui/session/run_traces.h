@@ -22,7 +22,7 @@
 
 namespace spanscope::workbench {
 class RunJob;
-struct ToldForecast;
+struct TracedPrediction;
 }  // namespace spanscope::workbench
 
 namespace spanscope::ui {
@@ -84,7 +84,7 @@ class RunTraces : public QObject {
 
   /// Adds what a cache simulator reported to the runs of a document, and shows it. Returns its run; 0: the
   /// document cannot show it.
-  RunId addPredicted(OpenDocument& document, const workbench::ToldForecast& told);
+  RunId addPredicted(OpenDocument& document, const workbench::TracedPrediction& reported);
   /// Removes a simulated run. A document that shows it shows the open session again. Returns false if the run
   /// is none.
   bool removePredicted(RunId run);

@@ -47,7 +47,7 @@ class Serving::Book final : public server::ServedListener {
   }
   std::vector<ServedEntry> entries() {
     const std::lock_guard lock(m_mutex);
-    m_isTold = false;
+    m_isReported = false;
     return {m_entries.begin(), m_entries.end()};
   }
   template <class Is>
@@ -74,7 +74,7 @@ class Serving::Book final : public server::ServedListener {
       const auto oldest = std::find_if(m_entries.begin(), m_entries.end(), isOver);
       if (oldest != m_entries.end()) m_entries.erase(oldest);
     }
-    tell();
+    report();
   }
 
   void onEvent(std::uint64_t number, const trace::Event& event) override {
@@ -92,7 +92,7 @@ class Serving::Book final : public server::ServedListener {
     } else {
       return;
     }
-    tell();
+    report();
   }
 
   void onEnd(std::uint64_t number, server::RequestState state, const std::string& problem) override {
@@ -101,7 +101,7 @@ class Serving::Book final : public server::ServedListener {
     if (entry == nullptr) return;
     entry->state = state;
     entry->problem = QString::fromStdString(problem);
-    tell();
+    report();
   }
 
   ServedEntry* byNumber(std::uint64_t number) {
@@ -110,13 +110,13 @@ class Serving::Book final : public server::ServedListener {
                          [](const ServedEntry& each, std::uint64_t wanted) { return each.number < wanted; });
     return found != m_entries.end() && found->number == number ? &*found : nullptr;
   }
-  void tell() {
-    if (!std::exchange(m_isTold, true) && m_changed) m_changed();
+  void report() {
+    if (!std::exchange(m_isReported, true) && m_changed) m_changed();
   }
 
   mutable std::mutex m_mutex;
   std::function<void()> m_changed;
-  bool m_isTold = false;  ///< since entries were taken
+  bool m_isReported = false;  ///< since entries were taken
   bool m_keepsTexts = true;
   std::uint64_t m_before = 0;
   std::uint64_t m_last = 0;
@@ -217,7 +217,7 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
             begin(prepared);
           else
             fail(text.empty() ? tr("The engine was stopped before the model was loaded.")
-                              : QCoreApplication::translate("Works", text.c_str()));
+                              : QCoreApplication::translate("Jobs", text.c_str()));
         },
         Qt::QueuedConnection);
   };

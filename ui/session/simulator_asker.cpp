@@ -39,9 +39,9 @@ bool isOfThisStart(const RunRecord& record) {
 }
 
 const trace::RunState* stateOf(const RunRecord& record) {
-  if (!isOfThisStart(record) || record.figures == nullptr) return nullptr;
-  const auto run = record.figures->runs.find(record.run);
-  return run == record.figures->runs.end() ? nullptr : &run->second;
+  if (!isOfThisStart(record) || record.metricValues == nullptr) return nullptr;
+  const auto run = record.metricValues->runs.find(record.run);
+  return run == record.metricValues->runs.end() ? nullptr : &run->second;
 }
 
 /// Adds what the server said of itself when it was asked last.
@@ -76,29 +76,29 @@ class SimulatorAsker::Answerer {
           std::string("the tokenizer of this model is not available: ") + failure.what(), question.named);
       return answer;
     }
-    auto made = m_simulators.forecast(m_model, *parsed.query, question.settings, *question.sent,
-                                      question.named, stop);
+    auto made = m_simulators.prediction(m_model, *parsed.query, question.settings, *question.sent,
+                                        question.named, stop);
     if (!made) return std::nullopt;
     answer.simulators = std::move(*made);
     return answer;
   }
 
-  workbench::ToldForecast tell(const Question& question, const std::string& place, bool startsEmpty,
-                               const std::stop_token& stop) {
+  workbench::TracedPrediction trace(const Question& question, const std::string& place, bool startsEmpty,
+                                    const std::stop_token& stop) {
     const std::string& queryJson = question.prediction->queryJson;
-    workbench::ToldForecast told;
+    workbench::TracedPrediction traced;
     const query::ParseResult parsed = query::parseJson(queryJson);
     if (!parsed.query) return {.problem = "the query cannot be read", .name = {}, .events = {}, .before = {}};
     try {
       useModel(question.settings);
-      auto made = m_simulators.tell(m_model, *parsed.query, queryJson, question.settings, *question.sent,
-                                    question.named, place, !startsEmpty, stop);
+      auto made = m_simulators.trace(m_model, *parsed.query, queryJson, question.settings, *question.sent,
+                                     question.named, place, !startsEmpty, stop);
       if (made) return std::move(*made);
-      told.problem = "it was stopped";
+      traced.problem = "it was stopped";
     } catch (const std::exception& failure) {
-      told.problem = failure.what();
+      traced.problem = failure.what();
     }
-    return told;
+    return traced;
   }
 
  private:
@@ -113,7 +113,7 @@ class SimulatorAsker::Answerer {
     m_model = std::move(model);
   }
 
-  workbench::SimulatorForecaster m_simulators;
+  workbench::SimulatorPredictioner m_simulators;
   workbench::PromptModel m_model;
 };
 
@@ -121,23 +121,23 @@ SimulatorAsker::SimulatorAsker(QObject* parent) : QObject(parent), m_answerer(st
 
 SimulatorAsker::~SimulatorAsker() {
   m_stop.request_stop();
-  m_stopTelling.request_stop();
+  m_stopTracing.request_stop();
 }
 
-bool SimulatorAsker::tell(const std::string& place, bool startsEmpty) {
-  if (m_isTelling || m_newest == nullptr || m_question.prediction == nullptr) return false;
-  m_isTelling = true;
+bool SimulatorAsker::trace(const std::string& place, bool startsEmpty) {
+  if (m_isTracing || m_newest == nullptr || m_question.prediction == nullptr) return false;
+  m_isTracing = true;
   m_thread.post([this, question = m_question, answerer = m_answerer, place, startsEmpty,
-                 stop = m_stopTelling.get_token()] {
+                 stop = m_stopTracing.get_token()] {
     if (stop.stop_requested()) return;
-    const auto made =
-        std::make_shared<const workbench::ToldForecast>(answerer->tell(question, place, startsEmpty, stop));
+    const auto made = std::make_shared<const workbench::TracedPrediction>(
+        answerer->trace(question, place, startsEmpty, stop));
     // The thread ends before this object does.
     QMetaObject::invokeMethod(
         this,
         [this, made] {
-          m_isTelling = false;
-          Q_EMIT told(made);
+          m_isTracing = false;
+          Q_EMIT traced(made);
         },
         Qt::QueuedConnection);
   });
@@ -228,8 +228,8 @@ void SimulatorAsker::readSent(const ViewInput& input) {
     const trace::RunState* const run = stateOf(*record);
     if (run == nullptr) continue;
     for (const RequestId id : run->requests) {
-      const auto request = record->figures->requests.find(id);
-      if (request == record->figures->requests.end() || !request->second.reported) continue;
+      const auto request = record->metricValues->requests.find(id);
+      if (request == record->metricValues->requests.end() || !request->second.reported) continue;
       const std::string& server = request->second.reported->server;
       if (const std::string kind = kindIn(run->policy, server); !kind.empty()) kinds[server] = kind;
     }
@@ -255,24 +255,24 @@ std::vector<workbench::SentQuery> sentQueries(const RunRecords& records) {
     // Without its texts nothing is known of what a server would have found of it.
     if (run == nullptr || !run->outcome || run->queryJson->empty()) continue;
     workbench::SentQuery query{
-        .run = record->run, .queryJson = *run->queryJson, .settings = record->settings, .replies = {}};
+        .run = record->run, .queryJson = *run->queryJson, .settings = record->settings, .answers = {}};
     // A run on servers has its plies written out.
     const bool hasServer = record->settings.runsOnServer();
     if (hasServer) query.settings.locality = 0;
     for (const RequestId id : run->requests) {
-      const auto request = record->figures->requests.find(id);
-      if (request == record->figures->requests.end() || !request->second.outcome) continue;
-      workbench::SentReply reply{.text = request->second.text,
-                                 .endedItself = *request->second.outcome == trace::StepOutcome::EndToken};
+      const auto request = record->metricValues->requests.find(id);
+      if (request == record->metricValues->requests.end() || !request->second.outcome) continue;
+      workbench::SentAnswer answer{.text = request->second.text,
+                                   .endedItself = *request->second.outcome == trace::StepOutcome::EndToken};
       if (const auto& reported = request->second.reported) {
         // A server that refuses a request, or breaks off before it says anything, has computed nothing.
-        const bool isComputed = reported->brokenBy.empty() || !reply.text.empty() ||
+        const bool isComputed = reported->brokenBy.empty() || !answer.text.empty() ||
                                 request->second.outcome == trace::StepOutcome::Stopped;
         if (!isComputed) continue;
-        reply.server = reported->server;
-        reply.promptTokens = reported->promptTokens;
+        answer.server = reported->server;
+        answer.promptTokens = reported->promptTokens;
       }
-      query.replies[{request->second.node, request->second.copy}] = std::move(reply);
+      query.answers[{request->second.node, request->second.copy}] = std::move(answer);
     }
     sent.push_back(std::move(query));
   }

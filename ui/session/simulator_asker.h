@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/remote/chat/server_facts.h"
-#include "engine/workbench/servers/simulator_forecast.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 #include "ui/session/task_thread.h"
 #include "ui/session/view_input.h"
 
@@ -32,7 +32,7 @@ struct KnownServer {
 /// What twins say of the query of a prediction.
 struct AskedSimulators {
   std::shared_ptr<const DocumentPrediction> prediction;  ///< whose query it is; never null
-  workbench::SimulatorForecasts simulators;
+  workbench::SimulatorPredictions simulators;
 };
 
 class SimulatorAsker : public QObject {
@@ -49,8 +49,8 @@ class SimulatorAsker : public QObject {
   /// Has the twin at this place, which the newest answer has, tell what its cache does with the queries that
   /// were run before, unless it is to begin empty, and with that of the newest answer. told() follows, once
   /// for each call. False: there is no answer, or it is telling.
-  bool tell(const std::string& place, bool startsEmpty);
-  bool isTelling() const { return m_isTelling; }
+  bool trace(const std::string& place, bool startsEmpty);
+  bool isTracing() const { return m_isTracing; }
   /// The newest answer; null: there is none yet, or there is no query.
   const std::shared_ptr<const AskedSimulators>& newest() const { return m_newest; }
   bool isPending() const { return m_isPending; }
@@ -61,7 +61,7 @@ class SimulatorAsker : public QObject {
  Q_SIGNALS:
   void answered();
   /// Its problem is none unless it could not be told.
-  void told(const std::shared_ptr<const workbench::ToldForecast>& prediction);
+  void traced(const std::shared_ptr<const workbench::TracedPrediction>& prediction);
 
  private:
   struct Question {
@@ -86,8 +86,8 @@ class SimulatorAsker : public QObject {
   std::shared_ptr<const AskedSimulators> m_newest;
   std::uint64_t m_lastId = 0;
   bool m_isPending = false;
-  bool m_isTelling = false;
-  std::stop_source m_stopTelling;
+  bool m_isTracing = false;
+  std::stop_source m_stopTracing;
   std::shared_future<std::shared_ptr<const AskedSimulators>> m_coming;  ///< null: it is not wanted any more
   std::stop_source m_stop;
   std::shared_ptr<Answerer> m_answerer;  ///< of the thread

@@ -34,8 +34,8 @@ RequestAccount::RequestAccount(const TraceStore& trace, std::size_t position, Re
   }
   for (const std::size_t index : events->of<trace::TokensRecomputed>()) {
     if (index >= position) break;
-    const auto* told = std::get_if<trace::TokensRecomputed>(&trace.event(index).payload);
-    if (told != nullptr) m_tokens.take(*told);
+    const auto* reported = std::get_if<trace::TokensRecomputed>(&trace.event(index).payload);
+    if (reported != nullptr) m_tokens.take(*reported);
   }
   for (const std::size_t index : events->of<trace::LayoutApplied>()) {
     if (index >= position) break;

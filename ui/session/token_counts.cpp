@@ -37,7 +37,7 @@ struct TokenCounts::Books {
   std::size_t bytes = 0;                ///< of the texts
   std::deque<std::string> waiting;      ///< the one that was asked for last first
   std::optional<std::string> current;   ///< that is being counted
-  std::function<void()> told;
+  std::function<void()> reported;
 };
 
 TokenCounts::TokenCounts(std::shared_ptr<const text::Tokenizer> tokenizer)
@@ -47,8 +47,8 @@ TokenCounts::~TokenCounts() {
   m_stop.request_stop();
 }
 
-void TokenCounts::onCounted(std::function<void()> told) {
-  m_books->told = std::move(told);
+void TokenCounts::onCounted(std::function<void()> reported) {
+  m_books->reported = std::move(reported);
 }
 
 std::optional<std::int64_t> TokenCounts::count(const std::string& text) {
@@ -97,7 +97,7 @@ void TokenCounts::countNext(const std::shared_ptr<Books>& books,
           if (!kept || stop.stop_requested()) return;
           kept->note(text, made);
           countNext(kept, tokenizer, stop);
-          if (kept->told) kept->told();
+          if (kept->reported) kept->reported();
         },
         Qt::QueuedConnection);
   });

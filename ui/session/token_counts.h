@@ -32,7 +32,7 @@ class TokenCounts {
   /// does.
   std::optional<std::int64_t> count(const std::string& text);
   /// Sets the function to call, on the window's thread, when a missing count has come.
-  void onCounted(std::function<void()> told);
+  void onCounted(std::function<void()> reported);
 
  private:
   struct Books;

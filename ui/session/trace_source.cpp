@@ -24,12 +24,12 @@ ReportedFacts ServerSource::reports() const {
                           Fact::Passes, Fact::Attention})
     reports.set(fact, Reporting::CannotBeReported);
   bool isAsked = false;
-  bool isTold = false;
+  bool isReported = false;
   for (const auto& [id, request] : m_trace->newest().progress().requests) {
     isAsked = isAsked || request.reported;
-    isTold = isTold || request.metrics;
+    isReported = isReported || request.metrics;
   }
-  if (isAsked && !isTold) reports.set(Fact::CachedTokens, Reporting::NotReported);
+  if (isAsked && !isReported) reports.set(Fact::CachedTokens, Reporting::NotReported);
   return reports;
 }
 

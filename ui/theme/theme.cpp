@@ -459,10 +459,10 @@ QVariant portalSetting(const QString& space, const QString& key) {
       QStringLiteral("org.freedesktop.portal.Desktop"), QStringLiteral("/org/freedesktop/portal/desktop"),
       QStringLiteral("org.freedesktop.portal.Settings"), QStringLiteral("Read"));
   call << space << key;
-  const QDBusMessage reply = bus.call(call, QDBus::Block, kTimeout);
-  if (reply.type() != QDBusMessage::ReplyMessage || reply.arguments().isEmpty()) return {};
+  const QDBusMessage answer = bus.call(call, QDBus::Block, kTimeout);
+  if (answer.type() != QDBusMessage::AnswerMessage || answer.arguments().isEmpty()) return {};
   // D-Bus wraps variants around the value.
-  QVariant value = reply.arguments().constFirst();
+  QVariant value = answer.arguments().constFirst();
   while (value.canConvert<QDBusVariant>()) value = value.value<QDBusVariant>().variant();
   return value;
 }
@@ -493,10 +493,10 @@ bool desktopAllowsMotion() {
 Scheme systemScheme() {
   constexpr unsigned kPreferDark = 1;
   constexpr unsigned kPreferLight = 2;
-  const QVariant told =
+  const QVariant reported =
       portalSetting(QStringLiteral("org.freedesktop.appearance"), QStringLiteral("color-scheme"));
-  if (told.isValid() && told.toUInt() == kPreferDark) return Scheme::Dark;
-  if (told.isValid() && told.toUInt() == kPreferLight) return Scheme::Light;
+  if (reported.isValid() && reported.toUInt() == kPreferDark) return Scheme::Dark;
+  if (reported.isValid() && reported.toUInt() == kPreferLight) return Scheme::Light;
   return QGuiApplication::palette().color(QPalette::Window).lightness() < 128 ? Scheme::Dark : Scheme::Light;
 }
 

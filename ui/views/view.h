@@ -22,7 +22,7 @@
 class QWidget;
 
 namespace spanscope::workbench {
-struct ToldForecast;
+struct TracedPrediction;
 }
 
 namespace spanscope::ui {
@@ -78,7 +78,7 @@ class View : public QWidget {
   /// Whether predictions should also compare the layouts.
   void layoutsWanted(bool wanted);
   /// A simulator has made a run for the list of runs.
-  void predicted(const std::shared_ptr<const spanscope::workbench::ToldForecast>& prediction);
+  void predicted(const std::shared_ptr<const spanscope::workbench::TracedPrediction>& prediction);
 };
 
 /// The command that has a view compare these runs, "run.compare:3,5"; 0: whichever.

@@ -20,7 +20,7 @@ ViewInfo nextTokenRow();
 ViewInfo attentionEntropyRow();
 ViewInfo fragmentsRow();
 ViewInfo outputRow();
-ViewInfo forecastRow();
+ViewInfo predictionRow();
 ViewInfo planRow();
 ViewInfo timelineRow();
 ViewInfo metricsRow();
@@ -40,7 +40,7 @@ const std::vector<ViewInfo>& viewTable() {
                                            maskRow(),        turnRow(),
                                            nextTokenRow(),   attentionEntropyRow(),
                                            fragmentsRow(),   outputRow(),
-                                           forecastRow(),    planRow(),
+                                           predictionRow(),  planRow(),
                                            timelineRow(),    metricsRow(),
                                            benchmarkRow(),   policiesRow(),
                                            experimentsRow(), compareRow(),

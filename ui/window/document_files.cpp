@@ -63,7 +63,7 @@ DocumentFiles::DocumentFiles(const QString& directory, QObject* parent)
 }
 
 void DocumentFiles::add(std::uint32_t id, const DocumentModel& model, FileStamp read) {
-  m_entries[id] = {.model = &model, .path = model.filePath(), .told = {}};
+  m_entries[id] = {.model = &model, .path = model.filePath(), .reported = {}};
   m_watch.watch(id, model.filePath(), std::move(read));
   m_presence.enter(id, model.filePath());
   connect(&model, &DocumentModel::stateChanged, this, [this, id] { follow(id); });
@@ -83,7 +83,7 @@ void DocumentFiles::follow(std::uint32_t id) {
   const QString path = entry.model->filePath();
   if (path == entry.path) return;
   entry.path = path;
-  entry.told.clear();
+  entry.reported.clear();
   m_watch.watch(id, path, stampOf(path));
   m_presence.enter(id, path);
   Q_EMIT changed(id);
@@ -104,7 +104,7 @@ void DocumentFiles::accept(std::uint32_t id, FileStamp read) {
 void DocumentFiles::dismiss(std::uint32_t id) {
   const auto found = m_entries.find(id);
   if (found == m_entries.end()) return;
-  found->second.told = m_presence.others(id);
+  found->second.reported = m_presence.others(id);
   Q_EMIT changed(id);
 }
 
@@ -123,7 +123,7 @@ FileSituation DocumentFiles::situation(std::uint32_t id) const {
   situation.isChanged = m_watch.isChanged(id);
   situation.isGone = m_watch.isGone(id);
   const std::vector<qint64>& others = m_presence.others(id);
-  std::set_difference(others.begin(), others.end(), entry.told.begin(), entry.told.end(),
+  std::set_difference(others.begin(), others.end(), entry.reported.begin(), entry.reported.end(),
                       std::back_inserter(situation.others));
   return situation;
 }

@@ -79,7 +79,7 @@ class DocumentFiles : public QObject {
   struct Entry {
     const DocumentModel* model = nullptr;
     QString path;
-    std::vector<qint64> told;  ///< processes of which the person knows
+    std::vector<qint64> reported;  ///< processes of which the person knows
   };
   FileWatch m_watch;
   FilePresence m_presence;

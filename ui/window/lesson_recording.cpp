@@ -155,7 +155,7 @@ void LessonRecording::showRecorder() {
     if (m_recorder->isPaused())
       recordedRunEnded(problem, tab);
     else if (problem.isEmpty())
-      recordWork(tab);
+      recordJob(tab);
   });
   connect(&m_workspace.engine(), &EngineHost::cacheCleared, recorder,
           [recorder] { recorder->noteEmptied(); });
@@ -272,8 +272,8 @@ void LessonRecording::recordedRunEnded(const QString& problem, std::uint32_t tab
   if (tab != m_repeatTab) return;
   const RunRecord* record = m_workspace.history().find(newestRun());
   const bool isDone = record != nullptr && record->run > m_lastRecordedRun && record->tab == tab &&
-                      record->figures != nullptr && record->figures->runs.contains(record->run) &&
-                      record->figures->runs.at(record->run).outcome == trace::RunOutcome::Finished;
+                      record->metricValues != nullptr && record->metricValues->runs.contains(record->run) &&
+                      record->metricValues->runs.at(record->run).outcome == trace::RunOutcome::Finished;
   if (!problem.isEmpty() || !isDone)
     return endRepeating(problem.isEmpty() ? tr("A run was stopped.") : problem);
   m_recorder->noteRepeated(m_recorder->cacheLog()[m_repeated], record->run, record->trace);
@@ -302,7 +302,7 @@ RunId LessonRecording::newestRun() const {
   return records.empty() ? 0 : records.back()->run;
 }
 
-void LessonRecording::recordWork(std::uint32_t tab) {
+void LessonRecording::recordJob(std::uint32_t tab) {
   const OpenDocument* current = m_workspace.current();
   if (current == nullptr || current->id != tab) {
     m_recorder->noteUnsaid(tr("The action in another tab was not recorded."));
@@ -314,8 +314,8 @@ void LessonRecording::recordWork(std::uint32_t tab) {
   if (record != nullptr && record->run > m_lastRecordedRun && record->tab == tab) {
     m_lastRecordedRun = record->run;
     const bool isWhole = !std::exchange(m_ranPart, false);
-    const bool isDone = record->figures != nullptr && record->figures->runs.contains(record->run) &&
-                        record->figures->runs.at(record->run).outcome == trace::RunOutcome::Finished;
+    const bool isDone = record->metricValues != nullptr && record->metricValues->runs.contains(record->run) &&
+                        record->metricValues->runs.at(record->run).outcome == trace::RunOutcome::Finished;
     if (!isWhole)
       m_recorder->noteUnsaid(tr("A lesson runs whole queries. The run of a branch was not recorded."));
     else if (!isDone)

@@ -62,7 +62,7 @@ class LessonRecording : public QObject {
  private:
   SeenNow seenNow();
   RunId newestRun() const;
-  void recordWork(std::uint32_t tab);  ///< that a tab's work has ended
+  void recordJob(std::uint32_t tab);  ///< that a tab's work has ended
   /// Asks, if there is a recording. Returns false if it should stay.
   bool mayLose();
   void end();

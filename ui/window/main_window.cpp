@@ -419,15 +419,15 @@ void MainWindow::rememberModel() {
   const std::string directory = m_workspace.engine().model().directory;
   if (directory.empty()) return;
   m_recentModels.note(directory);
-  tellRecentModels();
+  updateRecentModels();
 }
 
 void MainWindow::setRecentModelsFile(const QString& path) {
   m_recentModels = workbench::RecentModels(path.toStdString());
-  tellRecentModels();
+  updateRecentModels();
 }
 
-void MainWindow::tellRecentModels() {
+void MainWindow::updateRecentModels() {
   std::vector<std::string> models;
   for (const std::filesystem::path& model : m_recentModels.list()) models.push_back(model.string());
   m_workspace.setRecentModels(std::move(models));

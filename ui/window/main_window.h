@@ -104,7 +104,7 @@ class MainWindow : public QMainWindow {
   void showInput();
   void showCurrent();
   void rememberModel();
-  void tellRecentModels();
+  void updateRecentModels();
 
   void exportView(const QString& id);
   void showAbout();

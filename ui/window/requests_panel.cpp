@@ -146,12 +146,12 @@ QVariant RequestsModel::data(const QModelIndex& index, int role) const {
   const ServedEntry& entry = this->entry(index.row());
   const auto column = static_cast<Column>(index.column());
   if (role == Qt::TextAlignmentRole) {
-    const bool isNumber = column == Number || column == Prompt || column == Cached || column == Reply;
+    const bool isNumber = column == Number || column == Prompt || column == Cached || column == Answer;
     return int((isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   }
   if (role == InkRole) {
     if (column != State)
-      return static_cast<int>(column == Prompt || column == Reply ? Role::Text : Role::TextSecond);
+      return static_cast<int>(column == Prompt || column == Answer ? Role::Text : Role::TextSecond);
     switch (entry.state) {
       case server::RequestState::Running:
         return static_cast<int>(Role::Accent);
@@ -171,7 +171,7 @@ QVariant RequestsModel::data(const QModelIndex& index, int role) const {
         return entry.prompt ? QVariant(static_cast<qlonglong>(*entry.prompt)) : QVariant();
       case Cached:
         return entry.prompt ? QVariant(static_cast<qlonglong>(entry.cached)) : QVariant();
-      case Reply:
+      case Answer:
         return static_cast<qlonglong>(entry.generated);
       default:
         return {};
@@ -200,7 +200,7 @@ QVariant RequestsModel::data(const QModelIndex& index, int role) const {
       return entry.prompt
                  ? tr("%1 (%2)").arg(QString::number(entry.cached), shareText(entry.cached, *entry.prompt))
                  : unknown;
-    case Reply:
+    case Answer:
       return QString::number(entry.generated);
     case kColumns:
       break;
@@ -211,7 +211,7 @@ QVariant RequestsModel::data(const QModelIndex& index, int role) const {
 QVariant RequestsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::TextAlignmentRole) {
-    const bool isNumber = section == Number || section == Prompt || section == Cached || section == Reply;
+    const bool isNumber = section == Number || section == Prompt || section == Cached || section == Answer;
     return int((isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   }
   if (role == Qt::ToolTipRole && section == Cached) return metricMeaning("cached-tokens");
@@ -231,7 +231,7 @@ QVariant RequestsModel::headerData(int section, Qt::Orientation orientation, int
       return metricTitle("prompt-tokens");
     case Cached:
       return metricShortTitle("cached-tokens");
-    case Reply:
+    case Answer:
       return metricTitle("generated-tokens");
     case kColumns:
       break;
@@ -305,7 +305,7 @@ RequestsPanel::RequestsPanel(QWidget* parent)
        {std::pair(RequestsModel::Number, 48), std::pair(RequestsModel::Time, 84),
         std::pair(RequestsModel::Path, 176), std::pair(RequestsModel::Model, 148),
         std::pair(RequestsModel::Prompt, 112), std::pair(RequestsModel::Cached, 112),
-        std::pair(RequestsModel::Reply, 104)})
+        std::pair(RequestsModel::Answer, 104)})
     head->resizeSection(column, width);
   m_empty->setWordWrap(true);
   m_empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
@@ -336,9 +336,9 @@ RequestsPanel::RequestsPanel(QWidget* parent)
   });
   connect(m_copy, &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(m_state->url + QStringLiteral("/v1")); });
-  const auto tell = [this] { Q_EMIT settingsChosen(settings()); };
-  connect(m_port, &QSpinBox::valueChanged, this, tell);
-  connect(m_keepsTexts, &QCheckBox::toggled, this, tell);
+  const auto report = [this] { Q_EMIT settingsChosen(settings()); };
+  connect(m_port, &QSpinBox::valueChanged, this, report);
+  connect(m_keepsTexts, &QCheckBox::toggled, this, report);
   setSettings({});
   showState();
 }

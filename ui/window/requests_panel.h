@@ -28,7 +28,7 @@ class TableView;
 class RequestsModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { Number, Time, Path, Model, State, Prompt, Cached, Reply, kColumns };
+  enum Column { Number, Time, Path, Model, State, Prompt, Cached, Answer, kColumns };
 
   using QAbstractTableModel::QAbstractTableModel;
 

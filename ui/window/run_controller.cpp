@@ -110,7 +110,7 @@ void RunController::addCommands(CommandHandlers& rows) {
       "run.show", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& run) { m_workspace.showRun(run.toUInt()); });
   rows.add(
-      "run.remove-foretold", [this] { return m_workspace.traces().isPredicted(m_workspace.shownRun()); },
+      "run.remove-predicted", [this] { return m_workspace.traces().isPredicted(m_workspace.shownRun()); },
       [this] { m_workspace.traces().removePredicted(m_workspace.shownRun()); });
   rows.add("run.older", [this] { m_workspace.showRun(m_workspace.runBeside(-1)); });
   rows.add("run.newer", [this] { m_workspace.showRun(m_workspace.runBeside(1)); });

@@ -135,7 +135,7 @@ QString RunStarter::startHere(OpenDocument& document, PreparedQuery prepared) {
     request.lastRun = numbers->run;
     request.lastRequest = numbers->request;
   }
-  const std::shared_ptr<workbench::RunJob> work = runWork(std::move(request));
+  const std::shared_ptr<workbench::RunJob> work = makeRunJob(std::move(request));
   const std::uint32_t tab = document.id;
   EngineJob job{.work = work, .tab = tab};
   job.activity = [work] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/view_controller.h"
 
-#include "engine/workbench/servers/simulator_forecast.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 #include "ui/commands/command_actions.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/moving_view.h"
@@ -87,10 +87,11 @@ View* ViewController::makeView(const ViewInfo& info) {
   });
   connect(view, &View::performed, this, &ViewController::performed);
   connect(view, &View::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
-  connect(view, &View::predicted, this, [this](const auto& told) {
-    if (!told->problem.empty())
-      Q_EMIT complaintWanted(tr("No prediction is possible: %1.").arg(QString::fromStdString(told->problem)));
-    else if (m_workspace.addPredicted(*told) != 0)
+  connect(view, &View::predicted, this, [this](const auto& reported) {
+    if (!reported->problem.empty())
+      Q_EMIT complaintWanted(
+          tr("No prediction is possible: %1.").arg(QString::fromStdString(reported->problem)));
+    else if (m_workspace.addPredicted(*reported) != 0)
       m_docks->reveal(QStringLiteral("block-table"));
     Q_EMIT commandsChanged();
   });

@@ -125,8 +125,8 @@ void Workspace::showRun(RunId run) {
   if (m_current != nullptr) m_traces.showRun(*m_current, run);
 }
 
-RunId Workspace::addPredicted(const workbench::ToldForecast& told) {
-  return m_current == nullptr ? 0 : m_traces.addPredicted(*m_current, told);
+RunId Workspace::addPredicted(const workbench::TracedPrediction& reported) {
+  return m_current == nullptr ? 0 : m_traces.addPredicted(*m_current, reported);
 }
 
 void Workspace::close(OpenDocument* document) {

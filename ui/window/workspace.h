@@ -33,7 +33,7 @@
 namespace spanscope::workbench {
 class SpeedRecords;
 class RunJob;
-struct ToldForecast;
+struct TracedPrediction;
 }  // namespace spanscope::workbench
 
 namespace spanscope::ui {
@@ -84,7 +84,7 @@ class Workspace : public QObject {
   void showRun(RunId run);
   /// Adds what a twin has told to the runs of the current document, and shows it. Gives its run; 0: there is
   /// no document that could show it.
-  RunId addPredicted(const workbench::ToldForecast& told);
+  RunId addPredicted(const workbench::TracedPrediction& reported);
   /// Of the current document's runs whose trace is there, the one that stands so many places before
   /// (negative) or after the one in view; 0: there is none.
   RunId runBeside(int steps) const;

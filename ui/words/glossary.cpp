@@ -73,7 +73,7 @@ std::vector<Term> makeGlossary() {
   add("evicted", tr("evicted"),
       tr("Removed from the pool to free space. The least recently used block is removed first."));
   add("cached", metricShortName("cached-tokens"), metricMeaning("cached-tokens"));
-  add("forecast", tr("forecast"), tr("A prediction of what the next run will reuse."));
+  add("prediction", tr("prediction"), tr("A prediction of what the next run will reuse."));
 
   add("policy", tr("reuse policy"),
       tr("Decides which computed tokens a run may reuse, and at which positions."));

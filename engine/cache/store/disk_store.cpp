@@ -62,7 +62,7 @@ DiskStore::~DiskStore() {
   traceUses();
 }
 
-void DiskStore::tell(const fs::path& path, std::string found, std::string expected) {
+void DiskStore::report(const fs::path& path, std::string found, std::string expected) {
   m_problems.push_back(
       {.file = path.string(), .place = {}, .found = std::move(found), .expected = std::move(expected)});
 }
@@ -119,7 +119,7 @@ std::shared_ptr<const Pack> DiskStore::map(const std::string& name, KnownPack& k
     if (fault == PackFault::Damaged) {
       remove(name, what);
     } else {
-      if (fault != PackFault::Gone) tell(pathOf(name), what, kindOf(fault));
+      if (fault != PackFault::Gone) report(pathOf(name), what, kindOf(fault));
       forget(name);
     }
     return nullptr;
@@ -143,7 +143,7 @@ void DiskStore::forget(const std::string& name) {
 }
 
 void DiskStore::remove(const std::string& name, const std::string& why) {
-  tell(pathOf(name), why, kindOf(PackFault::Damaged));
+  report(pathOf(name), why, kindOf(PackFault::Damaged));
   ::unlink(pathOf(name).c_str());
   forget(name);
 }

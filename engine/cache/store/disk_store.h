@@ -134,7 +134,7 @@ class DiskStore {
   void forget(const std::string& name);
   void remove(const std::string& name, const std::string& why);
   std::shared_ptr<const Pack> map(const std::string& name, KnownPack& pack);
-  void tell(const std::filesystem::path& path, std::string found, std::string expected);
+  void report(const std::filesystem::path& path, std::string found, std::string expected);
 
   DiskStoreConfig m_config;
   StoreFolder m_folder;

@@ -444,15 +444,15 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
   PackHead head = headOf(content);
   const std::vector<std::uint8_t> headBytes = encodePackHead(head);
   const std::uint64_t size = packBytes(head);
-  const auto tell = [&](std::string found, std::string expected) {
+  const auto report = [&](std::string found, std::string expected) {
     written.problems.push_back({.file = m_folder.path().string(),
                                 .place = {},
                                 .found = std::move(found),
                                 .expected = std::move(expected)});
   };
   if (size > m_limit) {
-    tell("blocks of " + std::to_string(size) + " bytes",
-         "at most " + std::to_string(m_limit) + ", the bound of the store");
+    report("blocks of " + std::to_string(size) + " bytes",
+           "at most " + std::to_string(m_limit) + ", the bound of the store");
     return written;
   }
   const std::string name = newName() + kPackEnding;
@@ -462,7 +462,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     int error = step(what);
     if (error == 0) error = work();
     if (error == 0) return true;
-    tell(std::generic_category().message(error), "room for a pack that can be written");
+    report(std::generic_category().message(error), "room for a pack that can be written");
     return false;
   };
   const auto isHeld = [&](const StoreLock& lock) {

@@ -97,9 +97,9 @@ std::optional<SpanStore::Found> SpanStore::findOnDisk(const ContentName& name) c
   return Found{trace::StoreTier::Disk, found->tokens, found->base, found->bytes};
 }
 
-HostStore SpanStore::hostForecast() const {
+HostStore SpanStore::hostPrediction() const {
   const std::lock_guard lock(m_mutex);
-  return m_host.forecast();
+  return m_host.prediction();
 }
 
 bool SpanStore::isOnDisk(const ContentName& name) const {
@@ -371,7 +371,7 @@ std::uint64_t HostStore::bytesOf(const HeldBlock& block) {
   return block.size() + kBesides;
 }
 
-HostStore HostStore::forecast() const {
+HostStore HostStore::prediction() const {
   HostStore copy(m_limit);
   copy.m_bytes = m_bytes;
   copy.m_tokens = m_tokens;

@@ -54,7 +54,7 @@ class HostStore {
   explicit HostStore(std::uint64_t limit) : m_limit(limit) {}
   /// Returns a store with the same blocks in the same order, but without bytes. It drops the same blocks as
   /// this store.
-  HostStore forecast() const;
+  HostStore prediction() const;
 
   /// Puts the block at the front of the order if it is new and fits. Returns the blocks that were dropped for
   /// it. A block that does not fit is returned itself.
@@ -127,7 +127,7 @@ class SpanStore {
   bool isOnDisk(const ContentName& name) const;
   KeptState stateOf(const ContentName& name) const;
   /// Returns a copy of the host memory for predictions.
-  HostStore hostForecast() const;
+  HostStore hostPrediction() const;
 
   /// Returns the bytes of a block if name, parent, tokens, slot size and checksum all match. Returns nothing
   /// if the block is lost or damaged. The store then does not find the block again.

@@ -43,12 +43,12 @@ std::string shownAnswer(const std::string& answer) {
   return "“" + whole.substr(0, end) + "…”";
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const std::vector<std::int32_t> documents = numbersOf(result.request, "documents");
   const std::vector<std::string> policies = policiesOf(result.request, "policies");
   result.total = documents.size() * policies.size();
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   const ExperimentRequest& request = result.request;
   const std::string expected = trimmed(request.expected);
   if (!request.own)

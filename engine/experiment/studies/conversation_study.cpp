@@ -125,7 +125,7 @@ std::string lineOf(const std::string& policy, std::string order) {
   return policy + ", " + order;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const std::vector<std::string> policies = policiesOf(result.request, "policies");
   const std::vector<std::string> orders = wordsOf(result.request, "orders");
@@ -135,7 +135,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const auto mostTurns = static_cast<std::size_t>(numberOf(result.request, "turns"));
   const std::size_t count =
       std::min(all.conversations.size(), static_cast<std::size_t>(result.request.repeats));
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   study.remark("Conversations from " + file.filename().string() + ", one a repeat: the first " +
                std::to_string(count) + "; replies are those that were published.");
   for (std::size_t i = 0; i < count; ++i)

@@ -111,7 +111,7 @@ ExperimentPoint pointOf(const NeedleRow& row, std::int32_t documents,
   return point;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const std::vector<std::int32_t> sizes = numbersOf(result.request, "sizes");
   NeedleOptions options;
@@ -136,7 +136,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     for (const layout::LayoutInfo& info : layout::layouts()) {
       if (stop.stop_requested()) throw Failure(errorAt(result.request.experiment, "a request to stop", {}));
       result.doing = "blocks of " + std::to_string(size) + ", layout " + info.name;
-      tell(result);
+      report(result);
       options.layout = info.layout;
       const NeedleRow row = measureNeedle(*session, options, numberOf(result.request, "hay"),
                                           numberOf(result.request, "portion"), stop);
@@ -148,7 +148,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       result.points.push_back(std::move(point));
       if (row.firstFailure) result.remarks.push_back(*row.firstFailure);
       ++result.done;
-      tell(result);
+      report(result);
     }
   }
 }

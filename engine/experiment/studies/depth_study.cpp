@@ -39,7 +39,7 @@ std::string lineOf(const std::vector<std::string>& policies, const std::string& 
   return policies.size() == 1 ? line : policy + ", " + line;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   constexpr double kWhole = 100;
   NeedleOptions options{.documents = numberOf(result.request, "documents"),
@@ -51,7 +51,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const std::vector<std::string> policies = policiesOf(result.request, "policies");
   const std::vector<std::int32_t> depths = numbersOf(result.request, "depths");
   result.total = options.hayWords.size() * options.portions.size() * policies.size();
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   for (const std::int32_t words : options.hayWords) {
     for (const std::string& policy : policies) {
       run::RunOptions chosen;

@@ -26,11 +26,11 @@ constexpr std::array kMeasures = {
     Measure{"attention_deviation", forTranslation("Experiments", "attention deviation"), "", 3},
     Measure{"token_divergence_nats", forTranslation("Experiments", "KL of each token"), "nats", 4}};
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const std::vector<std::int32_t> documents = numbersOf(result.request, "documents");
   const std::vector<std::string> policies = policiesOf(result.request, "policies");
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   const ExperimentRequest& request = result.request;
   if (request.own) study.remark(kRepeatsAreOrders);
   for (const std::int32_t count : documents)
@@ -44,8 +44,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
         const Study::Ran ran = study.run(request.own ? ownPlan(request, count, repeat)
                                                      : studyPlan(sourceQuery(sourceQuestion(world, repeat))),
                                          policy);
-        for (const run::FinishedReply& reply : ran.replies) {
-          const trace::FidelityMeasured found = study.fidelityOf(reply);
+        for (const run::FinishedAnswer& answer : ran.answers) {
+          const trace::FidelityMeasured found = study.fidelityOf(answer);
           const trace::FidelityMeasured* one = &found;
           const trace::FidelityMetrics fidelity = trace::fidelityOf(std::span(&one, 1));
           std::vector<double> tokens;

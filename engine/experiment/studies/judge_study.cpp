@@ -46,12 +46,12 @@ query::Node judgeQuery(std::int32_t generates, const ExperimentRequest& request,
   return studyGenerate({std::move(cross)}, 1, 0);
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const std::vector<std::int32_t> generates = numbersOf(result.request, "generates");
   const std::vector<std::string> policies = policiesOf(result.request, "policies");
   result.total = generates.size() * policies.size() * static_cast<std::size_t>(result.request.repeats);
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   study.begin("warming up");
   study.run(studyPlan(judgeQuery(1, result.request, 0)), policies.front());
   for (const std::int32_t count : generates) {

@@ -42,7 +42,7 @@ std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentMo
   return asked.empty() ? model.scratch : asked;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const std::filesystem::path place = placeOf(result, model);
   std::vector<std::int32_t> lengths = numbersOf(result.request, "tokens");
@@ -50,7 +50,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const std::size_t asked = lengths.size();
   std::erase_if(lengths, [room](std::int32_t tokens) { return tokens > room; });
   result.total = lengths.size();
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   study.remarkLeftOut(asked - lengths.size(), room);
   study.remark(
       "On disk: the system has the file in memory; cold disk: it was asked to forget it. The last token of a "

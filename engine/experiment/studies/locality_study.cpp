@@ -31,7 +31,7 @@ std::vector<double> shareSamples(std::int64_t yes, std::int64_t all) {
   return samples;
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   NeedleOptions options{.documents = numberOf(result.request, "documents"),
                         .hayWords = numbersOf(result.request, "hay"),
@@ -40,7 +40,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
                         .seed = result.request.seed,
                         .seam = model.seam};
   result.total = options.hayWords.size() * options.portions.size();
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   for (const std::int32_t words : options.hayWords) {
     for (const std::int32_t portion : options.portions) {
       const std::string line = portion == 0 ? "all at once" : "k = " + std::to_string(portion);
@@ -56,7 +56,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       for (const double seconds : row.seconds.samples)
         result.points.back().samples[2].push_back(1000 * seconds);
       study.step();
-      tell(result);
+      report(result);
     }
   }
 }

@@ -45,12 +45,12 @@ plan::Plan ragPlan(const ExperimentRequest& request, std::int32_t documents, std
       request.own->query({.documents = documentsInTurn(count, 0), .question = question, .maxTokens = 1}));
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const std::vector<std::int32_t> documents = numbersOf(result.request, "documents");
   const std::vector<std::string> policies = policiesOf(result.request, "policies");
   result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.request.repeats);
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   study.begin("warming up");
   study.run(ragPlan(result.request, 1, 0), policies.front());
   if (result.request.own) study.remark(kOtherQuestion);

@@ -21,7 +21,7 @@ constexpr std::array kFields = {
 constexpr std::array kMeasures = {
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true}};
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   AbbaOptions options{.documentTokens = numbersOf(result.request, "tokens"),
                       .documents = numberOf(result.request, "documents"),
@@ -37,7 +37,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
         options.systemTokens + std::int64_t{options.documents} * tokens + options.questionTokens;
     return prompt >= config.maxPositions;
   });
-  Study study(result, model, tell, stop,
+  Study study(result, model, report, stop,
               options.documentTokens.empty() ? 0 : abbaBlocks(options, model.session.blockSize));
   const std::size_t asked = numbersOf(result.request, "tokens").size();
   study.remarkLeftOut(asked - options.documentTokens.size(), config.maxPositions);

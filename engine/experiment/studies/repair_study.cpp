@@ -52,12 +52,12 @@ std::string blendOf(std::int32_t share) {
   return "blend(" + (share == 100 ? "1" : "0." + std::string(2 - hundredths.size(), '0') + hundredths);
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const std::vector<std::int32_t> shares = numbersOf(result.request, "shares");
   const std::int32_t documents = numberOf(result.request, "documents");
   const ExperimentRequest& request = result.request;
-  Study study(result, model, tell, stop);
+  Study study(result, model, report, stop);
   const std::int32_t repeats = repeatsOver(request, documents);
   if (request.own) study.remark(kRepeatsAreOrders);
   result.total = shares.size() * static_cast<std::size_t>(repeats);
@@ -70,15 +70,15 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       // The documents are seen by themselves before, so that what is timed is what the policy does anew.
       study.clearCache();
       const Study::Ran seen = study.run(plan, "spans");
-      const double tokens = seen.replies.empty() ? 0 : meanDocument(seen.replies.front().segments);
+      const double tokens = seen.answers.empty() ? 0 : meanDocument(seen.answers.front().segments);
       const std::array<std::pair<const char*, std::string>, 3> lines = {
           {{"link", linkOf(share, tokens)},
            {"blend, by keys", blendOf(share) + ")"},
            {"blend, by values", blendOf(share) + ",by=values)"}}};
       for (const auto& [line, policy] : lines) {
         const Study::Ran ran = study.run(plan, policy);
-        for (const run::FinishedReply& reply : ran.replies) {
-          const trace::FidelityMeasured found = study.fidelityOf(reply);
+        for (const run::FinishedAnswer& answer : ran.answers) {
+          const trace::FidelityMeasured found = study.fidelityOf(answer);
           const trace::FidelityMeasured* one = &found;
           const trace::FidelityMetrics fidelity = trace::fidelityOf(std::span(&one, 1));
           study.add(line, share,

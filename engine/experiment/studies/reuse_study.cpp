@@ -67,7 +67,7 @@ plan::Plan reusePlan(const ExperimentRequest& request, const std::vector<std::ui
       {.documents = {seen.begin(), seen.end()}, .question = question - 1, .maxTokens = 1}));
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop) {
   const ExperimentRequest& request = result.request;
   const std::vector<std::int32_t> blockSizes = numbersOf(result.request, "block_sizes");
@@ -87,7 +87,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     const std::int64_t tokens = std::int64_t{model.session.blockSize} * model.session.blockCount;
     sized.session.blockSize = blockSize;
     sized.session.blockCount = static_cast<std::int32_t>(tokens / blockSize + 2);
-    Study study(result, sized, tell, stop);
+    Study study(result, sized, report, stop);
     study.begin("warming up");
     study.run(reusePlan(request, {0}, lengths.front(), 1), policies.front());
     if (request.own) study.remark(kOtherQuestion);

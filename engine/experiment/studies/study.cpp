@@ -56,7 +56,7 @@ TokenAmount amountOf(const run::StepPrediction& step, const plan::Plan& plan,
 }  // namespace
 
 std::uint64_t StudySink::send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) {
-  if (FinishedReplies::takes(payload)) {
+  if (FinishedAnswers::takes(payload)) {
     trace::Event event{.sequence = 0,
                        .time = 0,
                        .session = 1,
@@ -64,14 +64,14 @@ std::uint64_t StudySink::send(RunId run, RequestId request, const NodePath& node
                        .request = request,
                        .node = node,
                        .payload = payload};
-    m_replies.take(event);
+    m_answers.take(event);
   }
   return m_measured.send(run, request, node, std::move(payload));
 }
 
-Study::Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+Study::Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
              const std::stop_token& stop, std::int32_t leastBlocks)
-    : m_result(result), m_model(model), m_tell(tell), m_stop(stop), m_config(model.session) {
+    : m_result(result), m_model(model), m_report(report), m_stop(stop), m_config(model.session) {
   m_config.blockCount = std::max(m_config.blockCount, leastBlocks);
 }
 
@@ -83,7 +83,7 @@ run::Session& Study::session() {
 void Study::begin(const std::string& doing) {
   if (m_stop.stop_requested()) throw Failure(errorAt(m_result.request.experiment, "a request to stop", {}));
   m_result.doing = doing;
-  m_tell(m_result);
+  m_report(m_result);
 }
 
 void Study::add(const std::string& series, double x, const std::vector<double>& values) {
@@ -104,7 +104,7 @@ void Study::addSamples(const std::string& series, double x, double y,
   }
   for (std::size_t i = 0; i < samples.size(); ++i)
     point->samples[i].insert(point->samples[i].end(), samples[i].begin(), samples[i].end());
-  m_tell(m_result);
+  m_report(m_result);
 }
 
 void Study::step() {
@@ -134,20 +134,20 @@ void Study::remark(const std::string& sentence) {
   if (std::find(remarks.begin(), remarks.end(), sentence) == remarks.end()) remarks.push_back(sentence);
 }
 
-trace::FidelityMeasured Study::fidelityOf(const run::FinishedReply& reply) {
+trace::FidelityMeasured Study::fidelityOf(const run::FinishedAnswer& answer) {
   if (counts()) {
     // The reply once more under its policy, whose prompt is found, and a full prefill with it.
     std::int64_t prompt = 0;
-    for (const trace::SegmentInfo& segment : reply.segments) {
+    for (const trace::SegmentInfo& segment : answer.segments) {
       if (!segment.hidden) prompt += static_cast<std::int64_t>(segment.tokens.size());
     }
-    count({.prompt = {prompt + 2, prompt + 2 * m_longestReply}, .generated = {}});
+    count({.prompt = {prompt + 2, prompt + 2 * m_longestAnswer}, .generated = {}});
     return {};
   }
   pass(m_model.seam);
   const FidelityModel measured{
       .decoder = m_model.decoder, .backend = m_model.backend, .tokenizer = m_model.tokenizer};
-  return measureFidelity(session(), measured, reply, m_stop).fidelity;
+  return measureFidelity(session(), measured, answer, m_stop).fidelity;
 }
 
 NeedleRow Study::needle(const NeedleOptions& options, std::int32_t hayWords, std::int32_t portion) {
@@ -163,12 +163,12 @@ Study::Ran Study::predict(const plan::Plan& plan, const run::RunOptions& options
   const run::Prediction prediction = predictRun(*m_predictor, plan, options, m_stop);
   Ran ran;
   ran.sample.measured.promptTokens = 1;  // shares are of something
-  m_longestReply = 1;
+  m_longestAnswer = 1;
   for (const run::StepPrediction& step : prediction.steps) {
     count(amountOf(step, plan, options));
-    m_longestReply = std::max(m_longestReply, mostTokens(plan.steps[step.step]));
+    m_longestAnswer = std::max(m_longestAnswer, mostTokens(plan.steps[step.step]));
     ran.result.steps.emplace_back().metrics.promptTokens = 1;
-    ran.replies.emplace_back().segments = run::spanTableEvent(step.table, nullptr).segments;
+    ran.answers.emplace_back().segments = run::spanTableEvent(step.table, nullptr).segments;
   }
   return ran;
 }
@@ -179,9 +179,9 @@ Study::Ran Study::run(const plan::Plan& plan, const std::string& policy, std::ui
   options.seed = seed;
   if (counts()) return predict(plan, options);
   pass(m_model.seam);
-  Ran ran{.sample = {}, .result = session().run(plan, options, m_stop), .replies = {}};
+  Ran ran{.sample = {}, .result = session().run(plan, options, m_stop), .answers = {}};
   ran.sample = m_sink.measured().take();
-  ran.replies = m_sink.replies().takeRun(session().lastRun());
+  ran.answers = m_sink.answers().takeRun(session().lastRun());
   if (ran.result.error) throw Failure(*ran.result.error);
   if (ran.result.outcome != trace::RunOutcome::Finished)
     throw Failure(errorAt(m_result.request.experiment, "a request to stop", {}));

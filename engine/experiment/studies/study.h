@@ -29,17 +29,17 @@ class StudySink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
   RunMetricsSink& measured() { return m_measured; }
-  FinishedReplies& replies() { return m_replies; }
+  FinishedAnswers& answers() { return m_answers; }
 
  private:
   RunMetricsSink m_measured;
-  FinishedReplies m_replies;
+  FinishedAnswers m_answers;
 };
 
 class Study {
  public:
   /// `leastBlocks`: min size of the pool, even if the user requested fewer blocks.
-  Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& tell,
+  Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
         const std::stop_token& stop, std::int32_t leastBlocks = 0);
 
   /// Reports what comes next. Throws Failure after a stop.
@@ -59,7 +59,7 @@ class Study {
   struct Ran {
     RunSample sample;
     run::RunResult result;
-    std::vector<run::FinishedReply> replies;
+    std::vector<run::FinishedAnswer> answers;
   };
   /// Whether the experiment only counts its work. Runs are then predicted, not computed.
   bool counts() const { return m_model.tally != nullptr; }
@@ -72,7 +72,7 @@ class Study {
 
   /// Calls ExperimentModel::seam, then measures how close an answer is to a full prefill. Throws like
   /// experiment::measureFidelity().
-  trace::FidelityMeasured fidelityOf(const run::FinishedReply& reply);
+  trace::FidelityMeasured fidelityOf(const run::FinishedAnswer& answer);
   /// Calls measureNeedle() with the session.
   NeedleRow needle(const NeedleOptions& options, std::int32_t hayWords, std::int32_t portion);
 
@@ -84,14 +84,14 @@ class Study {
  private:
   ExperimentResult& m_result;
   const ExperimentModel& m_model;
-  const ExperimentProgress& m_tell;
+  const ExperimentProgress& m_report;
   const std::stop_token& m_stop;
   StudySink m_sink;
   Ran predict(const plan::Plan& plan, const run::RunOptions& options);
 
   run::SessionConfig m_config;
   std::unique_ptr<run::Predictor> m_predictor;  ///< replaces the session if the work is only counted
-  std::int64_t m_longestReply = 1;              ///< tokens of the run that was predicted last
+  std::int64_t m_longestAnswer = 1;             ///< tokens of the run that was predicted last
   std::unique_ptr<run::Session> m_session;
 };
 

@@ -11,7 +11,7 @@ namespace {
 /// not get shorter.
 bool becomesSubqueryResult(const Draft& child, const DraftSettings& enclosing) {
   return child.is<query::Generate>() && child.form != OutputForm::Continuation &&
-         child.mark != Draft::Mark::ReplyOnly && child.settings.model == enclosing.model;
+         child.mark != Draft::Mark::AnswerOnly && child.settings.model == enclosing.model;
 }
 
 bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*state*/) {

@@ -169,7 +169,7 @@ class JudgeTree {
       } else {
         Draft judge = pattern.fill({std::move_iterator(begin), std::move_iterator(end)});
         judge.call = m_state->newCall();
-        judge.mark = Draft::Mark::ReplyOnly;
+        judge.mark = Draft::Mark::AnswerOnly;
         judged.push_back(std::move(judge));
       }
       begin = end;

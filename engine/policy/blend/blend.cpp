@@ -43,7 +43,7 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
   return blendedTable(layout::layOut(step, documents, renderer, layout::Visibility::Spans));
 }
 
-RowPlan planRows(const layout::SpanTable& table, std::span<const double> values, bool /*isInTeam*/) {
+ComputePlan planRows(const layout::SpanTable& table, std::span<const double> values, bool /*isInTeam*/) {
   return planOfCopies(table, recomputationOf(values), ChosenAmong::AllCopies);
 }
 

@@ -56,7 +56,7 @@ SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> out
   const auto quoting = [&](plan::OutputForm form) {
     plan::Step quoted = step;
     quoteAs(form, quoted.prompt);
-    if (form == plan::OutputForm::Anew)
+    if (form == plan::OutputForm::Recomputed)
       return layout::layOut(quoted, outputs, renderer, layout::Visibility::Spans);
     // Recomputed values of an inner prompt belonged to that request alone. The keys of an answer are
     // therefore those after a prompt that quotes answers as they were generated.
@@ -67,12 +67,12 @@ SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> out
     }
     return layout::layOut(quoted, inner, renderer, layout::Visibility::Spans);
   };
-  if (step.needs.empty()) return quoting(plan::OutputForm::Anew);
+  if (step.needs.empty()) return quoting(plan::OutputForm::Recomputed);
   SpanTable reused = quoting(plan::OutputForm::Reused);
-  return values[0] == 0 ? reused : relayedTable(reused, quoting(plan::OutputForm::Anew));
+  return values[0] == 0 ? reused : relayedTable(reused, quoting(plan::OutputForm::Recomputed));
 }
 
-RowPlan planRows(const SpanTable& table, std::span<const double> values, bool /*isInTeam*/) {
+ComputePlan planRows(const SpanTable& table, std::span<const double> values, bool /*isInTeam*/) {
   return planOfCopies(table, recomputationOf(values), ChosenAmong::EachCopy);
 }
 
@@ -82,7 +82,7 @@ std::optional<std::string> expectedOn(std::span<const double> values, std::int32
 
 }  // namespace
 
-SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
+SpanTable relayedTable(const SpanTable& reused, const SpanTable& recomputed) {
   SpanTable table;
   table.parts = reused.parts;
   table.cropped = reused.cropped;
@@ -90,19 +90,20 @@ SpanTable relayedTable(const SpanTable& reused, const SpanTable& anew) {
   // Both tables have the same visible tokens in the same order. Each visible segment of `reused` is inside
   // one segment of the other table. `within[i]`: the segments of `reused` inside segment i of the other
   // table, by their places in the new table.
-  std::vector<std::vector<std::uint32_t>> within(anew.segments.size());
+  std::vector<std::vector<std::uint32_t>> within(recomputed.segments.size());
   std::size_t outer = 0;
-  std::int64_t left = anew.segments.empty() ? 0 : visibleTokens(anew.segments.front());
+  std::int64_t left = recomputed.segments.empty() ? 0 : visibleTokens(recomputed.segments.front());
   for (const Segment& segment : reused.segments) {
     Segment& own = table.segments.emplace_back(segment);
     for (std::uint32_t& seen : own.sees) seen = places[seen];
     places.push_back(static_cast<std::uint32_t>(table.segments.size() - 1));
     if (segment.hidden) continue;
-    while (left == 0 && outer + 1 < anew.segments.size()) left = visibleTokens(anew.segments[++outer]);
+    while (left == 0 && outer + 1 < recomputed.segments.size())
+      left = visibleTokens(recomputed.segments[++outer]);
     left -= visibleTokens(segment);
 
     std::vector<std::uint32_t> view;
-    for (const std::uint32_t seen : anew.segments[outer].sees)
+    for (const std::uint32_t seen : recomputed.segments[outer].sees)
       view.insert(view.end(), within[seen].begin(), within[seen].end());
     view.insert(view.end(), within[outer].begin(), within[outer].end());
     if (own.visibleBegin > 0 || own.sees != view) {

@@ -16,6 +16,6 @@ extern const Policy kRelay;
 /// other table is the same prompt with recomputed outputs. The result is `reused` with a copy after each
 /// answer. The copy attends to the segments that the answer attends to in the other table. An answer gets no
 /// copy if both lists are equal.
-layout::SpanTable relayedTable(const layout::SpanTable& reused, const layout::SpanTable& anew);
+layout::SpanTable relayedTable(const layout::SpanTable& reused, const layout::SpanTable& recomputed);
 
 }  // namespace spanscope::policy

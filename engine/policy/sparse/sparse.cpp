@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/translation.h"
+#include "engine/policy/compute_plan.h"
 #include "engine/policy/policies.h"
-#include "engine/policy/row_plan.h"
 
 #include <array>
 #include <cmath>
@@ -27,13 +27,13 @@ const char* exactnessAt(std::span<const double> values) {
 }
 
 /// Each row reads at most N blocks. compute/block_choice.h chooses them, in each layer and for each key head.
-class BestBlocks final : public ReplyRows {
+class BestBlocks final : public AnswerRows {
  public:
   explicit BestBlocks(std::int32_t most) : m_most(most) {}
 
-  void addKeys(compute::QueryRun& run, std::span<const Reply> replies, std::size_t own, std::int32_t row,
+  void addKeys(compute::QueryRun& run, std::span<const Answer> answers, std::size_t own, std::int32_t row,
                std::int32_t count) const override {
-    ReplyRows::addKeys(run, replies, own, row, count);
+    AnswerRows::addKeys(run, answers, own, row, count);
     run.mostBlocks = m_most;
   }
 
@@ -41,9 +41,9 @@ class BestBlocks final : public ReplyRows {
   std::int32_t m_most;  ///< at least 2
 };
 
-RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> values, bool /*isInTeam*/) {
+ComputePlan planRows(const layout::SpanTable& /*table*/, std::span<const double> values, bool /*isInTeam*/) {
   if (std::isinf(values[0])) return {};
-  return {.reply = std::make_shared<BestBlocks>(static_cast<std::int32_t>(values[0]))};
+  return {.answer = std::make_shared<BestBlocks>(static_cast<std::int32_t>(values[0]))};
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ std::vector<std::vector<StepIndex>> teams(const plan::Plan& plan) {
   return teams;
 }
 
-RowPlan planRows(const layout::SpanTable& /*table*/, std::span<const double> /*values*/, bool isInTeam) {
+ComputePlan planRows(const layout::SpanTable& /*table*/, std::span<const double> /*values*/, bool isInTeam) {
   if (!isInTeam) return {};
-  return {.reply = std::make_shared<ViewOfOthers>()};
+  return {.answer = std::make_shared<ViewOfOthers>()};
 }
 
 }  // namespace
@@ -56,45 +56,45 @@ constinit const Policy kViews = {
 namespace {
 
 /// Returns the position in the last segment at which the template's text that asks for the answer begins.
-std::int32_t turnOf(const Reply& reply) {
-  const std::vector<layout::TokenRun>& runs = reply.table->segments.back().runs;
+std::int32_t turnOf(const Answer& answer) {
+  const std::vector<layout::TokenRun>& runs = answer.table->segments.back().runs;
   const bool hasTurn = !runs.empty() && runs.back().source == layout::TokenRun::Source::Template;
-  return reply.from - (hasTurn ? std::clamp(runs.back().count, 0, reply.from) : 0);
+  return answer.from - (hasTurn ? std::clamp(runs.back().count, 0, answer.from) : 0);
 }
 
 /// Returns the number of rows of another answer that a row reads after `row` rows of its own.
-std::int32_t seenOf(const Reply& other, std::int32_t row) {
+std::int32_t seenOf(const Answer& other, std::int32_t row) {
   return std::min(row + 1, other.wanted);
 }
 
 }  // namespace
 
-std::vector<std::size_t> ViewOfOthers::next(std::span<const Reply> replies) const {
-  std::vector<std::size_t> next = ReplyRows::next(replies);
+std::vector<std::size_t> ViewOfOthers::next(std::span<const Answer> answers) const {
+  std::vector<std::size_t> next = AnswerRows::next(answers);
   std::int32_t least = std::numeric_limits<std::int32_t>::max();
-  for (const std::size_t i : next) least = std::min(least, replies[i].computed);
-  std::erase_if(next, [&](std::size_t i) { return replies[i].computed != least; });
+  for (const std::size_t i : next) least = std::min(least, answers[i].computed);
+  std::erase_if(next, [&](std::size_t i) { return answers[i].computed != least; });
   return next;
 }
 
-std::int64_t ViewOfOthers::positionOf(std::span<const Reply> replies, std::size_t own,
+std::int64_t ViewOfOthers::positionOf(std::span<const Answer> answers, std::size_t own,
                                       std::int32_t row) const {
-  std::int64_t position = ReplyRows::positionOf(replies, own, row);
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    if (i != own) position += replies[i].from - turnOf(replies[i]) + seenOf(replies[i], row);
+  std::int64_t position = AnswerRows::positionOf(answers, own, row);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (i != own) position += answers[i].from - turnOf(answers[i]) + seenOf(answers[i], row);
   }
   return position;
 }
 
-void ViewOfOthers::addKeys(compute::QueryRun& run, std::span<const Reply> replies, std::size_t own,
+void ViewOfOthers::addKeys(compute::QueryRun& run, std::span<const Answer> answers, std::size_t own,
                            std::int32_t row, std::int32_t count) const {
-  const Reply& reply = replies[own];
-  const std::int32_t turn = turnOf(reply);
-  run.keys.push_back({.blocks = *reply.blocks, .begin = 0, .end = turn, .base = run.base, .causal = false});
+  const Answer& answer = answers[own];
+  const std::int32_t turn = turnOf(answer);
+  run.keys.push_back({.blocks = *answer.blocks, .begin = 0, .end = turn, .base = run.base, .causal = false});
   std::int64_t position = run.base + turn;
-  for (std::size_t i = 0; i < replies.size(); ++i) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
     if (i == own) continue;
-    const Reply& other = replies[i];
+    const Answer& other = answers[i];
     const std::int32_t from = turnOf(other);
     const std::int32_t end = other.from + seenOf(other, row);
     run.keys.push_back(
@@ -102,9 +102,9 @@ void ViewOfOthers::addKeys(compute::QueryRun& run, std::span<const Reply> replie
     position += end - from;
   }
   run.base = position - turn;
-  run.keys.push_back({.blocks = *reply.blocks,
+  run.keys.push_back({.blocks = *answer.blocks,
                       .begin = turn,
-                      .end = reply.from + row + count,
+                      .end = answer.from + row + count,
                       .base = run.base,
                       .causal = true});
 }
@@ -145,11 +145,11 @@ std::vector<double> ViewOfOthers::joinMass(compute::RunMass& run, std::size_t se
   return taken;
 }
 
-std::optional<trace::Payload> ViewOfOthers::tell(std::int32_t index, std::span<const Reply> replies,
-                                                 std::size_t own, std::span<const float> shares) const {
+std::optional<trace::Payload> ViewOfOthers::report(std::int32_t index, std::span<const Answer> answers,
+                                                   std::size_t own, std::span<const float> shares) const {
   trace::TeammateAttention event{.index = index, .requests = {}, .mass = {shares.begin(), shares.end()}};
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    if (i != own) event.requests.push_back(replies[i].request);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (i != own) event.requests.push_back(answers[i].request);
   }
   return event;
 }

@@ -3,8 +3,8 @@
 // they read.
 #pragma once
 
+#include "engine/policy/compute_plan.h"
 #include "engine/policy/policy.h"
-#include "engine/policy/row_plan.h"
 
 namespace spanscope::policy {
 
@@ -25,19 +25,19 @@ extern const Policy kViews;
 ///
 /// Keys stay where they are stored. The rotation of the query sets the positions of a view. A stored key is
 /// rotated by its position in its segment.
-class ViewOfOthers final : public ReplyRows {
+class ViewOfOthers final : public AnswerRows {
  public:
   /// Returns all unfinished answers. If some have lost their blocks, returns only the answers with the fewest
   /// computed tokens.
-  std::vector<std::size_t> next(std::span<const Reply> replies) const override;
-  std::int64_t positionOf(std::span<const Reply> replies, std::size_t own, std::int32_t row) const override;
+  std::vector<std::size_t> next(std::span<const Answer> answers) const override;
+  std::int64_t positionOf(std::span<const Answer> answers, std::size_t own, std::int32_t row) const override;
   /// A row reads as many rows of each other answer as it has of its own, including itself.
-  void addKeys(compute::QueryRun& run, std::span<const Reply> replies, std::size_t own, std::int32_t row,
+  void addKeys(compute::QueryRun& run, std::span<const Answer> answers, std::size_t own, std::int32_t row,
                std::int32_t count) const override;
   std::vector<double> joinMass(compute::RunMass& mass, std::size_t sees) const override;
   /// Reports the share of attention on each other answer (trace::TeammateAttention).
-  std::optional<trace::Payload> tell(std::int32_t index, std::span<const Reply> replies, std::size_t own,
-                                     std::span<const float> shares) const override;
+  std::optional<trace::Payload> report(std::int32_t index, std::span<const Answer> answers, std::size_t own,
+                                       std::span<const float> shares) const override;
 };
 
 }  // namespace spanscope::policy

@@ -16,7 +16,7 @@ struct Ask {
   static constexpr const char* kKey = "ask";
   static constexpr OperatorInfo kInfo = {
       .form = BodyForm::Value,
-      .resolvedBy = ResolvedBy::Person,
+      .resolvedBy = ResolvedBy::User,
       .isInMacro = false,
       .noun = "question",
       .unplannedAs = "the question ",

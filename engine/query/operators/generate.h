@@ -19,7 +19,7 @@ struct Generate {
   static constexpr const char* kKey = "g";
   static constexpr OperatorInfo kInfo = {
       .form = BodyForm::NamedFields,
-      .gives = Gives::Reply,
+      .gives = Gives::Answer,
       .otherNames = {{{"generate", "g"}, {"gen", "g"}, {"model", "g"}}},
   };
 

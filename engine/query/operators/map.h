@@ -18,7 +18,7 @@ struct Map {
 
   static constexpr const char* kKey = "map";
   static constexpr OperatorInfo kInfo = {
-      .gives = Gives::Reply,
+      .gives = Gives::Answer,
       .resolvedBy = ResolvedBy::Rule,
       .isInMacro = false,
       .otherNames = {{{"foreach", "map"}}},

@@ -19,7 +19,7 @@ enum class BodyForm {
 enum class Gives {
   Text,      ///< a text of its own
   Children,  ///< the contributions of its children, in some order
-  Reply,     ///< the answer of a model: the operator generates
+  Answer,    ///< the answer of a model: the operator generates
   Nothing,   ///< it runs for its side effect
   Resolved   ///< replaced before the query is sent anywhere
 };
@@ -30,7 +30,7 @@ enum class ResolvedBy {
   Rule,       ///< a rule of the planner replaces it
   Retrieval,  ///< retrieval replaces the operator by chunks, before planning
   Files,      ///< sugar: replaced by the file that its text names, before planning
-  Person,     ///< sugar: replaced by the user's answer to its text, before planning
+  User,       ///< sugar: replaced by the user's answer to its text, before planning
 };
 
 /// A remark about one node and, with {n}, about several. Empty: no remark.

@@ -18,7 +18,7 @@ struct Repeat {
 
   static constexpr const char* kKey = "repeat";
   static constexpr OperatorInfo kInfo = {
-      .gives = Gives::Reply,
+      .gives = Gives::Answer,
       .resolvedBy = ResolvedBy::Rule,
       .otherNames = {{{"loop", "repeat"}}},
       .elsewhere = {"A repeat is written as a request for each of its copies: chat completions have no bulk "

@@ -178,7 +178,7 @@ class Asker {
     std::vector<ChatAnswer> answers(count);
     const bool mayBeEmpty = sent.mayBeEmpty;
     const Clock::time_point begin = Clock::now();
-    const auto tell = [&](std::size_t index, const std::string& piece) {
+    const auto report = [&](std::size_t index, const std::string& piece) {
       RemoteStep& step = steps[index];
       step.timeToLastText = since(begin);
       if (!step.timeToFirstToken) step.timeToFirstToken = step.timeToLastText;
@@ -190,7 +190,7 @@ class Asker {
           const std::optional<PromptProgress>& progress = answers.front().progress;
           if (progress && progress != before) m_watcher.promptProgress(first, *progress);
           before = progress;
-          for (const AnswerText& text : came) tell(text.answer, text.piece);
+          for (const AnswerText& text : came) report(text.answer, text.piece);
         });
     std::string brokenBy;
     bool isStopped = false;

@@ -59,8 +59,8 @@ void Answer::onEvent(const trace::Event& event) {
   const auto found = m_choiceOfRequest.find(event.request);
   if (found == m_choiceOfRequest.end()) return;
   Choice& choice = m_choices[found->second];
-  if (const auto* told = std::get_if<trace::TokenAlternatives>(&event.payload)) {
-    choice.alternatives = told->tokens;
+  if (const auto* reported = std::get_if<trace::TokenAlternatives>(&event.payload)) {
+    choice.alternatives = reported->tokens;
   } else if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload)) {
     take(choice, found->second, *token);
   } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload)) {

@@ -209,7 +209,7 @@ ReplyJson headJson(const ReplyHead& head, const char* object) {
 }
 
 /// Whether the probabilities include a token. A token that ends an answer has no text and is left out.
-bool isTold(const AnswerPiece& piece, const text::Tokenizer& tokenizer) {
+bool isReported(const AnswerPiece& piece, const text::Tokenizer& tokenizer) {
   return piece.token && !tokenizer.isControl(piece.token->id);
 }
 
@@ -279,7 +279,7 @@ void WholeReply::take(const AnswerPiece& piece) {
   Choice& choice = m_choices[piece.choice];
   choice.text += piece.text;
   if (piece.finished) choice.finished = *piece.finished;
-  if (m_logprobs && isTold(piece, m_tokenizer)) choice.tokens.push_back(piece);
+  if (m_logprobs && isReported(piece, m_tokenizer)) choice.tokens.push_back(piece);
 }
 
 std::string WholeReply::json(const AnswerUsage& usage) const {
@@ -328,8 +328,8 @@ std::string StreamedReply::begin() {
 }
 
 std::string StreamedReply::take(const AnswerPiece& piece) {
-  const bool tells = m_logprobs && isTold(piece, m_tokenizer);
-  if (piece.text.empty() && !tells && !piece.finished) return {};
+  const bool reports = m_logprobs && isReported(piece, m_tokenizer);
+  if (piece.text.empty() && !reports && !piece.finished) return {};
   const bool isChat = m_head.form == AnswerForm::Chat;
   ReplyJson json = headJson(m_head, isChat ? "chat.completion.chunk" : "text_completion");
   ReplyJson one = {{"index", piece.choice}};
@@ -338,7 +338,7 @@ std::string StreamedReply::take(const AnswerPiece& piece) {
   else
     one["text"] = piece.text;
   std::size_t& offset = m_offsets[piece.choice];
-  one["logprobs"] = tells ? logprobsJson(m_head.form, {piece}, offset, m_tokenizer) : ReplyJson(nullptr);
+  one["logprobs"] = reports ? logprobsJson(m_head.form, {piece}, offset, m_tokenizer) : ReplyJson(nullptr);
   offset += piece.text.size();
   one["finish_reason"] = piece.finished ? ReplyJson(nameOf(*piece.finished)) : ReplyJson(nullptr);
   json["choices"] = ReplyJson::array({std::move(one)});

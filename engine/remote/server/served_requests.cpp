@@ -72,8 +72,8 @@ void hideTexts(trace::FidelityMeasured& measured) {
   for (trace::FidelityToken& token : measured.tokens)
     token.token = token.policyBest = token.fullBest = kNoToken;
 }
-void hideTexts(trace::TokenAlternatives& told) {
-  for (trace::TokenAlternative& one : told.tokens) {
+void hideTexts(trace::TokenAlternatives& reported) {
+  for (trace::TokenAlternative& one : reported.tokens) {
     one.token = kNoToken;
     one.shown.clear();
   }
@@ -236,14 +236,14 @@ void writeOne(std::string& text, const char* name, const char* type, const std::
 
 }  // namespace
 
-void Figures::Histogram::add(double value) {
+void ServerMetrics::Histogram::add(double value) {
   const auto bound = std::lower_bound(bounds.begin(), bounds.end(), value);
   if (bound != bounds.end()) ++counts[static_cast<std::size_t>(bound - bounds.begin())];
   ++count;
   sum += value;
 }
 
-Figures::Figures(const ServedModel& model)
+ServerMetrics::ServerMetrics(const ServedModel& model)
     : m_model(model.name),
       m_blocks(model.blocks),
       m_blockSize(model.blockSize),
@@ -252,32 +252,32 @@ Figures::Figures(const ServedModel& model)
       m_queue({0.005, 0.025, 0.1, 0.5, 1, 5, 10, 30, 60}),
       m_seconds({0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300}) {}
 
-void Figures::countAnswer(const std::string& endpoint, int status) {
+void ServerMetrics::countAnswer(const std::string& endpoint, int status) {
   const std::lock_guard lock(m_mutex);
   ++m_answers[{endpoint, status}];
 }
 
-void Figures::countSeconds(double seconds) {
+void ServerMetrics::countSeconds(double seconds) {
   const std::lock_guard lock(m_mutex);
   m_seconds.add(seconds);
 }
 
-void Figures::countGone() {
+void ServerMetrics::countGone() {
   const std::lock_guard lock(m_mutex);
   ++m_gone;
 }
 
-void Figures::setClients(std::size_t clients) {
+void ServerMetrics::setClients(std::size_t clients) {
   const std::lock_guard lock(m_mutex);
   m_clients = clients;
 }
 
-void Figures::setRequests(std::size_t running) {
+void ServerMetrics::setRequests(std::size_t running) {
   const std::lock_guard lock(m_mutex);
   m_running = running;
 }
 
-void Figures::take(const trace::Event& event) {
+void ServerMetrics::take(const trace::Event& event) {
   const std::lock_guard lock(m_mutex);
   if (const auto* metrics = std::get_if<trace::StepMetrics>(&event.payload)) {
     m_queue.add(metrics->queueTime);
@@ -306,8 +306,8 @@ void Figures::take(const trace::Event& event) {
   }
 }
 
-void Figures::write(std::string& text, const std::string& name, const std::string& help,
-                    const Histogram& histogram) {
+void ServerMetrics::write(std::string& text, const std::string& name, const std::string& help,
+                          const Histogram& histogram) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "# HELP {0} {1}\n# TYPE {0} histogram\n", name, help);
   std::uint64_t upTo = 0;
@@ -319,7 +319,7 @@ void Figures::write(std::string& text, const std::string& name, const std::strin
                  histogram.sum);
 }
 
-std::string Figures::text() const {
+std::string ServerMetrics::text() const {
   const std::lock_guard lock(m_mutex);
   std::string text;
   const auto out = std::back_inserter(text);

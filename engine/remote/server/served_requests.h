@@ -98,9 +98,9 @@ class ServedRequests {
 trace::Event withoutTexts(trace::Event event);
 
 /// Any thread may call any function.
-class Figures {
+class ServerMetrics {
  public:
-  explicit Figures(const ServedModel& model);
+  explicit ServerMetrics(const ServedModel& model);
 
   /// Counts an answer. `endpoint` is from the fixed list of paths, or "other".
   void countAnswer(const std::string& endpoint, int status);

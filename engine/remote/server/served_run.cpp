@@ -14,23 +14,23 @@ namespace spanscope::server {
 
 class ServedRun::Listener final : public RunListener {
  public:
-  Listener(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about, Figures& figures,
-           std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun)
+  Listener(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about,
+           ServerMetrics& metrics, std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun)
       : m_turn(std::move(turn)),
         m_call(std::move(call)),
         m_answer(*m_call.plan, m_call.stops, m_call.choicesPerPrompt, m_call.minTokens),
         m_requests(requests),
-        m_figures(figures),
+        m_metrics(metrics),
         m_running(running),
         m_hasBegun(std::move(hasBegun)),
         m_number(requests.add(std::move(about))) {
-    m_figures.setRequests(++m_running);
+    m_metrics.setRequests(++m_running);
   }
   ~Listener() override {
-    m_figures.countSeconds(std::chrono::duration<double>(Clock::now() - m_began).count());
+    m_metrics.countSeconds(std::chrono::duration<double>(Clock::now() - m_began).count());
     // The server waits for this count before it destroys its gates.
     m_turn.reduceTo(0);
-    m_figures.setRequests(--m_running);
+    m_metrics.setRequests(--m_running);
   }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -59,7 +59,7 @@ class ServedRun::Listener final : public RunListener {
   PlannedCall m_call;
   Answer m_answer;
   ServedRequests& m_requests;
-  Figures& m_figures;
+  ServerMetrics& m_metrics;
   std::atomic<std::size_t>& m_running;
   std::function<void(RunId)> m_hasBegun;  ///< may be empty
   std::uint64_t m_number;
@@ -112,11 +112,11 @@ std::optional<ApiError> Answering::interruption(Clock::time_point began) const {
 }
 
 ServedRun::ServedRun(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about,
-                     Figures& figures, std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun,
-                     Engine& engine) {
+                     ServerMetrics& metrics, std::atomic<std::size_t>& running,
+                     std::function<void(RunId)> hasBegun, Engine& engine) {
   RunOrder order{.plan = call.plan, .options = call.options};
   m_listener = std::make_shared<Listener>(std::move(call), std::move(turn), requests, std::move(about),
-                                          figures, running, std::move(hasBegun));
+                                          metrics, running, std::move(hasBegun));
   m_handle = engine.begin(std::move(order), m_listener);
 }
 
@@ -145,7 +145,7 @@ void answerWhole(ServedRun& run, ReplyHead head, const Answering& answering, htt
     if (news.isComplete) break;
     const std::optional<ApiError> error = problemOf(news, answering, run.began());
     if (!error) continue;
-    if (error->status == kClientGone) answering.figures.countGone();
+    if (error->status == kClientGone) answering.metrics.countGone();
     return refuse(reply, *error);
   }
   reply.set_content(whole.json(replies.usage()), "application/json");
@@ -160,7 +160,7 @@ void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answer
     if (!first.pieces.empty() || first.isComplete) break;
     const std::optional<ApiError> error = problemOf(first, answering, run->began());
     if (!error) continue;
-    if (error->status == kClientGone) answering.figures.countGone();
+    if (error->status == kClientGone) answering.metrics.countGone();
     return refuse(reply, *error);
   }
   struct Stream {
@@ -185,7 +185,7 @@ void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answer
     std::optional<ApiError> error;
     if (!news.isComplete) error = problemOf(news, answering, run->began());
     if (error && error->status == kClientGone) {
-      answering.figures.countGone();
+      answering.metrics.countGone();
       return false;
     }
     if (news.isComplete) text += stream->text.end(replies.usage());
@@ -195,7 +195,7 @@ void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answer
     if (!text.empty()) {
       stream->last = Clock::now();
       if (!sink.write(text.data(), text.size())) {
-        answering.figures.countGone();
+        answering.metrics.countGone();
         return false;
       }
     }

@@ -31,7 +31,7 @@ void refuse(httplib::Response& reply, const ApiError& error);
 struct Answering {
   using Clock = std::chrono::steady_clock;
 
-  Figures& figures;
+  ServerMetrics& metrics;
   const ServerLimits& limits;
   const std::atomic<bool>& isHurrying;
   const text::Tokenizer& tokenizer;
@@ -48,7 +48,7 @@ class ServedRun {
   /// Begins the run. `running` counts the runs that the engine has not ended. `hasBegun` is called with the
   /// number of the run; it may be empty.
   ServedRun(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about,
-            Figures& figures, std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun,
+            ServerMetrics& metrics, std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun,
             Engine& engine);
   ~ServedRun();
   ServedRun(const ServedRun&) = delete;

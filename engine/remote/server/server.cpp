@@ -34,7 +34,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using ServerJson = nlohmann::ordered_json;
-using Reply = httplib::Response;
+using Answer = httplib::Response;
 using Asked = httplib::Request;
 
 constexpr char kJson[] = "application/json";
@@ -133,7 +133,7 @@ struct Server::Impl {
         keys(config.keys),
         access{.isLoopback = isLoopback(config.host), .hosts = config.hosts, .origins = config.origins},
         fingerprint(shortFingerprint(engine.model().fingerprint)),
-        figures(engine.model()),
+        metrics(engine.model()),
         kvForm(engine.model().blockSize),
         requests(config.served, config.keepsTexts),
         turns(std::max<std::size_t>(config.limits.requests, 1)),
@@ -153,13 +153,13 @@ struct Server::Impl {
              .mostTokens = config.limits.replyTokens,
              .usualTokens = engine.model().replyTokens};
     listener = std::make_unique<Listener>(config.limits, std::move(tls));
-    listener->onClients = [this](std::size_t clients) { figures.setClients(clients); };
-    listener->onRefusal = [this](int status) { figures.countAnswer("other", status); };
+    listener->onClients = [this](std::size_t clients) { metrics.setClients(clients); };
+    listener->onRefusal = [this](int status) { metrics.countAnswer("other", status); };
     takenPort = listener->take(config.host, config.port);
     route();
     if (!config.kvEvents.endpoint.empty()) kvEvents = std::make_unique<KvPublisher>(config.kvEvents);
     engine.setListener([this](const trace::Event& event) {
-      figures.take(event);
+      metrics.take(event);
       if (!kvEvents) return;
       if (std::vector<KvEvent> events = kvForm.take(event); !events.empty())
         kvEvents->publish(std::move(events));
@@ -176,7 +176,7 @@ struct Server::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void route();
-  httplib::Server::HandlerResponse check(const Asked& asked, Reply& reply);
+  httplib::Server::HandlerResponse check(const Asked& asked, Answer& reply);
   Gate::Pass awaitTurn(Gate& gate, std::uint64_t amount) const;
   template <class Handle>
   httplib::Server::Handler guarded(const Handle& handle);
@@ -184,14 +184,14 @@ struct Server::Impl {
   bool isServed(std::string_view model) const;
   void checkModel(const std::string& model) const;
   ServerJson modelJson(const std::string& name) const;
-  void listModels(Reply& reply) const;
-  void describeModel(const std::string& name, Reply& reply);
-  void tokenize(const Asked& asked, Reply& reply) const;
-  void detokenize(const Asked& asked, Reply& reply) const;
-  void execute(const Asked& asked, Reply& reply, Gate::Pass turn);
+  void listModels(Answer& reply) const;
+  void describeModel(const std::string& name, Answer& reply);
+  void tokenize(const Asked& asked, Answer& reply) const;
+  void detokenize(const Asked& asked, Answer& reply) const;
+  void execute(const Asked& asked, Answer& reply, Gate::Pass turn);
   std::shared_ptr<ServedRun> begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
                                    Gate::Pass turn);
-  void answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn);
+  void answer(PlannedCall call, const Asked& asked, Answer& reply, Gate::Pass turn);
 
   const ServerConfig config;
   Engine& engine;
@@ -201,7 +201,7 @@ struct Server::Impl {
   CallRules rules;
   bool isSecure = false;
   int takenPort = 0;
-  Figures figures;
+  ServerMetrics metrics;
   KvEventForm kvForm;
   std::unique_ptr<KvPublisher> kvEvents;
   ServedRequests requests;
@@ -210,12 +210,12 @@ struct Server::Impl {
   std::atomic<std::size_t> running = 0;
   std::atomic<bool> isDraining = false;
   std::atomic<bool> isHurrying = false;
-  const Answering answering{figures, config.limits, isHurrying, *engine.model().tokenizer};
+  const Answering answering{metrics, config.limits, isHurrying, *engine.model().tokenizer};
   std::unique_ptr<Listener> listener;
 };
 
 /// Runs before the body is read: checks who may send requests.
-httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& reply) {
+httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Answer& reply) {
   using enum httplib::Server::HandlerResponse;
   Connection& connection = *currentConnection();
   // The library changes names and values of headers. These are the client's bytes.
@@ -299,14 +299,14 @@ Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
 /// A handler whose failures become answers.
 template <class Handle>
 httplib::Server::Handler Server::Impl::guarded(const Handle& handle) {
-  return [this, handle](const Asked& asked, Reply& reply) {
+  return [this, handle](const Asked& asked, Answer& reply) {
     try {
       if (asked.body.size() > config.limits.bodyBytes)
         throw ApiFailure(bodyTooLarge(config.limits.bodyBytes));
       currentConnection()->endBody(asked.body.size() > kSmallBody ? asked.body.size() : 0);
       handle(asked, reply, awaitTurn(turns, 1));
     } catch (const ApiFailure& failure) {
-      if (failure.error().status == kClientGone) figures.countGone();
+      if (failure.error().status == kClientGone) metrics.countGone();
       refuse(reply, failure.error());
     } catch (const std::bad_alloc&) {
       refuse(reply, outOfMemory());
@@ -320,8 +320,8 @@ httplib::Server::Handler Server::Impl::guarded(const Handle& handle) {
 
 void Server::Impl::route() {
   Listener& http = *listener;
-  http.set_pre_routing_handler([this](const Asked& asked, Reply& reply) { return check(asked, reply); });
-  http.set_exception_handler([this](const Asked& /*asked*/, Reply& reply, const std::exception_ptr& thrown) {
+  http.set_pre_routing_handler([this](const Asked& asked, Answer& reply) { return check(asked, reply); });
+  http.set_exception_handler([this](const Asked& /*asked*/, Answer& reply, const std::exception_ptr& thrown) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
@@ -332,7 +332,7 @@ void Server::Impl::route() {
     currentConnection()->closeAfterwards();
   });
   // The library's own refusals have no body.
-  http.set_error_handler([this](const Asked& asked, Reply& reply) {
+  http.set_error_handler([this](const Asked& asked, Answer& reply) {
     if (!reply.body.empty() || reply.content_provider_) return;
     Connection* const connection = currentConnection();
     const ReadFault fault = connection != nullptr ? connection->fault() : ReadFault::None;
@@ -362,35 +362,35 @@ void Server::Impl::route() {
   });
   // The library announces ranges in answers to HEAD, but sends none.
   http.set_post_routing_handler(
-      [](const Asked& /*asked*/, Reply& reply) { reply.headers.erase("Accept-Ranges"); });
-  http.set_logger([this](const Asked& asked, const Reply& reply) {
-    figures.countAnswer(isKnownPath(asked.path) ? asked.path : "other", reply.status);
+      [](const Asked& /*asked*/, Answer& reply) { reply.headers.erase("Accept-Ranges"); });
+  http.set_logger([this](const Asked& asked, const Answer& reply) {
+    metrics.countAnswer(isKnownPath(asked.path) ? asked.path : "other", reply.status);
   });
 
-  http.Get("/health", [this](const Asked& /*asked*/, Reply& reply) {
+  http.Get("/health", [this](const Asked& /*asked*/, Answer& reply) {
     if (isDraining) return refuse(reply, serverIsEnding());
     reply.set_content(R"({"status":"ok"})", kJson);
   });
-  http.Get("/metrics", [this](const Asked& /*asked*/, Reply& reply) {
-    reply.set_content(figures.text(), "text/plain; version=0.0.4; charset=utf-8");
+  http.Get("/metrics", [this](const Asked& /*asked*/, Answer& reply) {
+    reply.set_content(metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
   });
-  http.Get("/v1/models", [this](const Asked& /*asked*/, Reply& reply) { listModels(reply); });
+  http.Get("/v1/models", [this](const Asked& /*asked*/, Answer& reply) { listModels(reply); });
   http.Get("/v1/models/(.+)",
-           [this](const Asked& asked, Reply& reply) { describeModel(asked.matches[1].str(), reply); });
-  http.Post("/tokenize", guarded([this](const Asked& asked, Reply& reply, const Gate::Pass& /*turn*/) {
+           [this](const Asked& asked, Answer& reply) { describeModel(asked.matches[1].str(), reply); });
+  http.Post("/tokenize", guarded([this](const Asked& asked, Answer& reply, const Gate::Pass& /*turn*/) {
               tokenize(asked, reply);
             }));
-  http.Post("/detokenize", guarded([this](const Asked& asked, Reply& reply, const Gate::Pass& /*turn*/) {
+  http.Post("/detokenize", guarded([this](const Asked& asked, Answer& reply, const Gate::Pass& /*turn*/) {
               detokenize(asked, reply);
             }));
-  http.Post("/v1/chat/completions", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
+  http.Post("/v1/chat/completions", guarded([this](const Asked& asked, Answer& reply, Gate::Pass turn) {
               const ChatCall call = readChatCall(asked.body);
               checkModel(call.settings.model);
               PlannedCall planned = planChat(call, rules, randomSeed());
               planned.options.salt = call.settings.cacheSalt;
               answer(std::move(planned), asked, reply, std::move(turn));
             }));
-  http.Post("/v1/completions", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
+  http.Post("/v1/completions", guarded([this](const Asked& asked, Answer& reply, Gate::Pass turn) {
               const CompletionCall call = readCompletionCall(asked.body);
               checkModel(call.settings.model);
               PlannedCall planned = planCompletion(call, rules, engine.model(), randomSeed());
@@ -398,19 +398,19 @@ void Server::Impl::route() {
               answer(std::move(planned), asked, reply, std::move(turn));
             }));
   http.Post("/v1/responses",
-            guarded([](const Asked& /*asked*/, Reply& /*reply*/, const Gate::Pass& /*turn*/) {
+            guarded([](const Asked& /*asked*/, Answer& /*reply*/, const Gate::Pass& /*turn*/) {
               throw ApiFailure({.status = 404,
                                 .message = "This server has no responses; it has chat completions "
                                            "(/v1/chat/completions), which keep no state.",
                                 .type = "not_found_error",
                                 .code = "unsupported_endpoint"});
             }));
-  http.Post("/v1/query/execute", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
+  http.Post("/v1/query/execute", guarded([this](const Asked& asked, Answer& reply, Gate::Pass turn) {
               execute(asked, reply, std::move(turn));
             }));
 }
 
-void Server::Impl::execute(const Asked& asked, Reply& reply, Gate::Pass turn) {
+void Server::Impl::execute(const Asked& asked, Answer& reply, Gate::Pass turn) {
   PlannedCall planned = planQuery(asked.body, rules, randomSeed());
   checkModel(planned.model);
   const auto flag = [&asked](const char* name) {
@@ -455,7 +455,7 @@ ServerJson Server::Impl::modelJson(const std::string& name) const {
           {"max_model_len", engine.model().context}};
 }
 
-void Server::Impl::listModels(Reply& reply) const {
+void Server::Impl::listModels(Answer& reply) const {
   ServerJson list = ServerJson::array({modelJson(engine.model().name)});
   for (const std::string& name : config.names) {
     if (name != "*" && name != engine.model().name) list.push_back(modelJson(name));
@@ -464,7 +464,7 @@ void Server::Impl::listModels(Reply& reply) const {
   reply.set_content(json.dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
 }
 
-void Server::Impl::describeModel(const std::string& name, Reply& reply) {
+void Server::Impl::describeModel(const std::string& name, Answer& reply) {
   try {
     checkModel(name);
   } catch (const ApiFailure& failure) {
@@ -473,7 +473,7 @@ void Server::Impl::describeModel(const std::string& name, Reply& reply) {
   reply.set_content(modelJson(name).dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
 }
 
-void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
+void Server::Impl::tokenize(const Asked& asked, Answer& reply) const {
   const TokenizeCall call = readTokenizeCall(asked.body);
   checkModel(call.model);
   const ServedModel& model = engine.model();
@@ -518,7 +518,7 @@ void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
   reply.body = std::move(json);
 }
 
-void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {
+void Server::Impl::detokenize(const Asked& asked, Answer& reply) const {
   const DetokenizeCall call = readDetokenizeCall(asked.body);
   checkModel(call.model);
   const text::Tokenizer& tokenizer = *engine.model().tokenizer;
@@ -549,11 +549,11 @@ std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead
   std::function<void(RunId)> hasBegun;
   if (kvEvents && !extraKey.empty())
     hasBegun = [this, extraKey](RunId run) { kvForm.setExtraKey(run, extraKey); };
-  return std::make_shared<ServedRun>(std::move(call), std::move(turn), requests, std::move(about), figures,
+  return std::make_shared<ServedRun>(std::move(call), std::move(turn), requests, std::move(about), metrics,
                                      running, std::move(hasBegun), engine);
 }
 
-void Server::Impl::answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn) {
+void Server::Impl::answer(PlannedCall call, const Asked& asked, Answer& reply, Gate::Pass turn) {
   ReplyHead head{.id = newId(call.form == AnswerForm::Chat ? "chatcmpl-" : "cmpl-"),
                  .created = millisecondsNow() / 1000,
                  .model = call.model.empty() ? engine.model().name : call.model,

@@ -77,9 +77,10 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
   const std::vector<TokenId> prompt = promptPlace.requireTokens();
   if (prompt.empty()) throw promptPlace.fail("no token", "at least one");
   // A refused request has no answer.
-  const auto replyPlace = place.find("tokens");
-  const std::vector<TokenId> reply = replyPlace ? replyPlace->requireTokens() : std::vector<TokenId>();
-  Completion completion{.prompt = prompt, .reply = reply, .usesCache = request.flagOr("cache_prompt", true)};
+  const auto answerPlace = place.find("tokens");
+  const std::vector<TokenId> answer = answerPlace ? answerPlace->requireTokens() : std::vector<TokenId>();
+  Completion completion{
+      .prompt = prompt, .answer = answer, .usesCache = request.flagOr("cache_prompt", true)};
   if (const std::int64_t slot = request.integerOr("id_slot", -1, kMaxNumber, -1); slot >= 0)
     completion.slot = static_cast<std::int32_t>(slot);
   if (const auto chunk = request.find("n_cache_reuse"))
@@ -91,7 +92,7 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
     if (story != nullptr) story->fail(name);
     return withFound(place.value(), kRequestMembers, {{"refused", true}});
   }
-  if (!replyPlace)
+  if (!answerPlace)
     throw place.fail("no \"tokens\"",
                      /*id:ids-reply-twin*/ "the ids of the reply, which a twin does not guess");
   if (story != nullptr) {
@@ -138,7 +139,7 @@ class LlamaCppSimulator final : public Simulator {
     const auto size = static_cast<std::int32_t>(request.prompt.size());
     const Watching watching(m_slots, observer);
     const Completed completed = m_slots.complete({.prompt = request.prompt,
-                                                  .reply = request.reply,
+                                                  .answer = request.answer,
                                                   .name = kServedName,
                                                   .isBeside = request.isBeside});
     if (completed.isRefused) return {.isRefused = true, .cached = 0, .fates = {{0, size, Fate::TooLittle}}};

@@ -196,7 +196,7 @@ void Slots::fill(std::size_t chosen, const Completion& request, std::size_t foun
     m_observer->admitted(name);
     for (std::size_t token = found; token < cells.size(); ++token) traceStored(token);
   }
-  for (const TokenId sampled : request.reply) {
+  for (const TokenId sampled : request.answer) {
     if (m_observer != nullptr) m_observer->sampled(name, sampled);
     if (cells.size() == slot.tokens.size()) break;
     take();
@@ -253,8 +253,8 @@ Completed Slots::complete(const Completion& request) {
   }
   slot.tokens.assign(request.prompt.begin(), request.prompt.end());
   // The last token of the answer is sampled, but not computed.
-  if (!request.reply.empty())
-    slot.tokens.insert(slot.tokens.end(), request.reply.begin(), request.reply.end() - 1);
+  if (!request.answer.empty())
+    slot.tokens.insert(slot.tokens.end(), request.answer.begin(), request.answer.end() - 1);
   fill(chosen, request, found, moved, completed.isKeptWhole);
   completed.found = static_cast<std::int32_t>(found);
   completed.moved = static_cast<std::int32_t>(moved.size());

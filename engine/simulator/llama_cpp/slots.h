@@ -71,7 +71,7 @@ struct ServerSettings {
 
 struct Completion {
   std::span<const TokenId> prompt;      ///< at least one token
-  std::span<const TokenId> reply;       ///< as sampled
+  std::span<const TokenId> answer;      ///< as sampled
   bool usesCache = true;                ///< cache_prompt
   std::optional<std::int32_t> slot{};   ///< id_slot; modulo the number of slots
   std::optional<std::int32_t> chunk{};  ///< n_cache_reuse, if it replaces the setting

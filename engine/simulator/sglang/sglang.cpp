@@ -139,12 +139,12 @@ class SglangSimulator final : public Simulator {
                                 known, static_cast<std::size_t>(m_cache.tree().pageSize()));
     std::vector<TokenId> computed(request.prompt.begin(), request.prompt.end());
     // The last token of an answer is sampled, but its keys and values are not computed.
-    for (std::size_t i = 0; i + 1 < request.reply.size(); ++i) {
-      if (!m_cache.decode(kName, request.reply[i])) break;
-      computed.push_back(request.reply[i]);
+    for (std::size_t i = 0; i + 1 < request.answer.size(); ++i) {
+      if (!m_cache.decode(kName, request.answer[i])) break;
+      computed.push_back(request.answer[i]);
     }
-    if (observer != nullptr && computed.size() + 1 == request.prompt.size() + request.reply.size())
-      observer->sampled(kName, request.reply.back());
+    if (observer != nullptr && computed.size() + 1 == request.prompt.size() + request.answer.size())
+      observer->sampled(kName, request.answer.back());
     m_seen.add(request.salt, computed);
     m_cache.free(kName);
     m_cache.takeEvicted();

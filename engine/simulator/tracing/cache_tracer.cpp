@@ -16,24 +16,24 @@ namespace spanscope::simulator {
 namespace {
 
 /// Larger pools are reported only as far as they are used.
-constexpr std::int64_t kMostBlocksTold = std::int64_t{1} << 17U;
+constexpr std::int64_t kMaxTracedBlocks = std::int64_t{1} << 17U;
 
 }  // namespace
 
-std::string toldProgram(const Server& server) {
+std::string tracedProgram(const Server& server) {
   return std::string(server.title) + " " + server.version + std::string(trace::kSimulatorMark);
 }
 
-std::string toldPolicy(const std::string& title) {
+std::string tracedPolicy(const std::string& title) {
   return title + ", foretold";
 }
 
 CacheTracer::CacheTracer(TracedSession session, std::function<std::string(TokenId)> show)
     : m_session(std::move(session)), m_show(std::move(show)) {
-  tell({}, trace::SessionStarted{});
+  emitEvent({}, trace::SessionStarted{});
 }
 
-std::uint64_t CacheTracer::tell(const TracedRequest& about, trace::Payload payload) {
+std::uint64_t CacheTracer::emitEvent(const TracedRequest& about, trace::Payload payload) {
   const std::uint64_t sequence = m_events.size() + 1;
   m_events.push_back({.sequence = sequence,
                       .time = 0,
@@ -51,8 +51,8 @@ void CacheTracer::amend(std::uint64_t sequence, trace::Payload payload) {
 
 trace::PoolState CacheTracer::pool() const {
   std::size_t blocks = m_blocks.size();
-  if (const std::int64_t told = m_session.shape.blocks; told > 0 && told <= kMostBlocksTold)
-    blocks = std::max(blocks, static_cast<std::size_t>(told) + 1);
+  if (const std::int64_t traced = m_session.shape.blocks; traced > 0 && traced <= kMaxTracedBlocks)
+    blocks = std::max(blocks, static_cast<std::size_t>(traced) + 1);
   trace::PoolState pool{.blockSize = m_session.shape.blockSize,
                         .blocks = std::vector<trace::BlockState>(blocks),
                         .freeOrder = std::vector<BlockId>(blocks - 1)};
@@ -176,17 +176,18 @@ void CacheTracer::lookedUp(const std::string& request, const PromptLookup& looku
       explain(lookup, i, i == found + lookup.moved.size(), facts);
     }
     sums.cachedTokens += facts.tokens;
-    tell(of(request), std::move(facts));
+    emitEvent(of(request), std::move(facts));
   }
   m_sums[of(request).request] = sums;
 }
 
 void CacheTracer::admitted(const std::string& request) {
-  tell(of(request), m_sums[of(request).request]);
+  emitEvent(of(request), m_sums[of(request).request]);
 }
 
 void CacheTracer::refused(const std::string& request) {
-  tell(of(request), trace::MessageLogged{.severity = Severity::Error, .text = fateSentence(Fate::TooLittle)});
+  emitEvent(of(request),
+            trace::MessageLogged{.severity = Severity::Error, .text = fateSentence(Fate::TooLittle)});
 }
 
 void CacheTracer::sampled(const std::string& request, TokenId token) {
@@ -196,21 +197,21 @@ void CacheTracer::sampled(const std::string& request, TokenId token) {
   event.index = m_sampled[of(request).request]++;
   event.token = token;
   event.shown = m_show(token);
-  tell(of(request), std::move(event));
+  emitEvent(of(request), std::move(event));
 }
 
 void CacheTracer::shared(const std::string& request, BlockId block, std::size_t index) {
   const std::int32_t references = ++at(block).references;
-  tell(of(request), trace::BlockShared{.block = block,
-                                       .segment = 0,
-                                       .virtualIndex = static_cast<std::int32_t>(index),
-                                       .references = references});
+  emitEvent(of(request), trace::BlockShared{.block = block,
+                                            .segment = 0,
+                                            .virtualIndex = static_cast<std::int32_t>(index),
+                                            .references = references});
 }
 
 void CacheTracer::taken(const std::string& request, BlockId block, std::size_t index) {
   at(block).references = 1;
-  tell(of(request),
-       trace::BlockAllocated{.block = block, .segment = 0, .virtualIndex = static_cast<std::int32_t>(index)});
+  emitEvent(of(request), trace::BlockAllocated{
+                             .block = block, .segment = 0, .virtualIndex = static_cast<std::int32_t>(index)});
 }
 
 void CacheTracer::stored(const std::string& request, BlockId block, std::size_t index,
@@ -227,13 +228,13 @@ void CacheTracer::stored(const std::string& request, BlockId block, std::size_t 
     m_children[parent].push_back(key);
   }
   content->second.blocks.push_back(block);
-  tell(of(request), trace::BlockStored{.block = block,
-                                       .key = key,
-                                       .parent = parent,
-                                       .segment = 0,
-                                       .virtualIndex = static_cast<std::int32_t>(index),
-                                       .base = 0,
-                                       .tokens = {tokens.begin(), tokens.end()}});
+  emitEvent(of(request), trace::BlockStored{.block = block,
+                                            .key = key,
+                                            .parent = parent,
+                                            .segment = 0,
+                                            .virtualIndex = static_cast<std::int32_t>(index),
+                                            .base = 0,
+                                            .tokens = {tokens.begin(), tokens.end()}});
 }
 
 void CacheTracer::removed(const std::string& request, BlockId block, trace::RemovalReason reason) {
@@ -242,32 +243,32 @@ void CacheTracer::removed(const std::string& request, BlockId block, trace::Remo
   Content& content = m_contents[own.key];
   std::erase(content.blocks, block);
   content.removedBy =
-      tell(of(request), trace::BlockRemoved{.block = block, .key = own.key, .reason = reason});
+      emitEvent(of(request), trace::BlockRemoved{.block = block, .key = own.key, .reason = reason});
 }
 
 void CacheTracer::released(const std::string& request, BlockId block) {
   const std::int32_t references = --at(block).references;
-  tell(of(request), trace::BlockReleased{.block = block, .references = references});
+  emitEvent(of(request), trace::BlockReleased{.block = block, .references = references});
 }
 
 void CacheTracer::savedToHost(const std::string& request, BlockId block) {
-  tell(of(request), trace::BlockSpilled{.block = block,
-                                        .key = at(block).key,
-                                        .tier = trace::StoreTier::Host,
-                                        .tokens = m_session.shape.blockSize,
-                                        .bytes = 0});
+  emitEvent(of(request), trace::BlockSpilled{.block = block,
+                                             .key = at(block).key,
+                                             .tier = trace::StoreTier::Host,
+                                             .tokens = m_session.shape.blockSize,
+                                             .bytes = 0});
 }
 
 void CacheTracer::loadedFromHost(const std::string& request, BlockId block, std::size_t index,
                                  const trace::BlockKey& key) {
-  tell(of(request), trace::BlockLoaded{.block = block,
-                                       .key = key,
-                                       .tier = trace::StoreTier::Host,
-                                       .segment = 0,
-                                       .virtualIndex = static_cast<std::int32_t>(index),
-                                       .tokens = m_session.shape.blockSize,
-                                       .bytes = 0,
-                                       .nanoseconds = 0});
+  emitEvent(of(request), trace::BlockLoaded{.block = block,
+                                            .key = key,
+                                            .tier = trace::StoreTier::Host,
+                                            .segment = 0,
+                                            .virtualIndex = static_cast<std::int32_t>(index),
+                                            .tokens = m_session.shape.blockSize,
+                                            .bytes = 0,
+                                            .nanoseconds = 0});
 }
 
 void countFrom(std::vector<trace::Event>& events, RunId lastRun, RequestId lastRequest) {
@@ -293,41 +294,43 @@ NodePath pathOf(StepIndex step) {
 
 CacheObserver& ScenarioTrace::begin(std::string setup, const CacheShape& shape) {
   m_tracer.emplace(
-      TracedSession{.program = toldProgram(m_server), .setup = std::move(setup), .model = {}, .shape = shape},
+      TracedSession{
+          .program = tracedProgram(m_server), .setup = std::move(setup), .model = {}, .shape = shape},
       [](TokenId token) { return std::to_string(token); });
-  m_runStarted = m_tracer->tell({.run = kScenarioRun}, trace::RunStarted{});
-  m_planMade = m_tracer->tell({.run = kScenarioRun}, trace::PlanMade{});
+  m_runStarted = m_tracer->emitEvent({.run = kScenarioRun}, trace::RunStarted{});
+  m_planMade = m_tracer->emitEvent({.run = kScenarioRun}, trace::PlanMade{});
   return *m_tracer;
 }
 
 void ScenarioTrace::start(const std::string& request, std::span<const TokenId> prompt) {
   const auto step = static_cast<StepIndex>(m_titles.size());
   m_titles.push_back(request + ": a prompt of " + counted(prompt.size(), "token"));
-  const TracedRequest told{.run = kScenarioRun, .request = step + 1, .node = pathOf(step), .step = step};
-  m_running[request] = told;
-  m_tracer->follow(request, told);
-  m_tracer->tell(told, trace::StepStarted{.step = step, .copy = 0});
+  const TracedRequest traced{.run = kScenarioRun, .request = step + 1, .node = pathOf(step), .step = step};
+  m_running[request] = traced;
+  m_tracer->follow(request, traced);
+  m_tracer->emitEvent(traced, trace::StepStarted{.step = step, .copy = 0});
   trace::SegmentInfo segment;
-  segment.node = told.node;
+  segment.node = traced.node;
   segment.tokens.assign(prompt.begin(), prompt.end());
   for (const TokenId token : prompt) segment.texts.push_back(m_tracer->shown(token));
   segment.runs.push_back({.count = static_cast<std::int32_t>(prompt.size()),
                           .source = trace::TokenSource::Text,
-                          .node = told.node + "/g/input"});
-  m_tracer->tell(told, trace::SpanTableLaidOut{.segments = {std::move(segment)}});
+                          .node = traced.node + "/g/input"});
+  m_tracer->emitEvent(traced, trace::SpanTableLaidOut{.segments = {std::move(segment)}});
 }
 
 void ScenarioTrace::say(const std::string& request, std::string text) {
   const auto running = m_running.find(request);
   if (running == m_running.end()) return;
-  m_tracer->tell(running->second, trace::MessageLogged{.severity = Severity::Note, .text = std::move(text)});
+  m_tracer->emitEvent(running->second,
+                      trace::MessageLogged{.severity = Severity::Note, .text = std::move(text)});
 }
 
 void ScenarioTrace::finish(const std::string& request, trace::StepOutcome outcome) {
   const auto running = m_running.find(request);
   if (running == m_running.end()) return;
-  m_tracer->tell(running->second,
-                 trace::StepFinished{.step = running->second.step, .outcome = outcome, .text = {}});
+  m_tracer->emitEvent(running->second,
+                      trace::StepFinished{.step = running->second.step, .outcome = outcome, .text = {}});
   m_running.erase(running);
 }
 
@@ -345,13 +348,13 @@ std::vector<trace::Event> ScenarioTrace::events() {
   const query::ParseResult parsed = query::parseJson(text);
   m_tracer->amend(m_runStarted,
                   trace::RunStarted{.queryJson = parsed.query ? query::writeCanonical(*parsed.query) : text,
-                                    .policy = toldPolicy(m_server.title),
+                                    .policy = tracedPolicy(m_server.title),
                                     .seed = 0});
   m_tracer->amend(m_planMade, std::move(plan));
-  m_tracer->tell({.run = kScenarioRun},
-                 trace::RunFinished{
-                     .outcome = m_running.empty() ? trace::RunOutcome::Finished : trace::RunOutcome::Stopped,
-                     .answer = {}});
+  m_tracer->emitEvent({.run = kScenarioRun},
+                      trace::RunFinished{.outcome = m_running.empty() ? trace::RunOutcome::Finished
+                                                                      : trace::RunOutcome::Stopped,
+                                         .answer = {}});
   return m_tracer->events();
 }
 

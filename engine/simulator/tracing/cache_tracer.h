@@ -23,16 +23,16 @@ struct Server;
 
 /// A simulated session.
 struct TracedSession {
-  std::string program;  ///< toldProgram()
+  std::string program;  ///< tracedProgram()
   std::string setup;    ///< "blocks of 16 tokens"
   std::string model;    ///< directory of the model whose tokens are served; empty: none
   CacheShape shape;
 };
 
 /// Returns the name of the program in a trace of a simulator.
-std::string toldProgram(const Server& server);
+std::string tracedProgram(const Server& server);
 /// Returns the text that replaces the policy of its runs.
-std::string toldPolicy(const std::string& title);
+std::string tracedPolicy(const std::string& title);
 
 /// The run, request and node of a request's events.
 struct TracedRequest {
@@ -48,7 +48,7 @@ class CacheTracer final : public CacheObserver {
   CacheTracer(TracedSession session, std::function<std::string(TokenId)> show);
 
   /// Adds an event that is not of the cache. Returns its sequence number.
-  std::uint64_t tell(const TracedRequest& about, trace::Payload payload);
+  std::uint64_t emitEvent(const TracedRequest& about, trace::Payload payload);
   /// From now on, the events of the request with this name belong to `request`.
   void follow(const std::string& name, TracedRequest request) { m_requests[name] = std::move(request); }
   /// Changes the payload of an earlier event.

@@ -34,10 +34,10 @@ struct Facts<BatchComputed> : UsualFacts {
   static const char* plain(const BatchComputed&) { return forTranslation("Events", "Pass computed"); }
   static EventWords detail(const BatchComputed& e) {
     std::int64_t prompt = 0;
-    std::int64_t reply = 0;
-    for (const BatchEntry& entry : e.entries) (entry.decode ? reply : prompt) += entry.count;
+    std::int64_t answer = 0;
+    for (const BatchEntry& entry : e.entries) (entry.decode ? answer : prompt) += entry.count;
     return {forTranslation("Events", "tokens of prompts: %1, of answers: %2"),
-            {std::to_string(prompt), std::to_string(reply)}};
+            {std::to_string(prompt), std::to_string(answer)}};
   }
   static std::string line(const BatchComputed& e) {
     std::int64_t rows = 0;

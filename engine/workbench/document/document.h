@@ -41,7 +41,7 @@ struct Rect {
 
 using query::Arity;
 using query::arityOf;
-using query::mostReplies;
+using query::mostAnswers;
 
 /// The user's decision about a chunk that an augment finds.
 enum class FragmentMark {

@@ -12,7 +12,7 @@ query::Node missingInput() {
   return {query::Join{.kind = query::JoinKind::Seq, .children = {}}};
 }
 
-query::Node reply(const std::string& text) {
+query::Node answer(const std::string& text) {
   return {query::Message{.role = query::Role::Assistant, .text = text}};
 }
 
@@ -20,7 +20,7 @@ query::Node reply(const std::string& text) {
 query::Node answered(query::Node input, const std::string& text) {
   query::Join closure{.kind = query::JoinKind::Seq, .children = {}};
   closure.children.push_back(std::move(input));
-  closure.children.push_back(reply(text));
+  closure.children.push_back(answer(text));
   return {std::move(closure)};
 }
 
@@ -59,7 +59,7 @@ bool bringsPrompt(const Document& document, NodeId id, const Site& site) {
   const DocumentNode& node = document.at(id);
   const query::GenerateSettings* own = query::settingsOf(node.own);
   if (!document.settings.distribute || own == nullptr || site.enclosing == nullptr) return false;
-  if (!site.inPlus && mostReplies(node.own) == 1) return false;
+  if (!site.inPlus && mostAnswers(node.own) == 1) return false;
   if (own->model != site.enclosing->model) return false;
   if (const std::vector<std::string>* inputs = query::inputsOf(node.own))
     return inputs->size() == node.frozen.size();
@@ -108,14 +108,14 @@ class Builder {
   /// are a plus of generates, even where there is only one, and distribution puts what was asked before each
   /// reply in a plus.
   query::Node standIn(NodeId id, const DocumentNode& node, const NodePath& path, Site site) {
-    const bool isMany = mostReplies(node.own) != 1;
+    const bool isMany = mostAnswers(node.own) != 1;
     const bool isSubqueryResult = bringsPrompt(m_document, id, site);
-    if (!isMany) return isSubqueryResult ? closure(node, path, 0) : reply(node.frozen.front());
+    if (!isMany) return isSubqueryResult ? closure(node, path, 0) : answer(node.frozen.front());
     query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
     plus.children.reserve(node.frozen.size());
     for (std::size_t i = 0; i < node.frozen.size(); ++i) {
       const NodePath place = path + "/plus/" + std::to_string(i);
-      plus.children.push_back(isSubqueryResult ? closure(node, place, i) : reply(node.frozen[i]));
+      plus.children.push_back(isSubqueryResult ? closure(node, place, i) : answer(node.frozen[i]));
     }
     return {std::move(plus)};
   }

@@ -167,13 +167,13 @@ class FileReader {
   /// One reply as a text, several as a list of texts.
   void readFrozen(Looks& looks) {
     const std::size_t offset = m_fields.offset();
-    const auto readReply = [&] {
-      if (std::optional<std::string> reply = m_fields.text(kMostText))
-        looks.frozen.push_back(std::move(*reply));
+    const auto readAnswer = [&] {
+      if (std::optional<std::string> answer = m_fields.text(kMostText))
+        looks.frozen.push_back(std::move(*answer));
     };
     if (!m_fields.listFollows()) {
-      readReply();
-    } else if (m_fields.array(kMostNodes, [&](std::size_t) { readReply(); }) && looks.frozen.empty()) {
+      readAnswer();
+    } else if (m_fields.array(kMostNodes, [&](std::size_t) { readAnswer(); }) && looks.frozen.empty()) {
       m_fields.error(offset, "no reply", /*id:text-list-texts*/ "a text or a list of texts");
     }
   }
@@ -399,7 +399,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
     }
     if (!looks.fragments.empty() && query::documentOf(document.at(found->second).own) == nullptr)
       leaveOut(/*id:fragments-node-finds*/ "fragments of a node that finds none: ");
-    const std::size_t mostFrozen = mostReplies(document.at(found->second).own);
+    const std::size_t mostFrozen = mostAnswers(document.at(found->second).own);
     if (looks.frozen.size() > mostFrozen)
       leaveOut(mostFrozen == 0
                    ? /*id:frozen-reply-node*/ "a frozen reply of a node that gives none: "

@@ -216,7 +216,7 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   node.own = std::move(own);
   node.children.assign(arity.most == Arity::kMany ? 0 : arity.most, kNoNode);
   if (!isSameOperator) node.frozen.clear();
-  if (mostReplies(node.own) == 0) node.server.clear();
+  if (mostAnswers(node.own) == 0) node.server.clear();
   if (query::documentOf(node.own) == nullptr) node.fragments.clear();
   for (std::size_t i = 0; i < children.size() && i < arity.most; ++i) {
     attach(document, children[i], {.parent = id, .index = i});
@@ -241,15 +241,15 @@ void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool colla
   }
 }
 
-void setFrozen(Document& document, NodeId id, std::vector<std::string> replies) {
+void setFrozen(Document& document, NodeId id, std::vector<std::string> answers) {
   const DocumentNode* node = document.find(id);
-  if (node == nullptr || replies.size() > mostReplies(node->own)) return;
-  document.edit(id).frozen = std::move(replies);
+  if (node == nullptr || answers.size() > mostAnswers(node->own)) return;
+  document.edit(id).frozen = std::move(answers);
 }
 
 void setServer(Document& document, NodeId id, std::string server) {
   const DocumentNode* node = document.find(id);
-  if (node != nullptr && mostReplies(node->own) > 0) document.edit(id).server = std::move(server);
+  if (node != nullptr && mostAnswers(node->own) > 0) document.edit(id).server = std::move(server);
 }
 
 void setFragmentMark(Document& document, NodeId id, const std::string& hash,

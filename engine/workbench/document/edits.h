@@ -66,7 +66,7 @@ void setMuted(Document& document, const std::vector<NodeId>& ids, bool muted);
 void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool collapsed);
 /// Sets answers that replace the run of the node, in order. Nothing: the node runs. Changes nothing if the
 /// node does not generate, or if a generate would get several answers.
-void setFrozen(Document& document, NodeId id, std::vector<std::string> replies);
+void setFrozen(Document& document, NodeId id, std::vector<std::string> answers);
 /// Sets DocumentNode::server. Changes nothing if the node does not generate.
 void setServer(Document& document, NodeId id, std::string server);
 /// Pins or drops a chunk of an augment. Without a mark, the chunk's rank decides again.

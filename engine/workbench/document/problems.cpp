@@ -79,7 +79,7 @@ class StandIns final : public query::Surroundings {
 };
 
 /// How many replies a run of the node would give, where that is known.
-std::optional<std::size_t> repliesOf(const query::Node& own,
+std::optional<std::size_t> answersOf(const query::Node& own,
                                      const std::map<std::string, std::string>& values) {
   if (const std::vector<std::string>* inputs = query::inputsOf(own)) return inputs->size();
   const query::Times* times = query::countOf(own);
@@ -289,7 +289,7 @@ class Finder {
 
   /// Replies stay what they were when the node is edited; that there would be more or fewer of them is said.
   void checkFrozen(NodeId id, const DocumentNode& node) {
-    const std::optional<std::size_t> wanted = repliesOf(node.own, effectiveValues(m_document));
+    const std::optional<std::size_t> wanted = answersOf(node.own, effectiveValues(m_document));
     if (!wanted || *wanted == node.frozen.size()) return;
     const auto there = static_cast<std::int64_t>(node.frozen.size());
     const auto meant = static_cast<std::int64_t>(*wanted);
@@ -565,11 +565,11 @@ class Finder {
       }
       for (const plan::PromptNode& child : plus->children) notePolicy(child, paths);
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
-      if (output->form != plan::OutputForm::Anew || !m_policy.hasIndependentSpans ||
+      if (output->form != plan::OutputForm::Recomputed || !m_policy.hasIndependentSpans ||
           m_policy.quotesAsGenerated)
         return;
       const NodeId node = paths.nodeOf(prompt.node);
-      if (!m_notedAnew.insert(node).second) return;
+      if (!m_notedRecomputed.insert(node).second) return;
       addOfSettings(
           node,
           say(forTranslation("Problems",
@@ -649,7 +649,7 @@ class Finder {
   const ProblemContext& m_context;
   const std::string m_checkpoint;  ///< name of the one that would run it
   std::vector<QueryProblem> m_problems;
-  std::set<NodeId> m_notedAnew;
+  std::set<NodeId> m_notedRecomputed;
   std::set<NodeId> m_measured;
   NodeId m_tooLarge = kNoNode;     ///< the first repeat that makes the query too large to be planned
   bool m_isSizeEstimated = false;  ///< visit() only bounds the size of what it has visited

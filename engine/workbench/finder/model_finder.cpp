@@ -41,7 +41,7 @@ class TypeCounts {
     m_counts[type].elements += elements;
     ++m_counts[type].tensors;
   }
-  void tell(ModelHeader& header) const {
+  void report(ModelHeader& header) const {
     std::vector<std::pair<std::string, Count>> counts(m_counts.begin(), m_counts.end());
     std::stable_sort(counts.begin(), counts.end(),
                      [](const auto& a, const auto& b) { return a.second.elements > b.second.elements; });
@@ -96,7 +96,7 @@ void readGgufModel(const Path& path, ModelHeader& header) {
     types.add(located.tensor.typeName(), located.tensor.elements());
     files.insert(located.file);
   }
-  types.tell(header);
+  types.report(header);
   for (const std::string& part : files) header.bytes += sizeOf(part);
   const model::ModelConfig config = model::configOf(file);
   header.family = config.architecture;
@@ -150,7 +150,7 @@ void readSafetensorsModel(const Path& folder, ModelHeader& header) {
       return true;
     });
   }
-  types.tell(header);
+  types.report(header);
   const model::ModelConfig config = model::readConfig(folder);
   readWeights(folder, config, header);
   header.config = config;

@@ -19,7 +19,7 @@ constexpr std::size_t kMostWritten = std::size_t{1} << 24U;  // tokens whose tex
 plan::Plan chatPlan(const query::Node& query, const RunSettings& settings) {
   plan::PlanOptions options = document::planOptionsOf(settings);
   options.distribute = false;
-  options.outputForm = plan::OutputForm::Anew;
+  options.outputForm = plan::OutputForm::Recomputed;
   plan::PlanResult planned = plan::makePlan(query, options);
   if (!planned.plan) throw Failure(planned.problems.front());
   return std::move(*planned.plan);
@@ -38,7 +38,7 @@ std::vector<TokenId> unknownTokens(const plan::Step& step, const RunSettings& se
 
 }  // namespace
 
-std::vector<TokenId> expectedReply(std::optional<std::int32_t> maxTokens, std::size_t step) {
+std::vector<TokenId> expectedAnswer(std::optional<std::int32_t> maxTokens, std::size_t step) {
   // Which rules of a slot apply depends on whether a reply is a word or a few sentences, and hardly on more.
   constexpr std::int32_t kExpected = 40;
   const std::int32_t count = maxTokens.value_or(0) > 0 ? std::min(*maxTokens, kExpected) : kExpected;
@@ -108,11 +108,11 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
   for (StepIndex i = 0; i < plan.steps.size(); ++i) {
     const plan::Step& step = plan.steps[i];
     ServerPrompt prompt{.name = {step.node, step.copy}, .table = {}, .ply = step.ply};
-    std::optional<SentReply> reply;
+    std::optional<SentAnswer> answer;
     if (sent != nullptr) {
-      const auto found = sent->replies.find(prompt.name);
-      if (found == sent->replies.end()) continue;
-      reply = found->second;
+      const auto found = sent->answers.find(prompt.name);
+      if (found == sent->answers.end()) continue;
+      answer = found->second;
     }
     if (!std::all_of(step.needs.begin(), step.needs.end(), [&](StepIndex need) { return isAnswered[need]; }))
       continue;
@@ -121,16 +121,16 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
     if (prompt.table.segments.size() != 1 || prompt.tokens().empty()) continue;
     m_written += prompt.tokens().size();
     const std::vector<TokenId>& tokens = prompt.tokens();
-    prompt.holdsReply = std::any_of(tokens.begin(), tokens.end(), [](TokenId token) { return token < 0; });
+    prompt.holdsAnswer = std::any_of(tokens.begin(), tokens.end(), [](TokenId token) { return token < 0; });
     outputs[i].table = prompt.table;
-    if (reply) {
-      prompt.replyTokens = sampledTokens(*reply, *m_tokenizer, m_chat);
-      prompt.reply = std::move(*reply);
-      outputs[i].tokens = prompt.replyTokens;
+    if (answer) {
+      prompt.answerTokens = sampledTokens(*answer, *m_tokenizer, m_chat);
+      prompt.answer = std::move(*answer);
+      outputs[i].tokens = prompt.answerTokens;
     } else {
       outputs[i].tokens = unknownTokens(step, settings, unknown);
-      prompt.replyTokens = expectedReply(mostOf(step, settings), i);
-      prompt.mostReplyTokens = mostOf(step, settings);
+      prompt.answerTokens = expectedAnswer(mostOf(step, settings), i);
+      prompt.mostAnswerTokens = mostOf(step, settings);
     }
     prompts.push_back(std::move(prompt));
   }
@@ -141,11 +141,11 @@ std::string promptModelId(const RunSettings& settings) {
   return settings.model + "\n" + settings.chatTemplate;
 }
 
-std::vector<TokenId> sampledTokens(const SentReply& reply, const text::Tokenizer& tokenizer,
+std::vector<TokenId> sampledTokens(const SentAnswer& answer, const text::Tokenizer& tokenizer,
                                    const text::ChatTemplate& chat) {
-  std::vector<TokenId> tokens = tokenizer.encode(reply.text);
-  if (!reply.endedItself) return tokens;
-  const std::vector<TokenId> suffix = text::renderPieces(chat.replySuffix, tokenizer);
+  std::vector<TokenId> tokens = tokenizer.encode(answer.text);
+  if (!answer.endedItself) return tokens;
+  const std::vector<TokenId> suffix = text::renderPieces(chat.answerSuffix, tokenizer);
   if (!suffix.empty()) tokens.push_back(suffix.front());
   return tokens;
 }

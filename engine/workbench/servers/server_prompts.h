@@ -29,12 +29,12 @@ namespace spanscope::workbench {
 using StepName = std::pair<NodePath, std::uint32_t>;
 
 /// The answer of a step.
-struct SentReply {
+struct SentAnswer {
   std::string text;
   bool endedItself = true;  ///< it ended with an end token, and not at its limit
   std::string server{};     ///< the server's name in the user's list; empty: the embedded engine
   std::optional<std::int64_t> promptTokens{};  ///< as the server counted them; nothing: not reported
-  bool operator==(const SentReply&) const = default;
+  bool operator==(const SentAnswer&) const = default;
 };
 
 /// A query that was run, on any server.
@@ -42,27 +42,27 @@ struct SentQuery {
   RunId run = 0;          ///< different for each query
   std::string queryJson;  ///< the query of the run
   RunSettings settings;
-  std::map<StepName, SentReply> replies;  ///< steps without an entry have no answer
+  std::map<StepName, SentAnswer> answers;  ///< steps without an entry have no answer
   bool operator==(const SentQuery&) const = default;
 };
 
 struct ServerPrompt {
   StepName name;
-  layout::SpanTable table;  ///< one segment, with its sections
-  bool holdsReply = false;  ///< the answer is not sampled yet: negative tokens, up to its max number
-  std::uint32_t ply = 0;    ///< plan::Step::ply
-  SentReply reply{};        ///< for a query that was run
+  layout::SpanTable table;   ///< one segment, with its sections
+  bool holdsAnswer = false;  ///< the answer is not sampled yet: negative tokens, up to its max number
+  std::uint32_t ply = 0;     ///< plan::Step::ply
+  SentAnswer answer{};       ///< for a query that was run
   /// For a query that was run: the sampled tokens. For another query: negative tokens, in the expected
   /// number.
-  std::vector<TokenId> replyTokens{};
-  std::int32_t mostReplyTokens = 0;  ///< for a query that was not run: its limit; 0: none
+  std::vector<TokenId> answerTokens{};
+  std::int32_t mostAnswerTokens = 0;  ///< for a query that was not run: its limit; 0: none
 
   const std::vector<TokenId>& tokens() const;
 };
 
 /// Returns unknown tokens for an answer that is not sampled yet, in the expected number for a step. They are
 /// negative, all different, and in no prompt. `step` is its number among the steps of one cache.
-std::vector<TokenId> expectedReply(std::optional<std::int32_t> maxTokens, std::size_t step);
+std::vector<TokenId> expectedAnswer(std::optional<std::int32_t> maxTokens, std::size_t step);
 
 /// A prompt by its index, in the order in which a server gets them.
 struct SentPrompt {
@@ -107,7 +107,7 @@ std::string promptModelId(const RunSettings& settings);
 
 /// Returns the ids of an answer as a server has sampled them. They are its text, and the end token if it
 /// ended with one.
-std::vector<TokenId> sampledTokens(const SentReply& reply, const text::Tokenizer& tokenizer,
+std::vector<TokenId> sampledTokens(const SentAnswer& answer, const text::Tokenizer& tokenizer,
                                    const text::ChatTemplate& chat);
 
 }  // namespace spanscope::workbench

@@ -39,9 +39,9 @@ std::vector<exports::ChatRequest> asMessages(std::vector<exports::ChatRequest> r
     if (found == indexOf.end() || (isCalled && isCalled(chats[i].node))) continue;
     exports::ChatRequest request = chats[i];
     for (exports::ChatMessage& message : request.messages) {
-      if (!message.replyOf) continue;
-      message.replyOf = indexOf.at(chatNames[*message.replyOf]);
-      message.content = exports::replyPlaceholder(*message.replyOf);
+      if (!message.answerOf) continue;
+      message.answerOf = indexOf.at(chatNames[*message.answerOf]);
+      message.content = exports::answerPlaceholder(*message.answerOf);
     }
     requests[found->second] = std::move(request);
   }

@@ -70,16 +70,16 @@ std::optional<ServerSimulators::Sent> ServerSimulators::send(const std::string& 
   for (const UnderWay& each : own.sent) serve(*now, each);
   UnderWay sent{.number = ++m_last, .prompt = std::move(prompt), .isBeside = !own.sent.empty()};
   const simulator::Answer answer = serve(*now, sent);
-  Sent made{.foretold = {.prompt = static_cast<std::int64_t>(sent.prompt.size()),
-                         .found = answer.cached,
-                         .simulator = simulatorTitle(*kind, facts.version)},
+  Sent made{.predicted = {.prompt = static_cast<std::int64_t>(sent.prompt.size()),
+                          .found = answer.cached,
+                          .simulator = simulatorTitle(*kind, facts.version)},
             .number = sent.number};
   own.sent.push_back(std::move(sent));
   return made;
 }
 
 void ServerSimulators::end(const std::string& server, std::uint64_t number,
-                           std::optional<std::vector<TokenId>> reply) {
+                           std::optional<std::vector<TokenId>> answer) {
   const std::lock_guard lock(m_mutex);
   const auto own = m_simulators.find(server);
   if (own == m_simulators.end()) return;
@@ -88,8 +88,8 @@ void ServerSimulators::end(const std::string& server, std::uint64_t number,
                                   [number](const UnderWay& each) { return each.number == number; });
   // The server may have been started in another way since.
   if (ended == sent.end()) return;
-  if (reply) {
-    ended->reply = std::move(*reply);
+  if (answer) {
+    ended->answer = std::move(*answer);
     ended->hasEnded = true;
   } else {
     // What comes next is beside what this one was beside.
@@ -103,7 +103,8 @@ void ServerSimulators::end(const std::string& server, std::uint64_t number,
 }
 
 simulator::Answer ServerSimulators::serve(simulator::Simulator& simulator, const UnderWay& sent) {
-  return simulator.serve({.prompt = sent.prompt, .reply = sent.reply, .salt = {}, .isBeside = sent.isBeside});
+  return simulator.serve(
+      {.prompt = sent.prompt, .answer = sent.answer, .salt = {}, .isBeside = sent.isBeside});
 }
 
 std::vector<TokenId> chatTokens(const std::vector<exports::ChatMessage>& messages,

@@ -34,11 +34,11 @@ SimulatorSetup simulatorSetup(remote::ServerKind kind, std::optional<std::int64_
                               const remote::CacheFacts& cache);
 
 /// A simulator's prediction for a prompt.
-struct Foretold {
+struct PredictedReuse {
   std::int64_t prompt = 0;  ///< tokens
   std::int64_t found = 0;   ///< number of these tokens that are hits
   std::string simulator;    ///< simulatorTitle()
-  bool operator==(const Foretold&) const = default;
+  bool operator==(const PredictedReuse&) const = default;
 };
 
 /// Returns "vLLM 0.33.0", with a longer text for a server of another version. `version` is the server's own.
@@ -51,7 +51,7 @@ class ServerSimulators {
  public:
   /// A prompt in progress.
   struct Sent {
-    Foretold foretold;
+    PredictedReuse predicted;
     std::uint64_t number = 0;  ///< for end()
   };
   /// Sends a prompt to the simulator of a server. Opens a simulator if there is none yet, or if the server's
@@ -61,13 +61,13 @@ class ServerSimulators {
                            std::vector<TokenId> prompt);
   /// Ends a prompt with its sampled answer. Nothing: the server has not computed the prompt, or has another
   /// model. The prompt then leaves nothing in the simulator's cache. Every sent prompt must be ended.
-  void end(const std::string& server, std::uint64_t number, std::optional<std::vector<TokenId>> reply);
+  void end(const std::string& server, std::uint64_t number, std::optional<std::vector<TokenId>> answer);
 
  private:
   struct UnderWay {
     std::uint64_t number = 0;
     std::vector<TokenId> prompt;
-    std::vector<TokenId> reply{};  ///< once it has ended
+    std::vector<TokenId> answer{};  ///< once it has ended
     bool isBeside = false;
     bool hasEnded = false;
   };

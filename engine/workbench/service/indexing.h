@@ -33,14 +33,14 @@ class ProgressPause {
 class Indexing {
  public:
   /// For what makes the index; `tell` is called now and then when it is further.
-  retrieve::Watch watch(const std::stop_token& stop, std::function<void()> tell) {
-    m_tell = std::move(tell);
+  retrieve::Watch watch(const std::stop_token& stop, std::function<void()> report) {
+    m_report = std::move(report);
     m_pause.end();
     return {.progress =
                 [this](const retrieve::IndexProgress& now) {
                   if (!m_pause.isOver()) return;
                   m_progress.set(now);
-                  m_tell();
+                  m_report();
                 },
             .stop = stop};
   }
@@ -48,14 +48,14 @@ class Indexing {
   void end() {
     if (!m_progress.get()) return;
     m_progress.set(std::nullopt);
-    m_tell();
+    m_report();
   }
 
   /// Nothing: nothing is waited for. On any thread.
   std::optional<retrieve::IndexProgress> progress() const { return m_progress.get(); }
 
  private:
-  std::function<void()> m_tell;
+  std::function<void()> m_report;
   ProgressPause m_pause;
   Published<std::optional<retrieve::IndexProgress>> m_progress;
 };

@@ -110,7 +110,7 @@ run::Session& JobContext::sessionOf(RunId run) const {
   const bool isThere = m_session && run > m_session->config().lastRun && run <= m_session->lastRun();
   if (!isThere)
     throw std::runtime_error(
-        forTranslation("Works", /*id:session-gave-answer*/ "The session that gave this answer has ended."));
+        forTranslation("Jobs", /*id:session-gave-answer*/ "The session that gave this answer has ended."));
   return *m_session;
 }
 

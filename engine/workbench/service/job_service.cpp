@@ -50,7 +50,7 @@ struct JobService::Item {
   std::shared_ptr<JobHandle::Shared> shared = std::make_shared<JobHandle::Shared>();
   bool emptiesCache = false;  ///< so that nothing that was submitted later may overtake it
 
-  void tell(JobState state, const std::string& problem = {}) const {
+  void report(JobState state, const std::string& problem = {}) const {
     if (options.changed) options.changed(state, problem);
   }
 };
@@ -269,7 +269,7 @@ void JobService::begin(std::unique_ptr<Item> item) {
     Begun begun = Begun::Done;
     if (!stop.stop_requested()) {
       item->shared->set(JobState::Working);
-      item->tell(JobState::Working);
+      item->report(JobState::Working);
       item->job->m_passing = [this, &stop] { letPass(stop); };
       const std::shared_ptr<void> atEnd(nullptr, [&item](void*) { item->job->m_passing = nullptr; });
       begun = item->job->begin(m_place, stop);
@@ -311,7 +311,7 @@ void JobService::end(Item& item, JobState state, const std::string& problem, std
     item.shared->problem = problem;
     item.shared->failure = std::move(failure);
   }
-  item.tell(state, problem);
+  item.report(state, problem);
   // Who is told may hold the work.
   item.job->m_progressed = nullptr;
   const std::lock_guard lock(item.shared->mutex);

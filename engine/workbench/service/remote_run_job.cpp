@@ -60,7 +60,7 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
         m_query(query),
         m_requests(requests),
         m_messages(messages.empty() ? requests : messages),
-        m_replies(requests.size()) {
+        m_answers(requests.size()) {
     if (job.m_request.simulators == nullptr) return;
     // Without them nothing is foretold, and the run goes on.
     try {
@@ -96,7 +96,7 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
     }
   }
   void stepEnds(const remote::RemoteStep& step) override {
-    m_replies[step.request] = step.answer.text;
+    m_answers[step.request] = step.answer.text;
     if (const auto sent = m_sent.find(step.request); sent != m_sent.end()) {
       end(step, sent->second);
       m_sent.erase(sent);
@@ -108,7 +108,7 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
   struct Sent {
     std::string server;
     std::uint64_t number = 0;
-    Foretold foretold;
+    PredictedReuse predicted;
   };
 
   void predict(std::size_t request, const remote::RemoteTarget& target) {
@@ -116,32 +116,32 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
       const bool isChanged = target.protocol->takesCalls;
       std::vector<exports::ChatMessage> messages = (isChanged ? m_messages : m_requests)[request].messages;
       for (exports::ChatMessage& message : messages) {
-        if (message.replyOf) message.content = m_replies[*message.replyOf];
+        if (message.answerOf) message.content = m_answers[*message.answerOf];
       }
       std::optional<ServerSimulators::Sent> sent = m_job.m_request.simulators->send(
           target.name, target.facts, chatTokens(messages, *m_tokenizer, *m_chat));
-      if (sent) m_sent[request] = {target.name, sent->number, std::move(sent->foretold)};
+      if (sent) m_sent[request] = {target.name, sent->number, std::move(sent->predicted)};
     } catch (const Failure&) {
       return;
     }
   }
 
   void end(const remote::RemoteStep& step, const Sent& sent) {
-    const Foretold& foretold = sent.foretold;
-    std::optional<std::vector<TokenId>> reply;
+    const PredictedReuse& predicted = sent.predicted;
+    std::optional<std::vector<TokenId>> answer;
     // A server that counts other tokens has another model or template, so its simulator would predict
     // nothing.
-    if (isInCache(step) && step.answer.promptTokens.value_or(foretold.prompt) == foretold.prompt) {
-      reply = sampledTokens({.text = step.answer.text,
-                             .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
-                            *m_tokenizer, *m_chat);
+    if (isInCache(step) && step.answer.promptTokens.value_or(predicted.prompt) == predicted.prompt) {
+      answer = sampledTokens({.text = step.answer.text,
+                              .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
+                             *m_tokenizer, *m_chat);
       if (step.answer.promptTokens) {
-        say(step.request, /*id:foretold-twin*/ "Predicted by the cache simulator of " + foretold.simulator +
-                              ": " + std::to_string(foretold.found) + " of " +
-                              std::to_string(foretold.prompt) + " prompt tokens cached");
+        say(step.request, /*id:foretold-twin*/ "Predicted by the cache simulator of " + predicted.simulator +
+                              ": " + std::to_string(predicted.found) + " of " +
+                              std::to_string(predicted.prompt) + " prompt tokens cached");
       }
     }
-    m_job.m_request.simulators->end(sent.server, sent.number, std::move(reply));
+    m_job.m_request.simulators->end(sent.server, sent.number, std::move(answer));
   }
 
   void say(std::size_t request, std::string text) const {
@@ -155,7 +155,7 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
   const query::Node& m_query;
   const std::vector<exports::ChatRequest>& m_requests;
   const std::vector<exports::ChatRequest>& m_messages;  ///< as ServerRequests::messages
-  std::vector<std::string> m_replies;
+  std::vector<std::string> m_answers;
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< null: nothing is foretold
   const text::ChatTemplate* m_chat = nullptr;
   std::map<std::size_t, Sent> m_sent;  ///< under way, by request

@@ -112,11 +112,11 @@ class TestSpanqCache : public QObject {
     const SpanqResult warm =
         spanq({"cache", "warm", "--json", "--cache-dir", there.store(), there.path("docs")});
     QCOMPARE(warm.code, 0);
-    const Json told = Json::parse(warm.out);
-    QCOMPARE(told["documents"].size(), std::size_t{2});
-    QCOMPARE(told["documents"][0]["stored_before"].get<int>(), 0);
-    const auto tokens = told["documents"][0]["tokens"].get<std::int64_t>() +
-                        told["documents"][1]["tokens"].get<std::int64_t>();
+    const Json reported = Json::parse(warm.out);
+    QCOMPARE(reported["documents"].size(), std::size_t{2});
+    QCOMPARE(reported["documents"][0]["stored_before"].get<int>(), 0);
+    const auto tokens = reported["documents"][0]["tokens"].get<std::int64_t>() +
+                        reported["documents"][1]["tokens"].get<std::int64_t>();
     const std::string file = there.write("q.json", question({kSecond, kFirst}));
     QCOMPARE(cachedIn(runOf({"--cache-dir", there.store(), file})), tokens);
     // As the text of a file, too.
@@ -140,8 +140,8 @@ class TestSpanqCache : public QObject {
         {"cache", "warm", "--json", "--layout", "padded", "--cache-dir", there.store(), there.path("docs")});
     QCOMPARE(warm.code, 0);
     std::int64_t tokens = 0;
-    const Json told = Json::parse(warm.out);
-    for (const Json& document : told["documents"]) {
+    const Json reported = Json::parse(warm.out);
+    for (const Json& document : reported["documents"]) {
       tokens += document["tokens"].get<std::int64_t>();
       QCOMPARE(document["tokens"].get<std::int64_t>() % 16, std::int64_t{0});
     }

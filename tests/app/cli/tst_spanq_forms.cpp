@@ -185,9 +185,9 @@ void TestSpanqForms::exportIsWhatTheReferenceWrites() {
   }
   QVERIFY2(rows > 80, qPrintable(QString::number(rows)));
   // What is read from that is another query, and that is said.
-  const SpanqResult told = spanq({"export", "--to", "spnl", "-"},
-                                 R"({"g":{"model":"spnl/m","temperature":null,"input":{"user":"a"}}})");
-  QVERIFY2(says(told.err, "<temperature-null-spnl>"), told.err.c_str());
+  const SpanqResult reported = spanq({"export", "--to", "spnl", "-"},
+                                     R"({"g":{"model":"spnl/m","temperature":null,"input":{"user":"a"}}})");
+  QVERIFY2(says(reported.err, "<temperature-null-spnl>"), reported.err.c_str());
   const SpanqResult yaml = spanq({"export", "--to", "yaml", "-"},
                                  R"({"g":{"model":"spnl/m","temperature":null,"input":{"user":"a"}}})");
   QCOMPARE(yaml.err, std::string());

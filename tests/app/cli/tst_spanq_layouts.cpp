@@ -46,8 +46,8 @@ class TestSpanqLayouts : public QObject {
       QCOMPARE(row.at("computed").at("most").get<int>(), step.at("computed").get<int>());
       QCOMPARE(run.contains("layout"), layout != "exact");
       if (layout == "exact") continue;
-      for (const char* figure : {"prompt", "pads", "pad_blocks", "markers", "cropped", "exact_prompt"})
-        QCOMPARE(run.at("layout").at(figure).get<int>(), row.at(figure).get<int>());
+      for (const char* metric : {"prompt", "pads", "pad_blocks", "markers", "cropped", "exact_prompt"})
+        QCOMPARE(run.at("layout").at(metric).get<int>(), row.at(metric).get<int>());
       // Two documents, the plus in the last child of the cross or before it, and what comes behind.
       QVERIFY(row.at("markers").get<int>() >= 3);
       QCOMPARE(row.at("exact_prompt").get<int>(), rows[0].at("prompt").get<int>());
@@ -81,7 +81,7 @@ class TestSpanqLayouts : public QObject {
   }
 
   /// Nested generation: replies are cropped, which the text says of all of them.
-  void repliesAreCropped() {
+  void answersAreCropped() {
     const SpanqResult ran = spanq({"run", "--json", "--layout", "cropped", "--seed", "2", kJudge});
     QVERIFY2(ran.code == 0, ran.err.c_str());
     QVERIFY(Json::parse(ran.out).at("runs")[0].at("layout").at("cropped").get<int>() > 0);

@@ -121,9 +121,10 @@ void TestSpanqLesson::runAsJson() {
   QVERIFY(!second.contains("divergence"));
   QVERIFY(json.at("failures").empty());
   QCOMPARE(json.at("steps").size(), std::size_t{11});
-  const LessonJson& figures = json["steps"][3]["blocks"][1]["figures"];
-  QCOMPARE(figures[0].at("figure").get<std::string>(), std::string("run 2: cached tokens"));
-  QCOMPARE(std::stod(figures[0].at("value").get<std::string>()), second.at("cached tokens").get<double>());
+  const LessonJson& metricValues = json["steps"][3]["blocks"][1]["figures"];
+  QCOMPARE(metricValues[0].at("figure").get<std::string>(), std::string("run 2: cached tokens"));
+  QCOMPARE(std::stod(metricValues[0].at("value").get<std::string>()),
+           second.at("cached tokens").get<double>());
 }
 
 void TestSpanqLesson::whatDoesNotHoldFails() {

@@ -87,8 +87,8 @@ class TestSpanqModels : public QObject {
   void anUnknownTemplateIsChosen();
   void adaptersAreNamedAndCount();
   void endTokensAreNamed();
-  void repliesEndAtAnyEndToken_data();
-  void repliesEndAtAnyEndToken();
+  void answersEndAtAnyEndToken_data();
+  void answersEndAtAnyEndToken();
   void endTokensOutsideTheVocabulary_data();
   void endTokensOutsideTheVocabulary();
   void configsOfFewerLayers();
@@ -325,7 +325,7 @@ void TestSpanqModels::endTokensAreNamed() {
   QVERIFY2(contains(without.out, "<no-tokenizer>"), without.out.c_str());
 }
 
-void TestSpanqModels::repliesEndAtAnyEndToken_data() {
+void TestSpanqModels::answersEndAtAnyEndToken_data() {
   QTest::addColumn<bool>("inTokenizer");
   QTest::addColumn<QString>("chatTemplate");
   QTest::newRow("the tokenizer's and the template's") << true << "spanlet";
@@ -333,7 +333,7 @@ void TestSpanqModels::repliesEndAtAnyEndToken_data() {
   QTest::newRow("only the template's") << false << "spanlet";
 }
 
-void TestSpanqModels::repliesEndAtAnyEndToken() {
+void TestSpanqModels::answersEndAtAnyEndToken() {
   QFETCH(bool, inTokenizer);
   QFETCH(QString, chatTemplate);
   copyModel();

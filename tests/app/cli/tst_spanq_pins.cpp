@@ -63,7 +63,7 @@ std::string runInWindow(const document::Document& document) {
   retrieval.planOptions = document::planOptionsOf(document.settings);
   ui::EngineHost host{test::cpuBackends()};
   QSignalSpy ended(&host, &ui::EngineHost::jobEnded);
-  if (!host.submit({.work = ui::runWork(std::move(request))}) || !ended.wait(kPatience)) return {};
+  if (!host.submit({.work = ui::makeRunJob(std::move(request))}) || !ended.wait(kPatience)) return {};
   std::vector<trace::Event> events;
   host.drain(events);
   for (const trace::Event& event : events) {

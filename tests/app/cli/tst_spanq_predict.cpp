@@ -67,7 +67,7 @@ class TestSpanqPredict : public QObject {
   void otherServers_data();
   void otherServers();
   void otherServersSayWhy();
-  void lengthsOfReplies();
+  void lengthsOfAnswers();
   void wrongOptions_data();
   void wrongOptions();
 };
@@ -139,7 +139,7 @@ void TestSpanqPredict::compare(const std::string& explained, const std::string& 
   }
 }
 
-/// What a document says of policy, layout, model and cache holds for its forecast as it does for its run.
+/// What a document says of policy, layout, model and cache holds for its prediction as it does for its run.
 void TestSpanqPredict::documentsAreForetoldWithTheirOwnSettings() {
   const QTemporaryDir folder;
   std::vector<std::string> files;
@@ -159,9 +159,9 @@ void TestSpanqPredict::documentsAreForetoldWithTheirOwnSettings() {
   const SpanqResult ran = spanq({"run", "--json", files[0], files[1]});
   QVERIFY2(ran.code == 0, ran.err.c_str());
   compare(explained.out, ran.out);
-  const SpanqResult told = spanq({"explain", "--predict", files[0], files[1]});
-  QVERIFY2(holds(told.out, "policy prefix on spanlet, 300 blocks of 8 tokens"), told.out.c_str());
-  QVERIFY2(holds(told.out, "policy spans on spanlet, 300 blocks of 8 tokens"), told.out.c_str());
+  const SpanqResult reported = spanq({"explain", "--predict", files[0], files[1]});
+  QVERIFY2(holds(reported.out, "policy prefix on spanlet, 300 blocks of 8 tokens"), reported.out.c_str());
+  QVERIFY2(holds(reported.out, "policy spans on spanlet, 300 blocks of 8 tokens"), reported.out.c_str());
   const SpanqResult chosen = spanq({"explain", "--predict", "--policy", "link", files[0]});
   QVERIFY2(holds(chosen.out, "policy link"), chosen.out.c_str());
 }
@@ -211,9 +211,9 @@ void TestSpanqPredict::boundsHoldTheRun() {
   const Json& last = steps[static_cast<std::size_t>(doubted)];
   QCOMPARE(QString::fromStdString(last.at("doubt").get<std::string>()), doubt);
   QVERIFY(last.at("computed").at("least") < last.at("computed").at("most"));
-  const bool holdsReply = std::any_of(last.at("segments").begin(), last.at("segments").end(),
-                                      [](const Json& segment) { return segment.at("reply_tokens") > 0; });
-  QCOMPARE(holdsReply, doubt == "holds_reply");
+  const bool holdsAnswer = std::any_of(last.at("segments").begin(), last.at("segments").end(),
+                                       [](const Json& segment) { return segment.at("reply_tokens") > 0; });
+  QCOMPARE(holdsAnswer, doubt == "holds_reply");
 }
 
 void TestSpanqPredict::textSaysAll() {
@@ -447,7 +447,7 @@ void TestSpanqPredict::otherServersSayWhy() {
 
 /// What llama-server keeps of a slot depends on the length of the reply in it, which is not known: such
 /// counts are not exact.
-void TestSpanqPredict::lengthsOfReplies() {
+void TestSpanqPredict::lengthsOfAnswers() {
   const QTemporaryDir folder;
   const auto write = [&folder](const char* name, const char* person) {
     const QString path = folder.filePath(QString::fromLatin1(name));

@@ -102,10 +102,10 @@ class TestSpanqRemote : public QObject {
     const nlohmann::json body =
         nlohmann::json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
     QVERIFY(body.contains("seed"));
-    int replies = 0;
+    int answers = 0;
     for (const nlohmann::json& message : body["messages"])
-      replies += message["content"] == "Biscuit." ? 1 : 0;
-    QCOMPARE(replies, 2);
+      answers += message["content"] == "Biscuit." ? 1 : 0;
+    QCOMPARE(answers, 2);
   }
 
   /// Steps are sent together, and their answers are written in the order of the query, whichever ends first.

@@ -154,9 +154,9 @@ void TestSpanqSimulator::traces() {
   const std::string name = server.toStdString();
   const std::string text = scenario.toStdString();
   const std::string path = m_folder.filePath("told.trace").toStdString();
-  const SpanqResult told = spanq({"simulate", name, "-", "--trace", path}, text);
-  QVERIFY2(told.code == 0, told.err.c_str());
-  QCOMPARE(told.out, spanq({"simulate", name, "-"}, text).out);
+  const SpanqResult reported = spanq({"simulate", name, "-", "--trace", path}, text);
+  QVERIFY2(reported.code == 0, reported.err.c_str());
+  QCOMPARE(reported.out, spanq({"simulate", name, "-"}, text).out);
   const std::string shown = spanq({"trace", "show", path}).out;
   QVERIFY2(shown.find(found.toStdString()) != std::string::npos, shown.c_str());
   QVERIFY2(shown.find("(twin)") != std::string::npos, shown.c_str());
@@ -180,9 +180,9 @@ void TestSpanqSimulator::queriesAsATrace() {
   const std::string rag = SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json";
   const std::string path = m_folder.filePath("queries.trace").toStdString();
   const SpanqResult plain = spanq({"explain", "--as", "vllm", rag, rag});
-  const SpanqResult told = spanq({"explain", "--as", "vllm", "--trace", path, rag, rag});
-  QVERIFY2(told.code == 0, told.err.c_str());
-  QCOMPARE(told.out, plain.out);
+  const SpanqResult reported = spanq({"explain", "--as", "vllm", "--trace", path, rag, rag});
+  QVERIFY2(reported.code == 0, reported.err.c_str());
+  QCOMPARE(reported.out, plain.out);
   const std::string shown = spanq({"trace", "show", path, "--only", "request_admitted,run_started"}).out;
   QVERIFY2(shown.find("run_started run 2: policy vLLM, foretold") != std::string::npos, shown.c_str());
   QVERIFY2(shown.find("request 1 /g: 83 prompt tokens, 0 cached") != std::string::npos ||

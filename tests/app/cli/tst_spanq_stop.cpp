@@ -17,7 +17,7 @@
 
 namespace {
 
-/// Copies of a long prompt. Planned, measured or forecast, it takes long enough for an interrupt to come
+/// Copies of a long prompt. Planned, measured or prediction, it takes long enough for an interrupt to come
 /// between.
 QByteArray copiesOfALongPrompt(int words) {
   QByteArray text;

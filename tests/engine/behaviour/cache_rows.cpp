@@ -24,7 +24,7 @@ const Tokens kCommon = range(1000, 48);
 
 /// Every later step of the row finds this many events of the kind.
 template <class Payload>
-Step told(std::size_t count) {
+Step reported(std::size_t count) {
   return [=](CacheDriver& driver) { same(driver.sink.all<Payload>().size(), count, "events of one kind"); };
 }
 
@@ -167,9 +167,9 @@ std::vector<Row> serverRows() {
       {"C3 a refusal is not counted",
        wholeBlocks(5),
        {start(prompt(1, kCommon + range(1, 16)), "-n -a -a -a"),
-        refused(prompt(2, kCommon + range(11, 7)), kNoRoomNow, 1, 0), told<trace::RequestAdmitted>(1),
-        told<trace::BlockLookedUp>(4), finish(1), start(prompt(2, kCommon + range(11, 7)), "H H H -o"),
-        told<trace::RequestAdmitted>(2), told<trace::BlockLookedUp>(8),
+        refused(prompt(2, kCommon + range(11, 7)), kNoRoomNow, 1, 0), reported<trace::RequestAdmitted>(1),
+        reported<trace::BlockLookedUp>(4), finish(1), start(prompt(2, kCommon + range(11, 7)), "H H H -o"),
+        reported<trace::RequestAdmitted>(2), reported<trace::BlockLookedUp>(8),
         [](CacheDriver& driver) {
           same(driver.sink.all<trace::RequestAdmitted>().back().cachedTokens, std::int64_t{48},
                "hits counted");
@@ -302,14 +302,14 @@ void nobodyListens() {
 }
 
 /// A24. Who comes later is told what is stored: the state, and nothing changes by it.
-void toldLater() {
+void reportedLater() {
   CacheDriver driver(withTails(11));
   driver.run(prompt(1, kCommon + range(1, 7)));
   const std::size_t events = driver.sink.events().size();
-  const trace::PoolState told = driver.cache.dump();
-  CacheDriver::require(driver.cache.dump() == told && driver.sink.events().size() == events,
+  const trace::PoolState reported = driver.cache.dump();
+  CacheDriver::require(driver.cache.dump() == reported && driver.sink.events().size() == events,
                        "telling changes nothing and sends nothing");
-  trace::PoolReplay late(told);
+  trace::PoolReplay late(reported);
   driver.run(prompt(2, kCommon + range(11, 5)));
   for (std::size_t index = events; index < driver.sink.events().size(); ++index)
     CacheDriver::require(!late.apply(driver.sink.events()[index]), "later events follow from it");
@@ -323,7 +323,7 @@ TableRows cacheRows() {
   for (const Row& row : serverRows()) rows.push_back(scripted(row.name, row.config, row.script));
   rows.push_back({"A6 a prompt that is observed is computed whole, in blocks of its own", observedPrompts});
   rows.push_back({"A18 statistics off", nobodyListens});
-  rows.push_back({"A24 what is stored is told again", toldLater});
+  rows.push_back({"A24 what is stored is told again", reportedLater});
   return rows;
 }
 

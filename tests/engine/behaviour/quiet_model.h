@@ -61,7 +61,7 @@ class QuietModel final : public run::Computation, public run::RequestListener {
   void onLogits(RequestId, std::span<const float>) override {}
   void onToken(RequestId request, std::int32_t, const run::SampledToken& token,
                std::vector<float> /*segmentMass*/) override {
-    replies[request].push_back(token.token);
+    answers[request].push_back(token.token);
   }
   void onFinished(RequestId request, trace::StepOutcome outcome) override { outcomes[request] = outcome; }
   void onFailed(RequestId request, const Error& failure) override { errors.emplace(request, failure); }
@@ -73,7 +73,7 @@ class QuietModel final : public run::Computation, public run::RequestListener {
   std::function<void()> inFlight;  ///< called while a pass is computed
   std::vector<RequestId> admitted;
   std::vector<RequestId> preempted;
-  std::map<RequestId, std::vector<TokenId>> replies;
+  std::map<RequestId, std::vector<TokenId>> answers;
   std::map<RequestId, trace::StepOutcome> outcomes;
   std::map<RequestId, Error> errors;
 };

@@ -38,7 +38,7 @@ void deferredManyTimes() {
   same(model.admitted.size(), std::size_t{2}, "both ran");
   same(model.outcomes.size(), std::size_t{2}, "both ended");
   require(!model.sink.all<trace::RequestDeferred>().empty(), "the second was deferred");
-  same(model.replies.at(second).size(), std::size_t{2}, "and answered");
+  same(model.answers.at(second).size(), std::size_t{2}, "and answered");
   same(model.rates.admitted(), LookupSums{.requests = 2, .asked = 24, .found = 0}, "each counts once");
 }
 
@@ -54,7 +54,8 @@ void preemptedIsCountedApart() {
   require(resumed.found > 0 && resumed.found < resumed.asked,
           "finding " + std::to_string(resumed.found) + " of " + std::to_string(resumed.asked) + " again");
   same(model.rates.recent().sums().requests, std::int64_t{3}, "which the window leaves out");
-  for (const auto& [request, reply] : model.replies) same(reply.size(), std::size_t{8}, "all were answered");
+  for (const auto& [request, answer] : model.answers)
+    same(answer.size(), std::size_t{8}, "all were answered");
 }
 
 void resetWhileRequestsRun() {
@@ -71,7 +72,7 @@ void resetWhileRequestsRun() {
   model.runAll();
   same(model.admitted, {1, 2, 3}, "and go on in their order");
   const std::vector<TokenId> expected{5000, 5001, 5002, 5003, 5004, 5005};
-  for (const auto& [request, reply] : model.replies) same(reply, expected, "the reply is the same");
+  for (const auto& [request, answer] : model.answers) same(answer, expected, "the reply is the same");
 }
 
 /// On a model, greedily.

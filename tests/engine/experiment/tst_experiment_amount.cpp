@@ -120,10 +120,10 @@ class TestExperimentAmount : public QObject {
     QFETCH(const int, repeats);
     QFETCH(const bool, isExact);
     Bench bench;
-    const ExperimentRequest wished = requestOf(request, repeats);
-    const ExperimentAmount amount = experiment::countExperiment(wished, bench.model());
+    const ExperimentRequest asked = requestOf(request, repeats);
+    const ExperimentAmount amount = experiment::countExperiment(asked, bench.model());
     QCOMPARE(bench.sessions, 0);  // nothing is computed for it
-    const ExperimentResult result = bench.run(wished);
+    const ExperimentResult result = bench.run(asked);
     const std::string said = "prompt " + std::to_string(amount.total.prompt.least) + " … " +
                              std::to_string(amount.total.prompt.most) + ", computed " +
                              std::to_string(bench.computed.promptTokens) + "; generated " +
@@ -165,8 +165,8 @@ class TestExperimentAmount : public QObject {
     bench.run(request);
     // The prompt once in the run and once in the full prefill, and two passes over the reply.
     const std::int64_t prompt = bench.computed.promptTokens;
-    const std::int64_t reply = bench.computed.generatedTokens + 1;
-    QVERIFY(amount.total.prompt.holds(2 * prompt + 2 * reply));
+    const std::int64_t answer = bench.computed.generatedTokens + 1;
+    QVERIFY(amount.total.prompt.holds(2 * prompt + 2 * answer));
     QVERIFY(amount.total.prompt.least >= 2 * prompt);
   }
 
@@ -246,10 +246,10 @@ class TestExperimentAmount : public QObject {
     QVERIFY(!byTokens.secondsLeft(0.01, 1));
     QCOMPARE(byTokens.secondsLeft(1, 50), 0.0);
     // At this pace a token of a reply takes as long as ten of a prompt.
-    const RemainingTime withReplies(
+    const RemainingTime withAnswers(
         {upTo(100, 0), upTo(100, 10)},
         {.promptTokens = 100, .promptSeconds = 1, .generatedTokens = 10, .generatedSeconds = 1});
-    QCOMPARE(withReplies.workDone(0.5), 0.5);
+    QCOMPARE(withAnswers.workDone(0.5), 0.5);
     const RemainingTime unknown;
     QCOMPARE(unknown.secondsLeft(0.25, 10), 30.0);
   }

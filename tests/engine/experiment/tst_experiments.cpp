@@ -50,13 +50,13 @@ struct Bench {
     ExperimentResult result;
     result.request = std::move(request);
     experiment::runExperiment(
-        result, model(), [this](const ExperimentResult& now) { told.push_back(now.progress()); }, stop);
+        result, model(), [this](const ExperimentResult& now) { reported.push_back(now.progress()); }, stop);
     return result;
   }
 
   test::SpanletSession spanlet;
   const text::ChatTemplate& chat = text::findChatTemplate(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
-  std::vector<double> told;
+  std::vector<double> reported;
   QTemporaryDir scratch;
 };
 
@@ -154,7 +154,7 @@ class TestExperiments : public QObject {
     QCOMPARE(result.series().size(), std::size_t{4});
     QCOMPARE(result.points.size(), std::size_t{8});
     QCOMPARE(result.done, result.total);
-    QVERIFY(std::is_sorted(bench.told.begin(), bench.told.end()));
+    QVERIFY(std::is_sorted(bench.reported.begin(), bench.reported.end()));
     for (const experiment::ExperimentPoint& point : result.points)
       QCOMPARE(point.samples[0].size(), std::size_t{2});
     QCOMPARE(medianOf(result, "spans, empty cache", 4, 1), 0.0);
@@ -230,7 +230,7 @@ class TestExperiments : public QObject {
         .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}, {"models", " a, b"}},
         .repeats = 1};
     QCOMPARE(experiment::furtherModels(result.request), (std::vector<std::string>{"a", "b"}));
-    std::vector<double> told;
+    std::vector<double> reported;
     std::size_t loaded = 0;
     const auto load = [&](std::size_t index) {
       ++loaded;
@@ -239,15 +239,15 @@ class TestExperiments : public QObject {
       return model;
     };
     experiment::runOnModels(result, 2, load,
-                            [&](const ExperimentResult& now) { told.push_back(now.progress()); }, {});
+                            [&](const ExperimentResult& now) { reported.push_back(now.progress()); }, {});
     QCOMPARE(loaded, std::size_t{2});
     QCOMPARE(result.model, std::string("spanlet, other"));
     QCOMPARE(result.series(),
              (std::vector<std::string>{"spanlet: spans, empty cache", "spanlet: spans, documents seen",
                                        "other: spans, empty cache", "other: spans, documents seen"}));
     QCOMPARE(result.points.size(), std::size_t{8});
-    QVERIFY(std::is_sorted(told.begin(), told.end()));
-    QCOMPARE(told.back(), 1.0);
+    QVERIFY(std::is_sorted(reported.begin(), reported.end()));
+    QCOMPARE(reported.back(), 1.0);
     // What one model measured stands where the next one cannot be loaded.
     ExperimentResult cut;
     cut.request = result.request;
@@ -417,7 +417,7 @@ class TestExperiments : public QObject {
     QVERIFY(lines->texts.title.starts_with("<") && lines->texts.xLabel.starts_with("<"));
     QCOMPARE(lines->series.size(), std::size_t{2});
     QCOMPARE(lines->series[0].points[0].x, 1.0);
-    QCOMPARE(lines->series[0].points[1].figure.value, 2.0);
+    QCOMPARE(lines->series[0].points[1].metric.value, 2.0);
     QCOMPARE(lines->x.ticks.size(), std::size_t{3});
     QCOMPARE(lines->x.ticks[2].text, std::string("4"));
     QVERIFY(lines->y.low <= 1 && lines->y.high >= 7);

@@ -26,7 +26,7 @@
 using namespace spanscope;
 using spanscope::experiment::Distribution;
 using spanscope::product_text::worded;
-using spanscope::run::FinishedReply;
+using spanscope::run::FinishedAnswer;
 using spanscope::test::SpanletSession;
 
 namespace {
@@ -64,27 +64,27 @@ struct Ran {
     run::RunOptions options;
     options.policy = *policy::findChoice(policy);
     result = spanlet.session->run(planOf(query), options);
-    experiment::FinishedReplies gathered;
+    experiment::FinishedAnswers gathered;
     for (const trace::Event& event : spanlet.sink.events) gathered.take(event);
-    replies = gathered.takeRun(1);
+    answers = gathered.takeRun(1);
   }
   experiment::FidelityModel model() {
     return {.decoder = *spanlet.decoder, .backend = *spanlet.backend, .tokenizer = spanlet.tokenizer.get()};
   }
-  trace::FidelityMeasured measure(std::size_t reply) {
-    return experiment::measureFidelity(*spanlet.session, model(), replies.at(reply)).fidelity;
+  trace::FidelityMeasured measure(std::size_t answer) {
+    return experiment::measureFidelity(*spanlet.session, model(), answers.at(answer)).fidelity;
   }
 
   SpanletSession spanlet;
   run::RunResult result;
-  std::vector<FinishedReply> replies;
+  std::vector<FinishedAnswer> answers;
 };
 
-layout::SpanTable flatTable(const FinishedReply& reply) {
+layout::SpanTable flatTable(const FinishedAnswer& answer) {
   layout::SpanTable table;
   layout::Segment& all = table.segments.emplace_back();
-  all.tokens = experiment::visibleTokens(reply.segments);
-  all.tokens.insert(all.tokens.end(), reply.tokens.begin(), reply.tokens.end() - 1);
+  all.tokens = experiment::visibleTokens(answer.segments);
+  all.tokens.insert(all.tokens.end(), answer.tokens.begin(), answer.tokens.end() - 1);
   return table;
 }
 
@@ -110,20 +110,20 @@ struct RandomRun {
     run::RunOptions options;
     options.policy = *policy::findChoice(policy);
     for (int i = 0; i < 2; ++i) random.session->run(planOf(kRag), options);
-    experiment::FinishedReplies gathered;
+    experiment::FinishedAnswers gathered;
     for (const trace::Event& event : random.sink.events) gathered.take(event);
-    replies = gathered.takeRun(2);
+    answers = gathered.takeRun(2);
   }
   trace::FidelityMeasured measure() {
     return experiment::measureFidelity(
                *random.session,
                {.decoder = *random.decoder, .backend = *random.backend, .tokenizer = random.tokenizer.get()},
-               replies.at(0))
+               answers.at(0))
         .fidelity;
   }
 
   test::RandomSession random;
-  std::vector<FinishedReply> replies;
+  std::vector<FinishedAnswer> answers;
 };
 
 std::vector<long double> slowSoftmax(const std::vector<float>& logits) {
@@ -169,10 +169,10 @@ class TestFidelity : public QObject {
     }
     sink.send(kRun, 1, {}, trace::TeamFormed{.requests = {1, 2}});
     for (const RequestId request : {1, 2}) sink.send(kRun, request, {}, trace::StepFinished{});
-    const std::vector<run::FinishedReply> replies = sink.replies().takeRun(kRun);
-    QCOMPARE(static_cast<int>(replies.size()), 2);
-    for (const run::FinishedReply& reply : replies)
-      QCOMPARE(static_cast<int>(reply.teammates.members.size()), 2);
+    const std::vector<run::FinishedAnswer> answers = sink.answers().takeRun(kRun);
+    QCOMPARE(static_cast<int>(answers.size()), 2);
+    for (const run::FinishedAnswer& answer : answers)
+      QCOMPARE(static_cast<int>(answer.teammates.members.size()), 2);
   }
 
   void divergenceByHand() {
@@ -189,18 +189,18 @@ class TestFidelity : public QObject {
   /// What a newer program recorded is not measured as if it had been done in another way.
   void anUnknownPolicyIsSaid() {
     Ran ran(kRag, "link(3)");
-    const auto gather = [&](const std::string& policy, bool isTold = true) {
-      experiment::FinishedReplies gathered;
+    const auto gather = [&](const std::string& policy, bool isReported = true) {
+      experiment::FinishedAnswers gathered;
       for (trace::Event event : ran.spanlet.sink.events) {
         auto* started = std::get_if<trace::RunStarted>(&event.payload);
         if (started != nullptr) started->policy = policy;
-        if (started == nullptr || isTold) gathered.take(event);
+        if (started == nullptr || isReported) gathered.take(event);
       }
       return gathered;
     };
     QVERIFY(gather("link(3)").takeRun(1).at(0).policy == *policy::findChoice("link(3)"));
     for (const char* policy : {"magic(3)", "link(-1)", "spans(2)"}) {
-      experiment::FinishedReplies gathered = gather(policy);
+      experiment::FinishedAnswers gathered = gather(policy);
       try {
         gathered.takeRun(1);
         QFAIL("replies were given");
@@ -232,7 +232,7 @@ class TestFidelity : public QObject {
   /// A policy that is exact against full prefill differs in nothing.
   void prefixIsFullPrefill() {
     Ran ran(kRag, "prefix");
-    QCOMPARE(ran.replies.size(), std::size_t{1});
+    QCOMPARE(ran.answers.size(), std::size_t{1});
     const trace::FidelityMeasured measured = ran.measure(0);
     QCOMPARE(measured.tokens.size(), ran.result.steps.at(0).tokens.size());
     for (const trace::FidelityToken& token : measured.tokens) {
@@ -245,29 +245,29 @@ class TestFidelity : public QObject {
     QCOMPARE(measured.attentionRows, static_cast<std::int32_t>(measured.tokens.size()));
     QCOMPARE(measured.attentionDeviation, std::vector<double>(6, 0.0));
     const trace::FidelityMeasured* one = &measured;
-    const trace::FidelityMetrics figures = trace::fidelityOf(std::span(&one, 1));
-    QCOMPARE(figures.agreement(), 1.0);
-    QCOMPARE(figures.sameAnswers, 1);
-    QCOMPARE(figures.mostDivergence, 0.0);
+    const trace::FidelityMetrics metricValues = trace::fidelityOf(std::span(&one, 1));
+    QCOMPARE(metricValues.agreement(), 1.0);
+    QCOMPARE(metricValues.sameAnswers, 1);
+    QCOMPARE(metricValues.mostDivergence, 0.0);
   }
 
   void agreesWithSlowArithmetic() {
     Ran ran(kRag, "spans");
     const trace::FidelityMeasured measured = ran.measure(0);
-    const FinishedReply& reply = ran.replies.at(0);
-    layout::SpanTable table = run::spanTableOf(reply.segments, ran.spanlet.config.vocabularySize);
-    table.segments.back().tokens.insert(table.segments.back().tokens.end(), reply.tokens.begin(),
-                                        reply.tokens.end() - 1);
-    const auto policy = slowLogits(ran, table, reply.tokens.size());
-    const auto full = slowLogits(ran, flatTable(reply), reply.tokens.size());
+    const FinishedAnswer& answer = ran.answers.at(0);
+    layout::SpanTable table = run::spanTableOf(answer.segments, ran.spanlet.config.vocabularySize);
+    table.segments.back().tokens.insert(table.segments.back().tokens.end(), answer.tokens.begin(),
+                                        answer.tokens.end() - 1);
+    const auto policy = slowLogits(ran, table, answer.tokens.size());
+    const auto full = slowLogits(ran, flatTable(answer), answer.tokens.size());
     QVERIFY(policy != full);
     double most = 0;
-    for (std::size_t i = 0; i < reply.tokens.size(); ++i) {
+    for (std::size_t i = 0; i < answer.tokens.size(); ++i) {
       const double slow = slowDivergence(full[i], policy[i]);
       const trace::FidelityToken& token = measured.tokens[i];
       most = std::max(most, slow);
       QVERIFY2(std::abs(token.divergence - slow) <= 1e-12 + 1e-9 * slow, std::to_string(slow).c_str());
-      QCOMPARE(token.token, reply.tokens[i]);
+      QCOMPARE(token.token, answer.tokens[i]);
       QCOMPARE(token.policyBest,
                TokenId(std::max_element(policy[i].begin(), policy[i].end()) - policy[i].begin()));
       QCOMPARE(token.fullBest, TokenId(std::max_element(full[i].begin(), full[i].end()) - full[i].begin()));
@@ -276,22 +276,22 @@ class TestFidelity : public QObject {
       QVERIFY(std::abs(token.policyProbability - static_cast<double>(slowSoftmax(policy[i])[at])) < 1e-12);
     }
     QVERIFY(most > 0);
-    QCOMPARE(measured.promptTokens, std::int64_t(experiment::visibleTokens(reply.segments).size()));
+    QCOMPARE(measured.promptTokens, std::int64_t(experiment::visibleTokens(answer.segments).size()));
   }
 
   /// The rows that a replay shows of the policy's table and of one with a single segment, by single key.
   void attentionAgreesWithReplays() {
     Ran ran(kRag, "spans");
-    const FinishedReply& reply = ran.replies.at(0);
+    const FinishedAnswer& answer = ran.answers.at(0);
     const trace::FidelityMeasured measured = ran.measure(0);
-    run::AttentionReplayRequest request{.reply = reply, .layer = 4, .singleKeys = true};
+    run::AttentionReplayRequest request{.answer = answer, .layer = 4, .singleKeys = true};
     ran.spanlet.session->replayAttention(request);
-    layout::SpanTable prompt = flatTable(reply);
+    layout::SpanTable prompt = flatTable(answer);
     prompt.segments[0].tokens.resize(static_cast<std::size_t>(measured.promptTokens));
-    request.reply.segments = run::spanTableEvent(prompt, nullptr).segments;
+    request.answer.segments = run::spanTableEvent(prompt, nullptr).segments;
     ran.spanlet.session->replayAttention(request);
     const auto rows = ran.spanlet.sink.all<trace::ReplayedMass>();
-    const std::size_t count = reply.tokens.size();
+    const std::size_t count = answer.tokens.size();
     QCOMPARE(rows.size(), 2 * count);
     double sum = 0;
     for (std::size_t row = 0; row < count; ++row) {
@@ -317,10 +317,10 @@ class TestFidelity : public QObject {
   void fullAnswerIsThatOfPrefix() {
     Ran spans(kRag, "spans");
     Ran prefix(kRag, "prefix");
-    QCOMPARE(experiment::visibleTokens(spans.replies.at(0).segments),
-             experiment::visibleTokens(prefix.replies.at(0).segments));
+    QCOMPARE(experiment::visibleTokens(spans.answers.at(0).segments),
+             experiment::visibleTokens(prefix.answers.at(0).segments));
     const trace::FidelityMeasured measured = spans.measure(0);
-    std::vector<TokenId> answer = prefix.replies.at(0).tokens;
+    std::vector<TokenId> answer = prefix.answers.at(0).tokens;
     if (answer.size() > measured.fullAnswer.size()) answer.resize(measured.fullAnswer.size());
     QCOMPARE(measured.fullAnswer, answer);
   }
@@ -343,12 +343,12 @@ class TestFidelity : public QObject {
                                      [&](const test::NamedConfig& each) { return each.name == family; });
     RandomRun ran(config->config, policy.toStdString().c_str());
     const trace::FidelityMeasured measured = ran.measure();
-    const FinishedReply& reply = ran.replies.at(0);
-    QCOMPARE(measured.tokens.size(), reply.tokens.size());
+    const FinishedAnswer& answer = ran.answers.at(0);
+    QCOMPARE(measured.tokens.size(), answer.tokens.size());
     const auto full =
-        logitsOf(*ran.random.decoder, *ran.random.backend, flatTable(reply), reply.tokens.size());
+        logitsOf(*ran.random.decoder, *ran.random.backend, flatTable(answer), answer.tokens.size());
     double most = 0;
-    for (std::size_t i = 0; i < reply.tokens.size(); ++i) {
+    for (std::size_t i = 0; i < answer.tokens.size(); ++i) {
       const trace::FidelityToken& token = measured.tokens[i];
       QCOMPARE(token.fullBest, TokenId(std::max_element(full[i].begin(), full[i].end()) - full[i].begin()));
       const auto at = static_cast<std::size_t>(token.token);
@@ -358,7 +358,7 @@ class TestFidelity : public QObject {
     }
     QCOMPARE(most == 0, policy == "prefix");
     RandomRun prefix(config->config, "prefix");
-    std::vector<TokenId> answer = prefix.replies.at(0).tokens;
+    std::vector<TokenId> answer = prefix.answers.at(0).tokens;
     answer.resize(std::min(answer.size(), measured.fullAnswer.size()));
     QCOMPARE(measured.fullAnswer, answer);
   }
@@ -366,8 +366,8 @@ class TestFidelity : public QObject {
   /// Steps that were drawn at random, and a prompt that stands on their outputs with hidden prefixes.
   void nestedSteps() {
     Ran ran(kJudge, "spans");
-    QCOMPARE(ran.replies.size(), std::size_t{3});
-    const FinishedReply& last = ran.replies.at(2);
+    QCOMPARE(ran.answers.size(), std::size_t{3});
+    const FinishedAnswer& last = ran.answers.at(2);
     QVERIFY(std::any_of(last.segments.begin(), last.segments.end(), [](const trace::SegmentInfo& segment) {
       return segment.hidden || segment.visibleBegin > 0;
     }));
@@ -388,20 +388,20 @@ class TestFidelity : public QObject {
 
   /// What replies that were written together read of each other is part of how far they are from a full
   /// prefill.
-  void repliesWrittenTogether() {
+  void answersWrittenTogether() {
     Ran ran(kTeam, "views");
-    QCOMPARE(ran.replies.size(), std::size_t{3});
+    QCOMPARE(ran.answers.size(), std::size_t{3});
     double most = 0;
     for (std::size_t i = 0; i < 2; ++i) {
-      QCOMPARE(ran.replies[i].teammates.members.size(), std::size_t{2});
+      QCOMPARE(ran.answers[i].teammates.members.size(), std::size_t{2});
       const trace::FidelityMeasured together = ran.measure(i);
       QCOMPARE(together.tokens.front().divergence, 0.0);  // it is drawn before anything is read
       for (const trace::FidelityToken& token : together.tokens) most = std::max(most, token.divergence);
-      ran.replies[i].teammates.members.clear();
+      ran.answers[i].teammates.members.clear();
       for (const trace::FidelityToken& token : ran.measure(i).tokens) QCOMPARE(token.divergence, 0.0);
     }
     QVERIFY(most > 0);
-    QVERIFY(ran.replies[2].teammates.members.empty());
+    QVERIFY(ran.answers[2].teammates.members.empty());
     ran.measure(2);
   }
 
@@ -425,7 +425,7 @@ class TestFidelity : public QObject {
     Ran ran(kRag, "spans");
     std::vector<double> shares;
     const trace::FidelityMeasured measured =
-        experiment::measureFidelity(*ran.spanlet.session, ran.model(), ran.replies.at(0), {},
+        experiment::measureFidelity(*ran.spanlet.session, ran.model(), ran.answers.at(0), {},
                                     [&](double share) { shares.push_back(share); })
             .fidelity;
     QVERIFY(measured == ran.measure(0));
@@ -438,7 +438,7 @@ class TestFidelity : public QObject {
   /// policy stays what it is without.
   void anotherArithmeticIsHeldAgainstF32() {
     Ran ran(kRag, "spans");
-    const FinishedReply& reply = ran.replies.at(0);
+    const FinishedAnswer& answer = ran.answers.at(0);
     const auto other = test::makeBackend("cpu", 2, false, compute::Arithmetic::Fast);
     model::Decoder decoder(ran.spanlet.config, *ran.spanlet.weights, *other);
     experiment::FidelityModel model = ran.model();
@@ -446,18 +446,18 @@ class TestFidelity : public QObject {
     model.exactDecoder = &decoder;
     model.exactBackend = other.get();
     std::vector<double> shares;
-    const experiment::MeasuredReply measured = experiment::measureFidelity(
-        *ran.spanlet.session, model, reply, {}, [&](double share) { shares.push_back(share); });
+    const experiment::MeasuredAnswer measured = experiment::measureFidelity(
+        *ran.spanlet.session, model, answer, {}, [&](double share) { shares.push_back(share); });
     QVERIFY(measured.fidelity == ran.measure(0));
     QVERIFY(std::is_sorted(shares.begin(), shares.end()) && shares.back() > 0.9 && shares.back() <= 1);
     QVERIFY(measured.arithmetic.has_value());
     QCOMPARE(measured.arithmetic->arithmetic, std::string("fast"));
-    QCOMPARE(measured.arithmetic->tokens.size(), reply.tokens.size());
-    const auto own = slowLogits(ran, flatTable(reply), reply.tokens.size());
-    const auto exact = logitsOf(decoder, *other, flatTable(reply), reply.tokens.size());
-    for (std::size_t i = 0; i < reply.tokens.size(); ++i) {
+    QCOMPARE(measured.arithmetic->tokens.size(), answer.tokens.size());
+    const auto own = slowLogits(ran, flatTable(answer), answer.tokens.size());
+    const auto exact = logitsOf(decoder, *other, flatTable(answer), answer.tokens.size());
+    for (std::size_t i = 0; i < answer.tokens.size(); ++i) {
       const trace::ArithmeticToken& token = measured.arithmetic->tokens[i];
-      QCOMPARE(token.token, reply.tokens[i]);
+      QCOMPARE(token.token, answer.tokens[i]);
       QVERIFY(std::abs(token.divergence - slowDivergence(exact[i], own[i])) < 1e-9);
       QCOMPARE(token.best, Distribution(own[i]).best());
       QCOMPARE(token.exactBest, Distribution(exact[i]).best());
@@ -467,7 +467,7 @@ class TestFidelity : public QObject {
     // A model beside itself.
     model.exactDecoder = ran.spanlet.decoder.get();
     model.exactBackend = ran.spanlet.backend.get();
-    const auto same = experiment::measureFidelity(*ran.spanlet.session, model, reply).arithmetic;
+    const auto same = experiment::measureFidelity(*ran.spanlet.session, model, answer).arithmetic;
     for (const trace::ArithmeticToken& token : same->tokens) QCOMPARE(token.divergence, 0.0);
   }
 
@@ -477,7 +477,7 @@ class TestFidelity : public QObject {
     stop.request_stop();
     bool isThrown = false;
     try {
-      experiment::measureFidelity(*ran.spanlet.session, ran.model(), ran.replies.at(0), stop.get_token());
+      experiment::measureFidelity(*ran.spanlet.session, ran.model(), ran.answers.at(0), stop.get_token());
     } catch (const Failure&) {
       isThrown = true;
     }
@@ -498,20 +498,20 @@ class TestFidelity : public QObject {
     sampled.attentionRows = 3;
     sampled.attentionDeviation = {0.4, 0};
     const std::vector<const trace::FidelityMeasured*> both{&greedy, &sampled};
-    const trace::FidelityMetrics figures = trace::fidelityOf(both);
-    QCOMPARE(figures.steps, 2);
-    QCOMPARE(figures.tokens, 3);
-    QCOMPARE(figures.agreeing, 2);
-    QCOMPARE(figures.sampledSteps, 1);
-    QCOMPARE(figures.sameAnswers, 0);
-    QCOMPARE(figures.agreedTokens, 1);
-    QCOMPARE(figures.answerTokens, 2);
-    QVERIFY(std::abs(figures.meanDivergence - 0.2) < 1e-15);
-    QCOMPARE(figures.medianDivergence, 0.1);
-    QCOMPARE(figures.mostDivergence, 0.5);
-    QVERIFY(std::abs(figures.attentionDeviation.at(0) - 0.35) < 1e-15);
-    QVERIFY(std::abs(figures.attentionDeviation.at(1) - 0.1) < 1e-15);
-    QCOMPARE(trace::fidelityText(figures),
+    const trace::FidelityMetrics metricValues = trace::fidelityOf(both);
+    QCOMPARE(metricValues.steps, 2);
+    QCOMPARE(metricValues.tokens, 3);
+    QCOMPARE(metricValues.agreeing, 2);
+    QCOMPARE(metricValues.sampledSteps, 1);
+    QCOMPARE(metricValues.sameAnswers, 0);
+    QCOMPARE(metricValues.agreedTokens, 1);
+    QCOMPARE(metricValues.answerTokens, 2);
+    QVERIFY(std::abs(metricValues.meanDivergence - 0.2) < 1e-15);
+    QCOMPARE(metricValues.medianDivergence, 0.1);
+    QCOMPARE(metricValues.mostDivergence, 0.5);
+    QVERIFY(std::abs(metricValues.attentionDeviation.at(0) - 0.35) < 1e-15);
+    QVERIFY(std::abs(metricValues.attentionDeviation.at(1) - 0.1) < 1e-15);
+    QCOMPARE(trace::fidelityText(metricValues),
              worded(std::string("KL 0.2 (median 0.1, most 0.5), 2 of 3 tokens agree, 0 of 1 <answer-same>")));
     const std::vector<const trace::FidelityMeasured*> one{&greedy};
     QCOMPARE(
@@ -524,8 +524,8 @@ class TestFidelity : public QObject {
   /// Its event belongs to the request of the reply.
   void isPartOfTheTrace() {
     Ran ran(kRag, "spans");
-    const FinishedReply& reply = ran.replies.at(0);
-    ran.spanlet.sink.send(reply.run, reply.request, reply.node, ran.measure(0));
+    const FinishedAnswer& answer = ran.answers.at(0);
+    ran.spanlet.sink.send(answer.run, answer.request, answer.node, ran.measure(0));
     trace::Replay replay;
     for (const trace::Event& event : ran.spanlet.sink.events) {
       const std::optional<Error> error = replay.apply(event);

@@ -23,16 +23,16 @@ using spanscope::product_text::worded;
 namespace {
 
 /// Segments: the prompt's head, three documents, the question; one layer of two heads.
-ReadReply replyOf(const std::vector<std::vector<float>>& rows,
-                  const std::vector<std::vector<float>>& firsts) {
-  ReadReply reply;
-  reply.segments.resize(5);
+ReadAnswer answerOf(const std::vector<std::vector<float>>& rows,
+                    const std::vector<std::vector<float>>& firsts) {
+  ReadAnswer answer;
+  answer.segments.resize(5);
   for (std::size_t i = 1; i <= 3; ++i) {
-    reply.segments[i].independent = true;
-    reply.segments[i].tokens.resize(i == 3 ? 21 : 11);
+    answer.segments[i].independent = true;
+    answer.segments[i].tokens.resize(i == 3 ? 21 : 11);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    trace::SegmentAttention& row = reply.rows.emplace_back();
+    trace::SegmentAttention& row = answer.rows.emplace_back();
     row.index = static_cast<std::int32_t>(i);
     row.segment = 4;
     row.keySegments = {0, 1, 2, 3, 4};
@@ -41,19 +41,19 @@ ReadReply replyOf(const std::vector<std::vector<float>>& rows,
     row.mass = rows[i];
     row.first = firsts[i];
   }
-  return reply;
+  return answer;
 }
 
-ReadReply exampleReply() {
+ReadAnswer exampleAnswer() {
   // Document 1 is a sink of one head, 2 is looked at hard by one head, 3 a little by both.
-  return replyOf({{0.1F, 0.4F, 0.0F, 0.2F, 0.3F, 0.1F, 0.0F, 0.3F, 0.2F, 0.4F}},
-                 {{0.1F, 0.4F, 0.0F, 0.0F, 0.0F, 0.1F, 0.0F, 0.0F, 0.0F, 0.0F}});
+  return answerOf({{0.1F, 0.4F, 0.0F, 0.2F, 0.3F, 0.1F, 0.0F, 0.3F, 0.2F, 0.4F}},
+                  {{0.1F, 0.4F, 0.0F, 0.0F, 0.0F, 0.1F, 0.0F, 0.0F, 0.0F, 0.0F}});
 }
 
-std::vector<double> shares(const ReadReply& reply) {
-  const trace::PromptParts parts(reply.segments, nullptr);
+std::vector<double> shares(const ReadAnswer& answer) {
+  const trace::PromptParts parts(answer.segments, nullptr);
   std::vector<trace::PartAttention> joined;
-  for (const trace::SegmentAttention& row : reply.rows) joined.push_back(trace::byPart(row, parts));
+  for (const trace::SegmentAttention& row : answer.rows) joined.push_back(trace::byPart(row, parts));
   std::vector<const trace::PartAttention*> rows;
   for (const trace::PartAttention& row : joined) rows.push_back(&row);
   return trace::sourceShares(parts, rows);
@@ -120,7 +120,7 @@ class TestSources : public QObject {
   }
 
   void sharesAreSquaresWithoutFirstTokens() {
-    const std::vector<double> found = shares(exampleReply());
+    const std::vector<double> found = shares(exampleAnswer());
     QCOMPARE(found.size(), std::size_t{5});
     const double sum = 0.2 * 0.2 + 0.3 * 0.3 + 0.2 * 0.2;
     QVERIFY(near(found[0], 0));
@@ -132,23 +132,23 @@ class TestSources : public QObject {
 
   void sharesOfNothingAreNothing() {
     QCOMPARE(shares({}), std::vector<double>());
-    ReadReply reply = exampleReply();
-    reply.rows[0].index = -1;  // a row of the prompt
-    QCOMPARE(shares(reply), std::vector<double>(5, 0.0));
-    reply = exampleReply();
-    for (trace::SegmentInfo& segment : reply.segments) segment.independent = false;
-    QCOMPARE(shares(reply), std::vector<double>(5, 0.0));
+    ReadAnswer answer = exampleAnswer();
+    answer.rows[0].index = -1;  // a row of the prompt
+    QCOMPARE(shares(answer), std::vector<double>(5, 0.0));
+    answer = exampleAnswer();
+    for (trace::SegmentInfo& segment : answer.segments) segment.independent = false;
+    QCOMPARE(shares(answer), std::vector<double>(5, 0.0));
     // A trace may say anything.
-    reply = exampleReply();
-    reply.rows[0].keySegments = {9, 9, 2, 9, 9};
-    reply.rows[0].first.resize(3);
-    QVERIFY(near(shares(reply)[2], 0));
+    answer = exampleAnswer();
+    answer.rows[0].keySegments = {9, 9, 2, 9, 9};
+    answer.rows[0].first.resize(3);
+    QVERIFY(near(shares(answer)[2], 0));
   }
 
   void measuresDiffer() {
-    const ReadReply reply = exampleReply();
+    const ReadAnswer answer = exampleAnswer();
     for (const SourceMeasure& measure : sourceMeasures()) {
-      const std::vector<double> read = measure.read(reply);
+      const std::vector<double> read = measure.read(answer);
       QCOMPARE(read.size(), std::size_t{3});
       const auto most = std::max_element(read.begin(), read.end()) - read.begin();
       if (measure.name == "squares") QCOMPARE(most, 1);
@@ -158,13 +158,13 @@ class TestSources : public QObject {
       if (measure.name == "strongest head") QVERIFY(near(read[1], 0.3) && near(read[2], 0.2));
       if (measure.name == worded(std::string("<more-first>"))) QVERIFY(near(read[0], 0) && near(read[1], 0));
     }
-    const std::vector<double> head = headsMeasure({{7, 1}}).read(reply);
+    const std::vector<double> head = headsMeasure({{7, 1}}).read(answer);
     QVERIFY(near(head[0], 0) && near(head[1], 0.3) && near(head[2], 0.2));
   }
 
   void countsRightAnswersOnly() {
     std::vector<AskedQuestion> asked(4);
-    for (AskedQuestion& question : asked) question.reply = exampleReply();
+    for (AskedQuestion& question : asked) question.answer = exampleAnswer();
     asked[0].needed = {1};
     asked[0].isRight = true;
     asked[1].needed = {1, 2};
@@ -178,7 +178,7 @@ class TestSources : public QObject {
     QVERIFY((countFound(asked, squares) == SourceCount{1, 1}));
     // Where all are equal nothing is on top.
     QVERIFY(
-        (countFound(asked, [](const ReadReply&) { return std::vector<double>(3, 1.0); }) == SourceCount{}));
+        (countFound(asked, [](const ReadAnswer&) { return std::vector<double>(3, 1.0); }) == SourceCount{}));
     QVERIFY((bestHeads(asked, 2) == std::vector<Head>{{7, 1}}));
   }
 };

@@ -130,10 +130,10 @@ void TestChatRequests::placeholdersNameEarlierRequests() {
   std::set<std::size_t> named;
   for (std::size_t i = 0; i < made.requests.size(); ++i) {
     for (const ChatMessage& message : made.requests[i].messages) {
-      if (!message.replyOf) continue;
-      QVERIFY(*message.replyOf < i);
-      QCOMPARE(message.content, replyPlaceholder(*message.replyOf));
-      named.insert(*message.replyOf);
+      if (!message.answerOf) continue;
+      QVERIFY(*message.answerOf < i);
+      QCOMPARE(message.content, answerPlaceholder(*message.answerOf));
+      named.insert(*message.answerOf);
     }
   }
   QCOMPARE(named, (std::set<std::size_t>{0, 1, 2, 3}));

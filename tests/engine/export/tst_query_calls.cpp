@@ -27,11 +27,11 @@ QByteArray asking(const QByteArray& input) {
 /// The bodies of all calls, where request i is answered by "r<i>".
 QStringList bodiesOf(const QByteArray& json) {
   const QueryCalls made = queryCalls(queryOf(json));
-  std::vector<std::string> replies;
-  for (std::size_t i = 0; i < made.requests.size(); ++i) replies.push_back("r" + std::to_string(i));
+  std::vector<std::string> answers;
+  for (std::size_t i = 0; i < made.requests.size(); ++i) answers.push_back("r" + std::to_string(i));
   QStringList bodies;
   for (const QueryCall& call : made.calls)
-    bodies += QString::fromStdString(query::writeCanonical(queryBody(call, replies, "m")));
+    bodies += QString::fromStdString(query::writeCanonical(queryBody(call, answers, "m")));
   return bodies;
 }
 

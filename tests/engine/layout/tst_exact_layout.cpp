@@ -38,7 +38,7 @@ const Model& model() {
 PromptNode user(const std::string& text, const NodePath& node = "/u") {
   return {node, plan::PromptMessage{query::Role::User, text}};
 }
-PromptNode reply(StepIndex step, OutputForm form, const NodePath& node = "/r") {
+PromptNode answer(StepIndex step, OutputForm form, const NodePath& node = "/r") {
   return {node, plan::PromptOutput{step, form}};
 }
 PromptNode run(std::vector<PromptNode> children, const NodePath& node = "/seq") {
@@ -85,7 +85,7 @@ std::vector<TokenId> operator+(std::vector<TokenId> a, const std::vector<TokenId
 }
 
 /// The reply of a step as a whole message.
-std::vector<TokenId> replyIds(const std::vector<TokenId>& sampled) {
+std::vector<TokenId> answerIds(const std::vector<TokenId>& sampled) {
   std::vector<TokenId> result = {kAssistant};
   result = result + sampled;
   if (sampled.empty() || sampled.back() != kEnd) result.push_back(kEnd);
@@ -170,7 +170,7 @@ class FlatReader {
       std::vector<int> around = scopes;
       // A reused reply sees nothing of the prompt it stands in.
       if (output->form == OutputForm::Reused) around.push_back(m_nextScope++);
-      add(replyIds((*m_outputs)[output->step].tokens), around);
+      add(answerIds((*m_outputs)[output->step].tokens), around);
     } else if (const auto* inOrder = std::get_if<plan::PromptRun>(&prompt.value)) {
       for (const PromptNode& child : inOrder->children) visit(child, scopes);
     } else if (const auto* each = std::get_if<plan::PromptPlus>(&prompt.value)) {
@@ -273,9 +273,9 @@ class TestExactLayout : public QObject {
   void nestedScopes();
   void emptyChildrenLeaveNoTrace();
   void systemMessagesWithoutText();
-  void repliesInTheirForms();
+  void answersInTheirForms();
   void sampledEndTokenIsNotDoubled();
-  void reusedReplyCarriesItsChain();
+  void reusedAnswerCarriesItsChain();
   void reusedInsideReused();
   void fullIsOneSegment();
   void missingOutputs();
@@ -471,43 +471,43 @@ void TestExactLayout::systemMessagesWithoutText() {
   QCOMPARE(inPlus.parts.size(), std::size_t{2});
 }
 
-void TestExactLayout::repliesInTheirForms() {
+void TestExactLayout::answersInTheirForms() {
   const std::vector<TokenId> sampled = ids(" Lisbon");
   const std::vector<StepOutput> outputs = {{layOut(user("inner")), sampled}};
   // Continuation and Anew write the same ids and differ in where they stand.
   const SpanTable continued =
-      layOut(plus({run({user("inner"), reply(0, OutputForm::Continuation)})}), outputs);
+      layOut(plus({run({user("inner"), answer(0, OutputForm::Continuation)})}), outputs);
   checkInvariants(continued);
-  QCOMPARE(continued.segments[0].tokens, messageIds("inner") + replyIds(sampled));
+  QCOMPARE(continued.segments[0].tokens, messageIds("inner") + answerIds(sampled));
   QVERIFY(continued.segments[0].independent);
-  const SpanTable anew = layOut(plus({reply(0, OutputForm::Anew)}), outputs);
-  checkInvariants(anew);
-  QCOMPARE(anew.segments[0].tokens, replyIds(sampled));
+  const SpanTable recomputed = layOut(plus({answer(0, OutputForm::Recomputed)}), outputs);
+  checkInvariants(recomputed);
+  QCOMPARE(recomputed.segments[0].tokens, answerIds(sampled));
   using Source = TokenRun::Source;
   const std::vector<TokenRun> expected = {{1, Source::Template, "/r"},
                                           {static_cast<std::int32_t>(sampled.size()), Source::Output, "/r"},
                                           {1, Source::Template, "/r"}};
-  QVERIFY(anew.segments[0].runs == expected);
+  QVERIFY(recomputed.segments[0].runs == expected);
 }
 
 void TestExactLayout::sampledEndTokenIsNotDoubled() {
-  for (const OutputForm form : {OutputForm::Continuation, OutputForm::Anew, OutputForm::Reused}) {
+  for (const OutputForm form : {OutputForm::Continuation, OutputForm::Recomputed, OutputForm::Reused}) {
     for (const std::vector<TokenId>& sampled : {std::vector<TokenId>{}, {kEnd}, {100, kEnd}, {kEnd, 100}}) {
       const std::vector<StepOutput> outputs = {{layOut(user("inner")), sampled}};
-      const SpanTable table = layOut(run({user("a"), reply(0, form), user("b")}), outputs);
+      const SpanTable table = layOut(run({user("a"), answer(0, form), user("b")}), outputs);
       checkInvariants(table);
       QCOMPARE(visibleTokens(table),
-               messageIds("a") + replyIds(sampled) + messageIds("b") + std::vector{kAssistant});
+               messageIds("a") + answerIds(sampled) + messageIds("b") + std::vector{kAssistant});
     }
   }
 }
 
-void TestExactLayout::reusedReplyCarriesItsChain() {
+void TestExactLayout::reusedAnswerCarriesItsChain() {
   const PromptNode innerPrompt = run({user("i", "/i"), plus({user("x", "/x")}), user("j", "/j")});
   const SpanTable inner = layOut(innerPrompt);
   const std::vector<TokenId> sampled = ids(" Porto");
   const std::vector<StepOutput> outputs = {{inner, sampled}};
-  const SpanTable table = layOut(run({user("a"), reply(0, OutputForm::Reused, "/g"), user("b")}), outputs);
+  const SpanTable table = layOut(run({user("a"), answer(0, OutputForm::Reused, "/g"), user("b")}), outputs);
   checkInvariants(table);
   // 0 a | 1 i (hidden) | 2 x (hidden) | 3 j and the reply | 4 b
   QCOMPARE(table.segments.size(), std::size_t{5});
@@ -523,7 +523,7 @@ void TestExactLayout::reusedReplyCarriesItsChain() {
   QVERIFY(at(1).independent && at(1).scope == 1 && at(2).scope == 2 && at(3).scope == 1);
   QCOMPARE(at(3).node, NodePath("/g"));
   // Scopes are numbered on after those that came with the reply.
-  const SpanTable more = layOut(run({reply(0, OutputForm::Reused), plus({user("x"), user("y")})}), outputs);
+  const SpanTable more = layOut(run({answer(0, OutputForm::Reused), plus({user("x"), user("y")})}), outputs);
   checkInvariants(more);
   QCOMPARE(more.segments[3].scope, 3U);
   QCOMPARE(more.segments[4].scope, 4U);
@@ -531,9 +531,9 @@ void TestExactLayout::reusedReplyCarriesItsChain() {
 
 void TestExactLayout::reusedInsideReused() {
   const std::vector<StepOutput> first = {{layOut(user("i")), ids(" one")}};
-  const SpanTable second = layOut(run({reply(0, OutputForm::Reused), user("j")}), first);
+  const SpanTable second = layOut(run({answer(0, OutputForm::Reused), user("j")}), first);
   const std::vector<StepOutput> outputs = {first[0], {second, ids(" two")}};
-  const SpanTable table = layOut(run({user("a"), reply(1, OutputForm::Reused)}), outputs);
+  const SpanTable table = layOut(run({user("a"), answer(1, OutputForm::Reused)}), outputs);
   checkInvariants(table);
   // 0 a | 1 i and " one" (hidden, its own visible part begins later) | 2 j and " two" | 3 the generation
   // prompt
@@ -546,7 +546,7 @@ void TestExactLayout::reusedInsideReused() {
 
 void TestExactLayout::fullIsOneSegment() {
   const std::vector<StepOutput> outputs = {{layOut(plus({user("x"), user("y")})), ids(" z")}};
-  const PromptNode prompt = run({user("a"), plus({user("b"), reply(0, OutputForm::Reused)}), user("c")});
+  const PromptNode prompt = run({user("a"), plus({user("b"), answer(0, OutputForm::Reused)}), user("c")});
   const SpanTable full = layOut(prompt, outputs, Visibility::Full);
   checkInvariants(full);
   QCOMPARE(full.segments.size(), std::size_t{1});
@@ -564,11 +564,11 @@ void TestExactLayout::missingOutputs() {
     }
     return "nowhere";
   };
-  QCOMPARE(failsAt(reply(1, OutputForm::Anew, "/g"), {StepOutput{}}), NodePath("/g"));
-  QCOMPARE(failsAt(reply(0, OutputForm::Reused, "/g"), {StepOutput{}}), NodePath("/g"));
+  QCOMPARE(failsAt(answer(1, OutputForm::Recomputed, "/g"), {StepOutput{}}), NodePath("/g"));
+  QCOMPARE(failsAt(answer(0, OutputForm::Reused, "/g"), {StepOutput{}}), NodePath("/g"));
   StepOutput cut{layOut(user("x")), {}};
   cut.table.segments.back().tokens.pop_back();
-  QCOMPARE(failsAt(reply(0, OutputForm::Reused, "/g"), {cut}), NodePath("/g"));
+  QCOMPARE(failsAt(answer(0, OutputForm::Reused, "/g"), {cut}), NodePath("/g"));
 }
 
 void TestExactLayout::randomTrees() {
@@ -637,7 +637,7 @@ void TestExactLayout::closureRepeatsTheInnerTable() {
     outputs.push_back({innerTable, generator.sampled()});
     const PromptNode before = generator.prompt(outputs.size(), 3);
     const PromptNode beside = generator.prompt(outputs.size(), 3);
-    const PromptNode closure = run({inner, reply(step, OutputForm::Continuation)}, "/closure");
+    const PromptNode closure = run({inner, answer(step, OutputForm::Continuation)}, "/closure");
     const SpanTable outer = layOutIn(chat, run({before, plus({beside, closure}), user("q")}), outputs);
     checkInvariants(outer);
     if (QTest::currentTestFailed()) return;
@@ -655,7 +655,7 @@ void TestExactLayout::closureRepeatsTheInnerTable() {
       if (last)
         QCOMPARE(
             b.tokens, a.tokens + [&] {
-              const std::vector<TokenId> whole = replyIds(outputs[step].tokens);
+              const std::vector<TokenId> whole = answerIds(outputs[step].tokens);
               return std::vector<TokenId>(whole.begin() + 1, whole.end());
             }());
       QCOMPARE(b.base - outerAnchor.base, a.base - anchor.base);

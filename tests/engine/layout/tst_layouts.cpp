@@ -95,7 +95,7 @@ PromptNode user(const std::string& text) {
 PromptNode assistant(const std::string& text) {
   return message(query::Role::Assistant, text, "/a");
 }
-PromptNode reply(StepIndex step, OutputForm form) {
+PromptNode answer(StepIndex step, OutputForm form) {
   return {"/r", plan::PromptOutput{step, form}};
 }
 PromptNode cross(std::vector<PromptNode> children) {
@@ -233,7 +233,7 @@ class TestLayouts : public QObject {
   void byHand();
   void randomTrees_data();
   void randomTrees();
-  void repliesAreCropped();
+  void answersAreCropped();
   void padsGoWithWhatTheyStandBehind();
 };
 
@@ -458,25 +458,25 @@ void TestLayouts::randomTrees() {
 }
 
 /// A reply of six tokens in each of its forms, in blocks of four.
-void TestLayouts::repliesAreCropped() {
+void TestLayouts::answersAreCropped() {
   const std::vector<TokenId> sampled{400, 401, 402, 403, 404, 405, kEnd};
   const SpanTable inner = layOutAs(Layout::Cropped, 4, user("a"));
   QCOMPARE(drawing(inner, 4), QStringLiteral("txtt"));
   const std::vector<StepOutput> outputs{{inner, sampled}};
-  for (const OutputForm form : {OutputForm::Anew, OutputForm::Reused}) {
-    const SpanTable table = layOutAs(Layout::Cropped, 4, plus({reply(0, form)}), outputs);
+  for (const OutputForm form : {OutputForm::Recomputed, OutputForm::Reused}) {
+    const SpanTable table = layOutAs(Layout::Cropped, 4, plus({answer(0, form)}), outputs);
     // The marker, the generation prompt and six tokens fill two blocks: only the end token is lost.
     QCOMPARE(drawing(table, 4), QStringLiteral("+too|oooo|+t"));
     QCOMPARE(table.cropped.size(), std::size_t{1});
     QVERIFY(table.cropped.front().tokens == std::vector<TokenId>{kEnd});
     QCOMPARE(table.cropped.front().before, 8);
     QCOMPARE(table.cropped.front().node, NodePath("/r"));
-    const SpanTable few = layOutAs(Layout::Cropped, 4, plus({reply(0, form)}), {{inner, {400, kEnd}}});
+    const SpanTable few = layOutAs(Layout::Cropped, 4, plus({answer(0, form)}), {{inner, {400, kEnd}}});
     QCOMPARE(drawing(few, 4), QStringLiteral("+...|+t"));
     QVERIFY((few.cropped.front().tokens == std::vector<TokenId>{6, 400, kEnd}));
   }
   // A reused reply keeps the values it was generated with: its chain goes with it, up to where it is cut.
-  const SpanTable reused = layOutAs(Layout::Cropped, 4, plus({reply(0, OutputForm::Reused)}),
+  const SpanTable reused = layOutAs(Layout::Cropped, 4, plus({answer(0, OutputForm::Reused)}),
                                     {{inner, {400, 401, 402, 403, kEnd}}});
   QCOMPARE(drawing(reused, 4), QStringLiteral("+too|+t"));
   const auto carried = std::find_if(reused.segments.begin(), reused.segments.end(),
@@ -486,7 +486,7 @@ void TestLayouts::repliesAreCropped() {
                      carried->tokens.begin()));
   QCOMPARE(carried->length(), inner.segments.back().length() + 2);
   // A closure goes on after its inner prompt.
-  const PromptNode closure = seq({user("a"), reply(0, OutputForm::Continuation)});
+  const PromptNode closure = seq({user("a"), answer(0, OutputForm::Continuation)});
   const SpanTable whole = layOutAs(Layout::Cropped, 4, plus({closure}), outputs);
   QCOMPARE(drawing(whole, 4), QStringLiteral("+txt|tooo|+t"));
 }

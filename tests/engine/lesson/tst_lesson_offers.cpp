@@ -118,17 +118,17 @@ void TestLessonOffers::comparisonsOfAFigure_data() {
 
 void TestLessonOffers::comparisonsOfAFigure() {
   QFETCH(int, run);
-  QFETCH(QString, figure);
+  QFETCH(QString, metric);
   QFETCH(QStringList, expected);
-  QCOMPARE(comparisons(static_cast<std::uint32_t>(run), figure.toStdString()), expected);
+  QCOMPARE(comparisons(static_cast<std::uint32_t>(run), metric.toStdString()), expected);
 }
 
 void TestLessonOffers::whatIsOfferedHolds() {
   std::size_t count = 0;
   for (const std::uint32_t run : {1U, 2U}) {
-    for (const OfferedMetric& figure : offeredMetrics(run, std::nullopt, factsOfOffers)) {
-      if (figure.value.empty()) continue;
-      for (const std::string& text : offeredComparisons(figure, factsOfOffers)) {
+    for (const OfferedMetric& metric : offeredMetrics(run, std::nullopt, factsOfOffers)) {
+      if (metric.value.empty()) continue;
+      for (const std::string& text : offeredComparisons(metric, factsOfOffers)) {
         std::vector<Fault> faults;
         const std::optional<Comparison> comparison = readComparison(text, 0, faults);
         QVERIFY2(comparison, text.c_str());

@@ -86,10 +86,10 @@ void TestLessonPage::pageNeedsNothingBesideIt() {
   QVERIFY(!page.contains("<script") && !page.contains(" src=") && !page.contains("@import"));
   QVERIFY(!page.contains("<b>A</b>") && page.contains("&lt;b&gt;A&lt;/b&gt; title"));
   QVERIFY(page.contains("prefers-color-scheme: dark"));
-  const QString figure = QString("<span class=\"figure\" title=\"run 1: prompt tokens\">%1</span>")
+  const QString metric = QString("<span class=\"figure\" title=\"run 1: prompt tokens\">%1</span>")
                              .arg(one.facts[0].account.total());
-  QVERIFY2(page.contains("It has " + figure + " &amp;"), "the first step's figure");
-  QVERIFY(page.contains("It has <em>" + figure + "</em>."));
+  QVERIFY2(page.contains("It has " + metric + " &amp;"), "the first step's figure");
+  QVERIFY(page.contains("It has <em>" + metric + "</em>."));
   QCOMPARE(page.count("<figure>"), 2);
   // Whatever is opened is closed.
   for (const char* tag : {"section", "figure", "svg", "ul", "li", "details", "p", "g", "span", "em"}) {

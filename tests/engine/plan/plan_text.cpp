@@ -73,7 +73,7 @@ std::string show(const PromptNode& node) {
   }
   if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
     const char* form = output->form == OutputForm::Continuation ? ">"
-                       : output->form == OutputForm::Anew       ? "="
+                       : output->form == OutputForm::Recomputed ? "="
                                                                 : "~";
     return form + std::to_string(output->step);
   }

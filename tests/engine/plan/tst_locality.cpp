@@ -274,8 +274,8 @@ void TestLocality::cost() {
   const PlanCost unlimited = costOf(open, TextMeasure::characters());
   QCOMPARE(unlimited.newTokens, std::uint64_t{0});
   QCOMPARE(unlimited.openGenerates, generates);
-  QCOMPARE(unlimited.prompts.replyTokens, std::uint64_t{0});
-  QCOMPARE(unlimited.prompts.openReplies, before.prompts.openReplies + generates - 1);
+  QCOMPARE(unlimited.prompts.answerTokens, std::uint64_t{0});
+  QCOMPARE(unlimited.prompts.openAnswers, before.prompts.openAnswers + generates - 1);
 }
 
 void TestLocality::equalTextsAreMeasuredOnce() {

@@ -265,7 +265,7 @@ void TestPlanner::steps() {
 void TestPlanner::withoutDistribution_data() {
   QTest::addColumn<int>("form");
   QTest::addColumn<QString>("expected");
-  QTest::newRow("anew") << static_cast<int>(OutputForm::Anew) << "{=0 =1}";
+  QTest::newRow("anew") << static_cast<int>(OutputForm::Recomputed) << "{=0 =1}";
   QTest::newRow("reused") << static_cast<int>(OutputForm::Reused) << "{~0 ~1}";
   QTest::newRow("a closure only by its rule") << static_cast<int>(OutputForm::Continuation) << "{=0 =1}";
 }
@@ -288,8 +288,8 @@ void TestPlanner::withoutDistribution() {
   const PlanResult mixed =
       makePlan(parse(g("{\"plus\": [{\"seq\": [{\"user\": \"x\"}, " + g(u("a")) + "]}, " + g(u("b")) + "]}")),
                options);
-  const std::string reply = options.outputForm == OutputForm::Reused ? "~0" : "=0";
-  QCOMPARE(show(mixed.plan->steps.back().prompt), "{[u:x " + reply + "] [u:b >1]}");
+  const std::string answer = options.outputForm == OutputForm::Reused ? "~0" : "=0";
+  QCOMPARE(show(mixed.plan->steps.back().prompt), "{[u:x " + answer + "] [u:b >1]}");
 }
 
 void TestPlanner::settings_data() {

@@ -38,7 +38,7 @@ std::uint32_t testSeed() {
 
 Draft draftOf(const query::Node& query) {
   std::vector<Error> problems;
-  Draft draft = makeDraft(query, 0.5F, OutputForm::Anew, 512, problems);
+  Draft draft = makeDraft(query, 0.5F, OutputForm::Recomputed, 512, problems);
   if (!problems.empty()) throw Failure(problems.front());
   return draft;
 }

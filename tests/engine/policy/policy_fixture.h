@@ -76,7 +76,7 @@ inline plan::Plan bundledPlan(const QString& query) {
 
 /// The replies to a random query on a random model under a policy, with a pool of `blocks` blocks. Empty if
 /// the pool is too small for a single request. Adds the number of preemptions to `preemptions`.
-inline std::vector<std::vector<TokenId>> randomReplies(const std::string& policy, std::uint32_t seed,
+inline std::vector<std::vector<TokenId>> randomAnswers(const std::string& policy, std::uint32_t seed,
                                                        std::int32_t blocks, std::int64_t& preemptions) {
   RandomQueries queries(seed, 40);
   const auto parsed = query::parseJson(queries.independent());
@@ -85,12 +85,12 @@ inline std::vector<std::vector<TokenId>> randomReplies(const std::string& policy
   run::RunOptions options;
   options.policy = *policy::findChoice(policy);
   const run::RunResult result = random.session->run(plan, options);
-  std::vector<std::vector<TokenId>> replies;
+  std::vector<std::vector<TokenId>> answers;
   for (const run::StepResult& step : result.steps) {
-    replies.push_back(step.tokens);
+    answers.push_back(step.tokens);
     preemptions += step.metrics.preemptions;
   }
-  return result.error ? std::vector<std::vector<TokenId>>() : replies;
+  return result.error ? std::vector<std::vector<TokenId>>() : answers;
 }
 
 }  // namespace spanscope::test

@@ -29,7 +29,7 @@ using spanscope::test::equalBits;
 using spanscope::test::kClose;
 using spanscope::test::poolOf;
 using spanscope::test::PromptRows;
-using spanscope::test::randomReplies;
+using spanscope::test::randomAnswers;
 using spanscope::test::RandomTables;
 using spanscope::test::relative;
 using spanscope::test::SpanletSession;
@@ -104,9 +104,9 @@ Numbers reference(const PlainTransformer& plain, const SpanTable& table, const P
 /// A reply to a prompt of documents stands behind a document in another prompt, and that one's reply in a
 /// third; what the generates say is put in as it was computed for them.
 plan::Plan nestedPlan() {
-  const auto generate = [](const std::string& documents, const std::string& replies) {
+  const auto generate = [](const std::string& documents, const std::string& answers) {
     return R"({"g":{"model":"m","max_tokens":12,"temperature":0.0,"input":{"cross":[{"plus":[)" + documents +
-           "]}," + replies + R"({"user":"Where does Mira live?"}]}}})";
+           "]}," + answers + R"({"user":"Where does Mira live?"}]}}})";
   };
   const std::string inner =
       generate(R"({"user":"Mira lives in Lisbon. Mira plays the cello."},{"user":"Tarek is a baker."})", "");
@@ -186,14 +186,14 @@ class TestBlend : public QObject {
     QCOMPARE(events.size(), std::size_t{1});
     QCOMPARE(events[0].layer, 1);
     QCOMPARE(events[0].tokens, repeating);
-    std::int64_t told = 0;
+    std::int64_t reported = 0;
     for (const trace::RecomputedTokens& segment : events[0].segments) {
       QVERIFY(copies[segment.segment].has_value());
       QVERIFY(std::is_sorted(segment.tokens.begin(), segment.tokens.end()));
       QVERIFY(segment.tokens.back() < blended.segments[segment.segment].length());
-      told += static_cast<std::int64_t>(segment.tokens.size());
+      reported += static_cast<std::int64_t>(segment.tokens.size());
     }
-    QCOMPARE(told, repeating / 2);
+    QCOMPARE(reported, repeating / 2);
   }
 
   void sharedBlocksStayAsTheyAre() {
@@ -258,7 +258,7 @@ class TestBlend : public QObject {
   }
 
   /// A reply to a blended prompt is a document of the prompt in which it stands.
-  void repliesStandInOtherPrompts_data() {
+  void answersStandInOtherPrompts_data() {
     QTest::addColumn<QString>("policy");
     QTest::addColumn<QString>("same");
     QTest::newRow("all tokens") << "blend(1)"
@@ -270,7 +270,7 @@ class TestBlend : public QObject {
     QTest::newRow("by values, in steps") << "blend(0.5,by=values,steps=2)"
                                          << "";
   }
-  void repliesStandInOtherPrompts() {
+  void answersStandInOtherPrompts() {
     QFETCH(QString, policy);
     QFETCH(QString, same);
     const plan::Plan plan = nestedPlan();
@@ -290,27 +290,27 @@ class TestBlend : public QObject {
   }
 
   /// What the trace tells of such a prompt is enough to put its reply through the model once more.
-  void tracesTellWhatRepliesStandIn() {
+  void tracesTellWhatAnswersStandIn() {
     const plan::Plan plan = nestedPlan();
     SpanletSession spanlet;
     const auto answers = answersOf(spanlet, plan, "blend(0.3)");
     QCOMPARE(answers.size(), plan.steps.size());
-    std::map<RequestId, run::FinishedReply> replies;
+    std::map<RequestId, run::FinishedAnswer> answers;
     for (const trace::Event& event : spanlet.sink.events) {
       if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload))
-        replies[event.request].segments = table->segments;
+        answers[event.request].segments = table->segments;
       if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-        replies[event.request].tokens.push_back(token->token);
+        answers[event.request].tokens.push_back(token->token);
     }
-    QCOMPARE(replies.size(), plan.steps.size());
-    for (auto& [request, reply] : replies) {
-      reply.policy = *policy::findChoice("blend(0.3)");
-      const run::ReplayedReply replayed = spanlet.session->replayReply(reply, 0);
-      QCOMPARE(replayed.logits.size(), reply.tokens.size());
-      for (std::size_t row = 0; row < reply.tokens.size(); ++row) {
+    QCOMPARE(answers.size(), plan.steps.size());
+    for (auto& [request, answer] : answers) {
+      answer.policy = *policy::findChoice("blend(0.3)");
+      const run::ReplayedAnswer replayed = spanlet.session->replayAnswer(answer, 0);
+      QCOMPARE(replayed.logits.size(), answer.tokens.size());
+      for (std::size_t row = 0; row < answer.tokens.size(); ++row) {
         const std::vector<float>& logits = replayed.logits[row];
         const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-        QCOMPARE(static_cast<TokenId>(best), reply.tokens[row]);
+        QCOMPARE(static_cast<TokenId>(best), answer.tokens[row]);
       }
     }
   }
@@ -331,10 +331,10 @@ class TestBlend : public QObject {
     std::int64_t preemptions = 0;
     for (std::uint32_t round = 0; round < 12; ++round) {
       const auto seed = static_cast<std::uint32_t>(m_seed) + round;
-      const auto expected = randomReplies("blend(0.3)", seed, 2000, preemptions);
+      const auto expected = randomAnswers("blend(0.3)", seed, 2000, preemptions);
       QVERIFY(!expected.empty());
       for (const std::int32_t blocks : {70, 90, 120}) {
-        const auto found = randomReplies("blend(0.3)", seed, blocks, preemptions);
+        const auto found = randomAnswers("blend(0.3)", seed, blocks, preemptions);
         if (!found.empty()) QCOMPARE(found, expected);
       }
     }
@@ -387,7 +387,7 @@ class TestBlend : public QObject {
         QCOMPARE(blended.segments[*copies[s]].base, blended.segments[s].base);
       }
       QCOMPARE(count, blended.segments.size() - spans.segments.size());
-      const policy::RowPlan plan = laidOut("blend(0.5)", blended).rows;
+      const policy::ComputePlan plan = laidOut("blend(0.5)", blended).rows;
       QCOMPARE(plan.isJoint(blended.segments.size() - 1), count > 0);
     }
   }

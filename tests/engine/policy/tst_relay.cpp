@@ -40,7 +40,7 @@ std::string generate(const std::string& input, int tokens = 12) {
 
 /// Replies are quoted behind a document, among the children of a plus, twice, behind each other, and in a
 /// prompt whose own reply is quoted.
-plan::Plan quotingPlan(OutputForm form = OutputForm::Anew) {
+plan::Plan quotingPlan(OutputForm form = OutputForm::Recomputed) {
   const std::string inner = generate(
       R"({"cross":[{"plus":[{"user":"Mira lives in Lisbon. Mira plays the cello."},{"user":"Tarek is a baker."}]},)"
       R"({"user":"Where does Mira live?"}]})");
@@ -130,7 +130,7 @@ struct Rows {
 
 /// As relay is defined: everything that sees no copy by block attention; then the copies and what sees them,
 /// layer by layer, of each copy in each filtering layer the rows that deviate most.
-Numbers reference(const PlainTransformer& plain, const SpanTable& table, const policy::RowPlan& plan,
+Numbers reference(const PlainTransformer& plain, const SpanTable& table, const policy::ComputePlan& plan,
                   const policy::Recomputation& recomputation) {
   const Rows rows(table);
   const PlainTransformer::Forward alone = plain.forward(rows.tokens, rows.positions, rows.sees);
@@ -215,7 +215,7 @@ class TestRelay : public QObject {
     double farthest = 0;
     int copied = 0;
     for (const auto& [request, table] : tablesOf(random, random.shape.vocabularySize)) {
-      const policy::RowPlan rows = choice.planRows(table, false);
+      const policy::ComputePlan rows = choice.planRows(table, false);
       copied += rows.segments.empty() ? 0 : 1;
       const auto found = random.session->logits({.table = table, .rows = rows}).logits.front();
       const Numbers expected = reference(plain, table, rows, policy::recomputationOf(choice.values()));
@@ -249,19 +249,19 @@ class TestRelay : public QObject {
     QCOMPARE(answersOf(spanlet, quotingPlan(), "relay(1)").tokens, expected.tokens);
 
     RandomSession relayed(poolOf(2000, 512), false);
-    RandomSession anew(poolOf(2000, 512), false);
+    RandomSession recomputed(poolOf(2000, 512), false);
     QCOMPARE(answersOf(relayed, quotingPlan(), "relay(1)").tokens,
-             answersOf(anew, quotingPlan(), "spans").tokens);
+             answersOf(recomputed, quotingPlan(), "spans").tokens);
     const policy::Choice choice = *policy::findChoice("relay(1)");
     const auto tables = tablesOf(relayed, relayed.shape.vocabularySize);
-    const auto others = tablesOf(anew, anew.shape.vocabularySize);
+    const auto others = tablesOf(recomputed, recomputed.shape.vocabularySize);
     QCOMPARE(tables.size(), others.size());
     int copied = 0;
     for (const auto& [request, table] : tables) {
-      const policy::RowPlan rows = choice.planRows(table, false);
+      const policy::ComputePlan rows = choice.planRows(table, false);
       copied += rows.segments.empty() ? 0 : 1;
       const auto found = relayed.session->logits({.table = table, .rows = rows}).logits.front();
-      const auto wanted = anew.session->logits({.table = others.at(request)}).logits.front();
+      const auto wanted = recomputed.session->logits({.table = others.at(request)}).logits.front();
       QVERIFY(relative(found, Numbers(wanted.begin(), wanted.end())) < kClose);
     }
     QVERIFY2(copied >= 2, "replies are quoted in two prompts");
@@ -284,15 +284,15 @@ class TestRelay : public QObject {
     }
   }
 
-  void tellsTheShareOfEachReply() {
+  void tellsTheShareOfEachAnswer() {
     SpanletSession spanlet;
     answersOf(spanlet, quotingPlan(), "relay(0.4)");
     const auto tables = tablesOf(spanlet, spanlet.config.vocabularySize);
-    int told = 0;
+    int reported = 0;
     for (const trace::Event& event : spanlet.sink.events) {
       const auto* recomputed = std::get_if<trace::TokensRecomputed>(&event.payload);
       if (recomputed == nullptr) continue;
-      ++told;
+      ++reported;
       const SpanTable& table = tables.at(event.request);
       const auto copies = policy::copiesIn(table);
       std::int64_t all = 0;
@@ -308,7 +308,7 @@ class TestRelay : public QObject {
       QCOMPARE(recomputed->tokens, all);
       QCOMPARE(recomputed->layer, 1);
     }
-    QCOMPARE(told, 2);
+    QCOMPARE(reported, 2);
   }
 
   /// Once more with what was found, with everything computed in small passes, and after giving way.
@@ -357,12 +357,12 @@ class TestRelay : public QObject {
         const plan::Plan plan = *plan::makePlan(*query::parseJson(queries.deep()).query).plan;
         RandomSession random(poolOf(blocks, 512, 8), false);
         const run::RunResult result = random.session->run(plan, under("relay(0.3)"));
-        std::vector<std::vector<TokenId>> replies;
+        std::vector<std::vector<TokenId>> answers;
         for (const run::StepResult& step : result.steps) {
-          replies.push_back(step.tokens);
+          answers.push_back(step.tokens);
           preemptions += step.metrics.preemptions;
         }
-        return result.error ? std::vector<std::vector<TokenId>>() : replies;
+        return result.error ? std::vector<std::vector<TokenId>>() : answers;
       };
       const auto expected = answers(2000);
       QVERIFY(!expected.empty());
@@ -378,25 +378,25 @@ class TestRelay : public QObject {
   }
 
   /// What the trace tells of such a prompt is enough to put its reply through the model once more.
-  void tracesTellWhatRepliesStandIn() {
+  void tracesTellWhatAnswersStandIn() {
     SpanletSession spanlet;
     const Answers answers = answersOf(spanlet, quotingPlan(), "relay(0.3)");
-    std::map<RequestId, run::FinishedReply> replies;
+    std::map<RequestId, run::FinishedAnswer> answers;
     for (const trace::Event& event : spanlet.sink.events) {
       if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload))
-        replies[event.request].segments = table->segments;
+        answers[event.request].segments = table->segments;
       if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-        replies[event.request].tokens.push_back(token->token);
+        answers[event.request].tokens.push_back(token->token);
     }
-    QCOMPARE(replies.size(), answers.tokens.size());
-    for (auto& [request, reply] : replies) {
-      reply.policy = *policy::findChoice("relay(0.3)");
-      const run::ReplayedReply replayed = spanlet.session->replayReply(reply, 0);
-      QCOMPARE(replayed.logits.size(), reply.tokens.size());
-      for (std::size_t row = 0; row < reply.tokens.size(); ++row) {
+    QCOMPARE(answers.size(), answers.tokens.size());
+    for (auto& [request, answer] : answers) {
+      answer.policy = *policy::findChoice("relay(0.3)");
+      const run::ReplayedAnswer replayed = spanlet.session->replayAnswer(answer, 0);
+      QCOMPARE(replayed.logits.size(), answer.tokens.size());
+      for (std::size_t row = 0; row < answer.tokens.size(); ++row) {
         const std::vector<float>& logits = replayed.logits[row];
         QCOMPARE(static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin()),
-                 reply.tokens[row]);
+                 answer.tokens[row]);
       }
     }
   }

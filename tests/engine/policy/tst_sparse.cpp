@@ -23,7 +23,7 @@ using spanscope::test::equalBits;
 using spanscope::test::kClose;
 using spanscope::test::poolOf;
 using spanscope::test::PromptRows;
-using spanscope::test::randomReplies;
+using spanscope::test::randomAnswers;
 using spanscope::test::RandomTables;
 using spanscope::test::relative;
 using spanscope::test::SpanletSession;
@@ -37,12 +37,12 @@ namespace {
 constexpr std::int32_t kBlockSize = 4;
 
 /// The rows of a prompt, with those of the reply behind them.
-struct ReplyRows {
-  ReplyRows(const SpanTable& table, const std::vector<TokenId>& reply) : prompt(table), rows(table) {
+struct AnswerRows {
+  AnswerRows(const SpanTable& table, const std::vector<TokenId>& answer) : prompt(table), rows(table) {
     bases.reserve(rows.count());
     for (const std::size_t s : rows.segments) bases.push_back(table.segments[s].base);
     const auto last = static_cast<std::uint32_t>(table.segments.size() - 1);
-    for (const TokenId token : reply) {
+    for (const TokenId token : answer) {
       std::vector<std::size_t> sees = rows.sees.back();
       sees.push_back(rows.count());
       rows.locals.push_back(rows.locals.back() + 1);
@@ -62,7 +62,7 @@ struct ReplyRows {
 
 /// The rows that key head `head` of row `row` reads: those of the first and the last block that it sees, and
 /// of the blocks in which its queries could score most.
-std::vector<std::size_t> readRows(const PlainTransformer& plain, const ReplyRows& reply, std::int32_t layer,
+std::vector<std::size_t> readRows(const PlainTransformer& plain, const AnswerRows& answer, std::int32_t layer,
                                   const Numbers& hidden, std::size_t row, std::size_t head, std::size_t most,
                                   const std::vector<Numbers>& localKeys) {
   const model::ModelConfig shape = test::tinyConfig();
@@ -71,17 +71,17 @@ std::vector<std::size_t> readRows(const PlainTransformer& plain, const ReplyRows
   // Blocks in view order, each a list of rows.
   std::vector<std::vector<std::size_t>> blocks;
   const auto blockOf = [&](std::size_t key) {
-    return std::pair(reply.rows.segments[key], reply.rows.locals[key] / kBlockSize);
+    return std::pair(answer.rows.segments[key], answer.rows.locals[key] / kBlockSize);
   };
-  for (const std::size_t key : reply.rows.sees[row]) {
+  for (const std::size_t key : answer.rows.sees[row]) {
     if (blocks.empty() || blockOf(blocks.back().back()) != blockOf(key)) blocks.emplace_back();
     blocks.back().push_back(key);
   }
-  if (blocks.size() <= most) return reply.rows.sees[row];
+  if (blocks.size() <= most) return answer.rows.sees[row];
   std::vector<std::pair<double, std::size_t>> bounds;
   for (std::size_t block = 1; block + 1 < blocks.size(); ++block) {
-    const std::int64_t base = reply.bases[blocks[block].front()];
-    const Numbers queries = plain.query(layer, hidden, reply.rows.positions[row] - base);
+    const std::int64_t base = answer.bases[blocks[block].front()];
+    const Numbers queries = plain.query(layer, hidden, answer.rows.positions[row] - base);
     double highest = -std::numeric_limits<double>::infinity();
     for (std::size_t own = head * group; own < (head + 1) * group; ++own) {
       double bound = 0;
@@ -108,8 +108,8 @@ std::vector<std::size_t> readRows(const PlainTransformer& plain, const ReplyRows
 }
 
 /// Logits of the prompt's last row and of all generated ones but the last.
-std::vector<Numbers> reference(const PlainTransformer& plain, const ReplyRows& reply, std::size_t most) {
-  const PromptRows& rows = reply.rows;
+std::vector<Numbers> reference(const PlainTransformer& plain, const AnswerRows& answer, std::size_t most) {
+  const PromptRows& rows = answer.rows;
   const auto heads = static_cast<std::size_t>(test::tinyConfig().keyValueHeads);
   std::vector<Numbers> hidden;
   for (const TokenId token : rows.tokens) hidden.push_back(plain.embed(token));
@@ -123,26 +123,27 @@ std::vector<Numbers> reference(const PlainTransformer& plain, const ReplyRows& r
     for (std::size_t row = 0; row < rows.count(); ++row) {
       std::vector<std::vector<const KeyValue*>> seen(heads);
       for (std::size_t head = 0; head < heads; ++head) {
-        const bool chooses = row >= reply.prompt.count();
+        const bool chooses = row >= answer.prompt.count();
         const std::vector<std::size_t> read =
-            chooses ? readRows(plain, reply, layer, hidden[row], row, head, most, localKeys) : rows.sees[row];
+            chooses ? readRows(plain, answer, layer, hidden[row], row, head, most, localKeys)
+                    : rows.sees[row];
         for (const std::size_t key : read) seen[head].push_back(&own[key]);
       }
       hidden[row] = plain.next(layer, hidden[row], rows.positions[row], seen);
     }
   }
   std::vector<Numbers> logits;
-  for (std::size_t row = reply.prompt.count() - 1; row + 1 < rows.count(); ++row)
+  for (std::size_t row = answer.prompt.count() - 1; row + 1 < rows.count(); ++row)
     logits.push_back(plain.logits(hidden[row]));
   return logits;
 }
 
-run::FinishedReply finished(const SpanTable& table, const std::vector<TokenId>& tokens, const char* policy) {
-  run::FinishedReply reply;
-  reply.segments = run::spanTableEvent(table, nullptr).segments;
-  reply.tokens = tokens;
-  reply.policy = *policy::findChoice(policy);
-  return reply;
+run::FinishedAnswer finished(const SpanTable& table, const std::vector<TokenId>& tokens, const char* policy) {
+  run::FinishedAnswer answer;
+  answer.segments = run::spanTableEvent(table, nullptr).segments;
+  answer.tokens = tokens;
+  answer.policy = *policy::findChoice(policy);
+  return answer;
 }
 
 std::vector<std::vector<TokenId>> answersOf(SpanletSession& spanlet, const plan::Plan& plan,
@@ -186,9 +187,9 @@ class TestSparse : public QObject {
       for (TokenId& token : tokens)
         token =
             static_cast<TokenId>(random() % static_cast<std::uint64_t>(test::tinyConfig().vocabularySize));
-      const ReplyRows rows(table, tokens);
-      const run::ReplayedReply found =
-          tiny.session->replayReply(finished(table, tokens, qPrintable(policy)), 0);
+      const AnswerRows rows(table, tokens);
+      const run::ReplayedAnswer found =
+          tiny.session->replayAnswer(finished(table, tokens, qPrintable(policy)), 0);
       const std::vector<Numbers> expected = reference(plain, rows, static_cast<std::size_t>(most));
       const std::vector<Numbers> dense = reference(plain, rows, std::numeric_limits<std::size_t>::max());
       QCOMPARE(found.logits.size(), tokens.size());
@@ -226,8 +227,8 @@ class TestSparse : public QObject {
     for (int i = 0; i < 40; ++i) {
       const SpanTable table = tables.next(1 + i % 3);
       const std::vector<TokenId> tokens{3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
-      const auto expected = decoded.session->replayReply(finished(table, tokens, "sparse(4)"), 0);
-      const auto found = chunked.session->replayReply(finished(table, tokens, "sparse(4)"), 0);
+      const auto expected = decoded.session->replayAnswer(finished(table, tokens, "sparse(4)"), 0);
+      const auto found = chunked.session->replayAnswer(finished(table, tokens, "sparse(4)"), 0);
       QCOMPARE(found.logits.size(), expected.logits.size());
       for (std::size_t at = 0; at < tokens.size(); ++at)
         QVERIFY(equalBits(found.logits[at], expected.logits[at]));
@@ -235,7 +236,7 @@ class TestSparse : public QObject {
   }
 
   /// What is replayed is what was drawn from.
-  void repliesAreReplayedAsTheyWere() {
+  void answersAreReplayedAsTheyWere() {
     const plan::Plan plan = bundledPlan("rag.json");
     SpanletSession spanlet(poolOf(2000, 512, kBlockSize));
     run::RunOptions options;
@@ -246,15 +247,15 @@ class TestSparse : public QObject {
     const auto tables = spanlet.sink.all<trace::SpanTableLaidOut>();
     QCOMPARE(tables.size(), result.steps.size());
     for (std::size_t step = 0; step < tables.size(); ++step) {
-      run::FinishedReply reply;
-      reply.segments = tables[step].segments;
-      reply.tokens = result.steps[step].tokens;
-      reply.policy = options.policy;
-      const run::ReplayedReply replayed = spanlet.session->replayReply(reply, 0);
-      for (std::size_t at = 0; at < reply.tokens.size(); ++at) {
+      run::FinishedAnswer answer;
+      answer.segments = tables[step].segments;
+      answer.tokens = result.steps[step].tokens;
+      answer.policy = options.policy;
+      const run::ReplayedAnswer replayed = spanlet.session->replayAnswer(answer, 0);
+      for (std::size_t at = 0; at < answer.tokens.size(); ++at) {
         const std::vector<float>& logits = replayed.logits[at];
         const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-        QCOMPARE(static_cast<TokenId>(best), reply.tokens[at]);
+        QCOMPARE(static_cast<TokenId>(best), answer.tokens[at]);
       }
     }
   }
@@ -270,9 +271,9 @@ class TestSparse : public QObject {
       const run::RunResult result = spanlet.session->run(plan, options);
       SpanTable table = run::spanTableOf(spanlet.sink.all<trace::SpanTableLaidOut>().back().segments,
                                          spanlet.config.vocabularySize);
-      const std::vector<TokenId>& reply = result.steps.back().tokens;
+      const std::vector<TokenId>& answer = result.steps.back().tokens;
       const std::int64_t prompt = table.tokenCount();
-      table.segments.back().tokens.insert(table.segments.back().tokens.end(), reply.begin(), reply.end());
+      table.segments.back().tokens.insert(table.segments.back().tokens.end(), answer.begin(), answer.end());
       return spanlet.session->logits({.table = table}).cachedTokens - prompt;
     };
     QVERIFY(cachedAfter("spans") > 0);
@@ -283,11 +284,11 @@ class TestSparse : public QObject {
     std::int64_t preemptions = 0;
     for (std::uint32_t round = 0; round < 12; ++round) {
       const auto seed = static_cast<std::uint32_t>(m_seed) + round;
-      const auto expected = randomReplies("sparse(4)", seed, 2000, preemptions);
+      const auto expected = randomAnswers("sparse(4)", seed, 2000, preemptions);
       QVERIFY(!expected.empty());
-      QVERIFY(expected != randomReplies("spans", seed, 2000, preemptions) || round > 0);
+      QVERIFY(expected != randomAnswers("spans", seed, 2000, preemptions) || round > 0);
       for (const std::int32_t blocks : {12, 16, 20, 26, 32}) {
-        const auto found = randomReplies("sparse(4)", seed, blocks, preemptions);
+        const auto found = randomAnswers("sparse(4)", seed, blocks, preemptions);
         if (!found.empty()) QCOMPARE(found, expected);
       }
     }

@@ -36,7 +36,7 @@ using spanscope::testing::PlainTransformer;
 
 namespace {
 
-using Replies = std::vector<std::vector<TokenId>>;
+using Answers = std::vector<std::vector<TokenId>>;
 
 plan::Plan planOf(const std::string& json) {
   const auto parsed = query::parseJson(json);
@@ -60,7 +60,7 @@ std::string questions(int count, int maxTokens, float temperature = 0) {
 }
 
 struct Ran {
-  Replies replies;
+  Answers answers;
   std::int64_t preemptions = 0;
   std::optional<Error> error;
 };
@@ -72,7 +72,7 @@ Ran runOf(AnySession& session, const std::string& json, const char* policy, run:
   Ran ran;
   ran.error = result.error;
   for (const run::StepResult& step : result.steps) {
-    ran.replies.push_back(step.tokens);
+    ran.answers.push_back(step.tokens);
     ran.preemptions += step.metrics.preemptions;
   }
   return ran;
@@ -89,20 +89,20 @@ run::Teammates teamOf(const test::RecordingSink& sink, const trace::TeamFormed& 
       if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload))
         member.segments = table->segments;
       if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-        member.reply.push_back(token->token);
+        member.answer.push_back(token->token);
     }
   }
   return team;
 }
 
-run::FinishedReply finished(const run::Teammates& team, std::size_t member) {
-  run::FinishedReply reply;
-  reply.request = team.members[member].request;
-  reply.segments = team.members[member].segments;
-  reply.tokens = team.members[member].reply;
-  reply.policy = policy::kViews;
-  reply.teammates = team;
-  return reply;
+run::FinishedAnswer finished(const run::Teammates& team, std::size_t member) {
+  run::FinishedAnswer answer;
+  answer.request = team.members[member].request;
+  answer.segments = team.members[member].segments;
+  answer.tokens = team.members[member].answer;
+  answer.policy = policy::kViews;
+  answer.teammates = team;
+  return answer;
 }
 
 /// Logits that each token of each member was drawn from, by the definition: prompts by block attention; then
@@ -120,21 +120,21 @@ std::vector<std::vector<Numbers>> reference(const PlainTransformer& plain, const
   std::vector<Member> members;
   std::vector<PlainTransformer::Forward> prompts;
   std::size_t steps = 0;
-  for (const run::Teammates::Member& told : team.members) {
-    const SpanTable table = run::spanTableOf(told.segments, vocabulary);
+  for (const run::Teammates::Member& reported : team.members) {
+    const SpanTable table = run::spanTableOf(reported.segments, vocabulary);
     Member& member = members.emplace_back(Member{table, PromptRows(table), 0, {}, {}});
     member.turn = member.prompt.count() - static_cast<std::size_t>(table.segments.back().runs.back().count);
     if (table.segments.back().runs.back().source != layout::TokenRun::Source::Template) return {};
     prompts.push_back(plain.forward(member.prompt.tokens, member.prompt.positions, member.prompt.sees));
     member.last.push_back(prompts.back().hidden.back());
-    steps = std::max(steps, told.reply.size() - 1);
+    steps = std::max(steps, reported.answer.size() - 1);
   }
-  const auto rowsOf = [&](std::size_t m) { return team.members[m].reply.size() - 1; };
+  const auto rowsOf = [&](std::size_t m) { return team.members[m].answer.size() - 1; };
   // Keys turn with the view, so what they are before they are turned is kept: as hidden rows by layer.
   std::vector<std::vector<std::vector<Numbers>>> entering(members.size());  // [member][row][layer]
   for (std::size_t row = 0; row < steps; ++row) {
     for (std::size_t m = 0; m < members.size(); ++m) {
-      if (row < rowsOf(m)) members[m].hidden.push_back(plain.embed(team.members[m].reply[row]));
+      if (row < rowsOf(m)) members[m].hidden.push_back(plain.embed(team.members[m].answer[row]));
       if (row < rowsOf(m)) entering[m].emplace_back();
     }
     for (std::int32_t layer = 0; layer < plain.layers(); ++layer) {
@@ -207,14 +207,14 @@ class TestViews : public QObject {
     const auto expected = reference(plain, team, random.shape.vocabularySize);
     QCOMPARE(expected.size(), team.members.size());
     for (std::size_t m = 0; m < team.members.size(); ++m) {
-      QCOMPARE(team.members[m].reply, ran.replies[m]);
+      QCOMPARE(team.members[m].answer, ran.answers[m]);
       // The definition draws the same tokens, and putting the reply through once more gives its numbers.
-      const run::ReplayedReply replayed = random.session->replayReply(finished(team, m), 0);
-      QCOMPARE(replayed.logits.size(), ran.replies[m].size());
-      for (std::size_t at = 0; at < ran.replies[m].size(); ++at) {
+      const run::ReplayedAnswer replayed = random.session->replayAnswer(finished(team, m), 0);
+      QCOMPARE(replayed.logits.size(), ran.answers[m].size());
+      for (std::size_t at = 0; at < ran.answers[m].size(); ++at) {
         const Numbers& own = expected[m][at];
         const auto best = std::max_element(own.begin(), own.end()) - own.begin();
-        QCOMPARE(ran.replies[m][at], static_cast<TokenId>(best));
+        QCOMPARE(ran.answers[m][at], static_cast<TokenId>(best));
         const double error = relative(replayed.logits[at], own);
         QVERIFY2(error < kClose,
                  qPrintable(QString("worker %1, token %2 is off by %3").arg(m).arg(at).arg(error)));
@@ -224,8 +224,8 @@ class TestViews : public QObject {
 
   void othersAreSeen() {
     RandomSession random(poolOf(400, 512), false);
-    const Replies apart = runOf(random, questions(3, 12), "spans").replies;
-    const Replies together = runOf(random, questions(3, 12), "views").replies;
+    const Answers apart = runOf(random, questions(3, 12), "spans").answers;
+    const Answers together = runOf(random, questions(3, 12), "views").answers;
     QCOMPARE(together.size(), apart.size());
     for (std::size_t i = 0; i < apart.size(); ++i) QCOMPARE(together[i].front(), apart[i].front());
     QVERIFY(together != apart);
@@ -241,18 +241,18 @@ class TestViews : public QObject {
     const auto answersOf = [&](const char* policy) {
       run::RunOptions options;
       options.policy = *policy::findChoice(policy);
-      Replies replies;
+      Answers answers;
       for (const run::StepResult& step : spanlet.session->run(bundledPlan(query), options).steps)
-        replies.push_back(step.tokens);
-      return replies;
+        answers.push_back(step.tokens);
+      return answers;
     };
-    const Replies expected = answersOf("spans");
+    const Answers expected = answersOf("spans");
     QVERIFY(!expected.empty() && !expected.front().empty());
     QCOMPARE(answersOf("views"), expected);
     QVERIFY(spanlet.sink.all<trace::TeamFormed>().empty());
   }
 
-  void repliesDoNotDependOnHowTheyAreComputed_data() {
+  void answersDoNotDependOnHowTheyAreComputed_data() {
     QTest::addColumn<int>("rowsPerPass");
     QTest::addColumn<int>("blockSize");
     for (const int rows : {1, 3, 17, 512}) {
@@ -260,21 +260,21 @@ class TestViews : public QObject {
         QTest::addRow("%d rows, blocks of %d", rows, blockSize) << rows << blockSize;
     }
   }
-  void repliesDoNotDependOnHowTheyAreComputed() {
+  void answersDoNotDependOnHowTheyAreComputed() {
     QFETCH(int, rowsPerPass);
     QFETCH(int, blockSize);
     RandomSession usual(poolOf(800, 512), true);
-    const Replies expected = runOf(usual, questions(4, 15, 0.8F), "views").replies;
+    const Answers expected = runOf(usual, questions(4, 15, 0.8F), "views").answers;
     // Twice, so that prompts are found the second time.
     RandomSession other(poolOf(800, rowsPerPass, blockSize), true);
-    QCOMPARE(runOf(other, questions(4, 15, 0.8F), "views").replies, expected);
-    QCOMPARE(runOf(other, questions(4, 15, 0.8F), "views").replies, expected);
+    QCOMPARE(runOf(other, questions(4, 15, 0.8F), "views").answers, expected);
+    QCOMPARE(runOf(other, questions(4, 15, 0.8F), "views").answers, expected);
   }
 
   /// When everybody has to give way, replies go on as if nothing had been.
   void goesOnAfterTheCacheWasEmptied() {
     RandomSession usual(poolOf(400, 512), true);
-    const Replies expected = runOf(usual, questions(4, 20), "views").replies;
+    const Answers expected = runOf(usual, questions(4, 20), "views").answers;
     for (const int every : {2, 3, 7}) {
       RandomSession emptied(poolOf(400, 512), true);
       run::RunOptions options;
@@ -282,7 +282,7 @@ class TestViews : public QObject {
       options.emptyCache = [&asked, every] { return ++asked % every == 0 && asked < 60; };
       const Ran ran = runOf(emptied, questions(4, 20), "views", options);
       QVERIFY2(!ran.error, ran.error ? ran.error->message().c_str() : "");
-      QCOMPARE(ran.replies, expected);
+      QCOMPARE(ran.answers, expected);
       QVERIFY(ran.preemptions > 0);
     }
   }
@@ -329,7 +329,7 @@ class TestViews : public QObject {
                  qPrintable(said));
       } else {
         RandomSession usual(poolOf(400, 512), false);
-        QCOMPARE(ran.replies, runOf(usual, questions(4, 30), "views").replies);
+        QCOMPARE(ran.answers, runOf(usual, questions(4, 30), "views").answers);
       }
       for (const trace::BlockState& block : small.session->dumpPool().blocks) QCOMPARE(block.references, 0);
       runOf(small, questions(1, 2), "spans");
@@ -348,7 +348,7 @@ class TestViews : public QObject {
         R"({"plus":[{"repeat":{"n":3,"g":{"model":"m","max_tokens":24,"temperature":0.0,)"
         R"("input":{"user":"Where does Mira live, and why?"}}}}]})";
     RandomSession usual(poolOf(188, 512, blockSize), false);
-    const Replies expected = runOf(usual, alike, "views").replies;
+    const Answers expected = runOf(usual, alike, "views").answers;
     QCOMPARE(expected.size(), std::size_t{3});
     for (int at = 2; at < 30; at += 9) {
       RandomSession emptied(poolOf(188, 512, blockSize), false);
@@ -357,7 +357,7 @@ class TestViews : public QObject {
       options.emptyCache = [&asked, at] { return ++asked == at; };
       const Ran ran = runOf(emptied, alike, "views", options);
       QVERIFY2(!ran.error, ran.error ? ran.error->message().c_str() : "");
-      QCOMPARE(ran.replies, expected);
+      QCOMPARE(ran.answers, expected);
     }
   }
 
@@ -400,8 +400,8 @@ class TestViews : public QObject {
       if (ran.error) {
         ++failed;
       } else {
-        QCOMPARE(whole.replies, expected.replies);
-        QCOMPARE(ran.replies, expected.replies);
+        QCOMPARE(whole.answers, expected.answers);
+        QCOMPARE(ran.answers, expected.answers);
         preempted += ran.preemptions > 0 ? 1 : 0;
       }
       for (const trace::BlockState& block : emptied.session->dumpPool().blocks) QCOMPARE(block.references, 0);
@@ -417,7 +417,7 @@ class TestViews : public QObject {
     SpanTable table = run::spanTableOf(team.members[0].segments, random.shape.vocabularySize);
     const std::int64_t prompt = table.tokenCount();
     std::vector<TokenId>& last = table.segments.back().tokens;
-    last.insert(last.end(), team.members[0].reply.begin(), team.members[0].reply.end());
+    last.insert(last.end(), team.members[0].answer.begin(), team.members[0].answer.end());
     QCOMPARE(random.session->logits({.table = table}).cachedTokens, prompt);
   }
 
@@ -448,16 +448,16 @@ class TestViews : public QObject {
     options.policy = policy::kViews;
     const run::RunResult all = probe.session->run(planOf(questions(2, 40, 0.9F)), options);
     const std::int64_t prompt = all.steps[0].metrics.promptTokens;
-    const std::int64_t replies =
+    const std::int64_t answers =
         static_cast<std::int64_t>(all.steps[0].tokens.size() + all.steps[1].tokens.size());
-    QVERIFY2(replies > 4, qPrintable(QString::number(replies)));
-    SpanletSession tight({}, 2, true, static_cast<std::int32_t>(prompt + replies / 2));
+    QVERIFY2(answers > 4, qPrintable(QString::number(answers)));
+    SpanletSession tight({}, 2, true, static_cast<std::int32_t>(prompt + answers / 2));
     const run::RunResult cut = tight.session->run(planOf(questions(2, 40, 0.9F)), options);
     QVERIFY2(!cut.error, cut.error ? cut.error->message().c_str() : "");
     QCOMPARE(cut.steps[0].outcome, trace::StepOutcome::ContextLimit);
     std::int64_t written = 0;
     for (const run::StepResult& step : cut.steps) written += static_cast<std::int64_t>(step.tokens.size());
-    QVERIFY(written < replies);
+    QVERIFY(written < answers);
   }
 
   /// Shares of attention on the others and on what events tell besides make up all of it.

@@ -205,7 +205,7 @@ void TestOperators::partsAreWhatTheFieldsSay() {
   QCOMPARE(shape.hasCount, countOf(node) != nullptr);
   QCOMPARE(shape.hasInputs, inputsOf(node) != nullptr);
   // What answers is what gives replies; what is put together from its children has nothing else.
-  QCOMPARE(mostReplies(node) > 0, infoOf(node).gives == Gives::Reply);
+  QCOMPARE(mostAnswers(node) > 0, infoOf(node).gives == Gives::Answer);
   if (infoOf(node).gives == Gives::Text) QVERIFY(shape.hasText);
   if (isSugar(node)) QVERIFY(shape.hasText && *infoOf(node).noun != '\0');
   if (infoOf(node).resolvedBy == ResolvedBy::Retrieval) {

@@ -43,9 +43,9 @@ QString textOf(const std::vector<Diagnostic>& diagnostics) {
 }
 
 /// Answers every question but "no?".
-class Person final : public Surroundings {
+class User final : public Surroundings {
  public:
-  explicit Person(const FileAccess& files) : m_files(files) {}
+  explicit User(const FileAccess& files) : m_files(files) {}
   std::variant<std::string, NotGiven> readFile(const std::string& path) override {
     return m_files.read(path);
   }
@@ -364,7 +364,7 @@ void TestQuerySurroundings::patterns() {
 
 void TestQuerySurroundings::sugarIsResolved() {
   const FileAccess files(path("query"));
-  Person person(files);
+  User person(files);
   const Node node = parsed(R"({"seq":[{"ask":"who?"},{"g":{"model":"m","input":{"cross":[{"file":"a.txt"}]}}},
       {"monad":{"ask":"a"}},{"zip":{"first":{"ask":"b"},"second":{"file":"a.txt"}}},{"repeat":{"n":1,"g":{"model":"m",
       "input":{"ask":"c"}}}},{"augment":{"embedding_model":"e","body":{"ask":"d"},"doc":["n",{"Text":""}]}}]})");
@@ -379,7 +379,7 @@ void TestQuerySurroundings::sugarIsResolved() {
 
 void TestQuerySurroundings::aByteOrderMarkIsNoText() {
   const FileAccess files(path("query"));
-  Person person(files);
+  User person(files);
   // Only the first is a mark; what follows it is text.
   const auto resolved = resolveSugar(parsed(R"({"file":"marked.txt"})"), person);
   const Node expected{Message{Role::User, "\xEF\xBB\xBFmarked"}};
@@ -396,7 +396,7 @@ void TestQuerySurroundings::aByteOrderMarkIsNoText() {
 
 void TestQuerySurroundings::whatIsNotGivenIsSaid() {
   const FileAccess files(path("query"));
-  Person person(files);
+  User person(files);
   const auto resolved =
       resolveSugar(parsed(R"({"seq":[{"ask":"no?"},{"user":"x"},{"file":"latin.txt"}]})"), person);
   QCOMPARE(textOf(std::get<std::vector<Diagnostic>>(resolved)),
@@ -436,7 +436,7 @@ void TestQuerySurroundings::textFilesAreWholeText() {
   file.write(bytes);
   file.close();
   const FileAccess files(directory.path().toStdString());
-  Person person(files);
+  User person(files);
   const auto read = readTextFile(person, "a.txt");
   QCOMPARE(std::holds_alternative<std::string>(read), !text.isNull());
   if (text.isNull())

@@ -85,8 +85,8 @@ void TestSummaryTree::shape() {
   std::vector<Fragment> fragments = leaves(static_cast<std::size_t>(count));
   FirstWords summarizer(static_cast<std::size_t>(group));
   Memory store;
-  std::size_t told = 0;
-  const Watch watch{.progress = [&](const IndexProgress& now) { told = now.done; }, .stop = {}};
+  std::size_t reported = 0;
+  const Watch watch{.progress = [&](const IndexProgress& now) { reported = now.done; }, .stop = {}};
   QVERIFY(addSummaries(fragments, summarizer, store, watch));
   std::map<std::uint32_t, int> counts;
   for (const Fragment& fragment : fragments) ++counts[fragment.level];
@@ -95,7 +95,7 @@ void TestSummaryTree::shape() {
     if (level > 0) found << QString::number(number);
   }
   QCOMPARE(found.join(' '), levels);
-  QCOMPARE(told, fragments.size() - static_cast<std::size_t>(count));
+  QCOMPARE(reported, fragments.size() - static_cast<std::size_t>(count));
   if (count == 4) {
     QCOMPARE(fragments[4].text, std::string("Summary: Text 0 Text 1"));
     QCOMPARE(fragments[4].place, std::string("summary of page 1"));

@@ -10,9 +10,9 @@ namespace spanscope::test {
 /// Makes random queries over a few texts, so that they have much in common.
 class RandomQueries {
  public:
-  /// `longestReply` is the largest max_tokens.
-  explicit RandomQueries(std::uint32_t seed, int longestReply = 12)
-      : m_random(seed), m_longestReply(longestReply) {}
+  /// `longestAnswer` is the largest max_tokens.
+  explicit RandomQueries(std::uint32_t seed, int longestAnswer = 12)
+      : m_random(seed), m_longestAnswer(longestAnswer) {}
 
   int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(m_random); }
 
@@ -52,7 +52,7 @@ class RandomQueries {
     return generate(json + R"(]},{"user":"Which one?"}]})");
   }
   std::string generate(const std::string& input) {
-    return R"({"g":{"model":"m","max_tokens":)" + std::to_string(1 + below(m_longestReply)) +
+    return R"({"g":{"model":"m","max_tokens":)" + std::to_string(1 + below(m_longestAnswer)) +
            R"(,"temperature":)" + (below(2) == 0 ? "0.0" : "0.9") + R"(,"input":)" + input + "}}";
   }
   std::string system() {
@@ -76,7 +76,7 @@ class RandomQueries {
   }
 
   std::mt19937 m_random;
-  int m_longestReply;
+  int m_longestAnswer;
 };
 
 }  // namespace spanscope::test

@@ -53,11 +53,11 @@ std::shared_ptr<const plan::Plan> longRun() {
 struct Replied {
   explicit Replied(run::SessionConfig config = {}, RunOptions options = {}) : spanlet(config) {
     result = spanlet.session->run(rag("Where does Mira live?"), options);
-    request.reply.run = 1;
-    request.reply.request = result.steps.at(0).request;
-    request.reply.node = "/g";
-    request.reply.segments = spanlet.sink.all<trace::SpanTableLaidOut>().at(0).segments;
-    request.reply.tokens = result.steps.at(0).tokens;
+    request.answer.run = 1;
+    request.answer.request = result.steps.at(0).request;
+    request.answer.node = "/g";
+    request.answer.segments = spanlet.sink.all<trace::SpanTableLaidOut>().at(0).segments;
+    request.answer.tokens = result.steps.at(0).tokens;
   }
 
   SpanletSession spanlet;
@@ -92,16 +92,16 @@ class TestAttentionReplay : public QObject {
   void seesWhatTheRunSaw() {
     const Replied recorded({}, everyMap());
     Replied replied;
-    QCOMPARE(replied.request.reply.tokens, recorded.request.reply.tokens);
+    QCOMPARE(replied.request.answer.tokens, recorded.request.answer.tokens);
     replied.request.layer = 3;
     replied.request.singleKeys = true;
     const trace::AttentionReplayed said = replied.spanlet.session->replayAttention(replied.request);
     QCOMPARE(said.layer, 3);
     QCOMPARE(said.head, -1);
-    QCOMPARE(said.rows, static_cast<std::int32_t>(replied.request.reply.tokens.size()));
+    QCOMPARE(said.rows, static_cast<std::int32_t>(replied.request.answer.tokens.size()));
     QCOMPARE(said.recomputedTokens, std::int64_t{0});
     const auto maps = replied.spanlet.sink.all<trace::ReplayedMass>();
-    QCOMPARE(maps.size(), replied.request.reply.tokens.size());
+    QCOMPARE(maps.size(), replied.request.answer.tokens.size());
     for (std::size_t i = 0; i < maps.size(); ++i) {
       QCOMPARE(maps[i].index, static_cast<std::int32_t>(i));
       QCOMPARE(maps[i].mass.row, said.firstRow + maps[i].index);
@@ -152,10 +152,10 @@ class TestAttentionReplay : public QObject {
                               std::holds_alternative<trace::ReplayedMass>(events[i].payload);
       QCOMPARE(events[i].run, isOfReplay ? RunId{1} : RunId{0});
       QVERIFY(!std::holds_alternative<trace::AttentionMass>(events[i].payload));
-      if (isOfReplay) QCOMPARE(events[i].request, replied.request.reply.request);
+      if (isOfReplay) QCOMPARE(events[i].request, replied.request.answer.request);
       marked += isOfReplay ? 1 : 0;
     }
-    QCOMPARE(marked, static_cast<int>(replied.request.reply.tokens.size()) + 1);
+    QCOMPARE(marked, static_cast<int>(replied.request.answer.tokens.size()) + 1);
     // The sums over runs are those of the runs.
     const metrics::TraceStats all = metrics::stats(events);
     const metrics::TraceStats ofRun = metrics::stats(std::span(events).first(before));
@@ -228,13 +228,13 @@ class TestAttentionReplay : public QObject {
     AttentionReplayRequest& request = replied.request;
     if (which == 0) request.layer = 6;
     if (which == 1) request.head = -2;
-    if (which == 2) request.reply.tokens.clear();
-    if (which == 3) request.reply.tokens.push_back(2048);
-    if (which == 4) request.reply.segments[1].sees = {1};
-    if (which == 5) request.reply.segments.clear();
-    if (which == 6) request.reply.tokens.resize(40'000, 9);
+    if (which == 2) request.answer.tokens.clear();
+    if (which == 3) request.answer.tokens.push_back(2048);
+    if (which == 4) request.answer.segments[1].sees = {1};
+    if (which == 5) request.answer.segments.clear();
+    if (which == 6) request.answer.tokens.resize(40'000, 9);
     if (which == 7) {
-      request.reply.tokens.resize(4'000, 9);
+      request.answer.tokens.resize(4'000, 9);
       request.singleKeys = true;
     }
     const QString found = QString::fromStdString(errorOf(replied));
@@ -271,7 +271,7 @@ class TestAttentionReplay : public QObject {
       session.beginReplay(beside.request);
       QVERIFY(session.isReplaying());
       QVERIFY_EXCEPTION_THROWN(session.beginReplay(beside.request), Failure);
-      QVERIFY_EXCEPTION_THROWN(session.replayReply(beside.request.reply, 0), Failure);
+      QVERIFY_EXCEPTION_THROWN(session.replayAnswer(beside.request.answer, 0), Failure);
       std::optional<RunResult> result;
       std::optional<trace::AttentionReplayed> said;
       while (session.isRunning() || session.isReplaying()) session.advance();

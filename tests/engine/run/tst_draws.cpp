@@ -172,9 +172,9 @@ class TestDraws : public QObject {
   /// The chances among the other tokens are those that they have among themselves.
   void sampledTokensAreDrawnAmongTheOthers() {
     Scene scene;
-    constexpr int kReplies = 200;
+    constexpr int kAnswers = 200;
     int ones = 0;
-    for (int i = 0; i < kReplies; ++i) {
+    for (int i = 0; i < kAnswers; ++i) {
       const RequestId id = scene.submitWithLeast(2, 2, 1, static_cast<std::uint64_t>(i));
       scene.finish();
       QCOMPARE(scene.notes.tokens[id].size(), std::size_t{2});

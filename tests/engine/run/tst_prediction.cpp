@@ -86,7 +86,7 @@ QString show(const char* name, const run::CountRange& range, std::int64_t count)
 }
 
 /// Whether these are bounds because the policy chooses by values among tokens that were found and others.
-bool isChosen(const run::CountRange& range, const run::AccountForecast& said,
+bool isChosen(const run::CountRange& range, const run::AccountPrediction& said,
               const metrics::PromptAccount& ran) {
   if (said.again.most == 0) return false;
   const std::int64_t unknown = range == said.relocated ? said.again.most : ran.prompt.computed;
@@ -96,7 +96,7 @@ bool isChosen(const run::CountRange& range, const run::AccountForecast& said,
 /// What does not agree between the account of a prompt and the one that the run then has; empty if all does.
 QString compareAccount(const run::StepPrediction& predicted, const metrics::PromptAccount& ran,
                        std::int32_t blockSize) {
-  const run::AccountForecast said = run::accountOf(predicted, blockSize);
+  const run::AccountPrediction said = run::accountOf(predicted, blockSize);
   const std::tuple<const char*, run::CountRange, std::int64_t> rows[] = {
       {"account: prompt", said.prompt, ran.total()},
       {"account: found", said.cached, ran.prompt.cached()},
@@ -163,11 +163,11 @@ class TestPrediction : public QObject {
   void boundsHoldInSmallPools_data();
   void boundsHoldInSmallPools();
   void aBoundThatWasNotRehearsedIsUnknown();
-  void aReplyInTheMiddleOfAPromptMayGoOnAsALaterPrompt();
+  void aAnswerInTheMiddleOfAPromptMayGoOnAsALaterPrompt();
   void changesNothing();
   void failuresAreForeseen();
   void whetherARequestFitsDoesNotDependOnHistory();
-  void whatNobodyForesawIsInTheForecast();
+  void whatNobodyForesawIsInThePrediction();
   void stops();
   void largerPoolsWouldDo();
 };
@@ -254,7 +254,7 @@ void TestPrediction::equalsTheRun() {
       // Whatever is in the pool, one prompt that is known is predicted; several are where there is room.
       if (kind == 0) QCOMPARE(step.doubt, Doubt::None);
       if (kind == 1 && blocks == 4096) {
-        QVERIFY(step.doubt != Doubt::FullPool && step.doubt != Doubt::HoldsReply);
+        QVERIFY(step.doubt != Doubt::FullPool && step.doubt != Doubt::HoldsAnswer);
         QVERIFY(step.computed.known());
       }
       if (kind == 2 && !plan.steps[i].needs.empty()) QVERIFY(step.doubt != Doubt::None);
@@ -390,7 +390,7 @@ void TestPrediction::aBoundThatWasNotRehearsedIsUnknown() {
 }
 
 /// The reply stands inside the outer prompt, and what it will say is how the second query goes on.
-void TestPrediction::aReplyInTheMiddleOfAPromptMayGoOnAsALaterPrompt() {
+void TestPrediction::aAnswerInTheMiddleOfAPromptMayGoOnAsALaterPrompt() {
   test::SpanletSession spanlet;
   const plan::Plan first =
       planOf(R"({"g":{"model":"m","max_tokens":17,"input":{"g":{"model":"m","max_tokens":1,"input":)"
@@ -404,7 +404,7 @@ void TestPrediction::aReplyInTheMiddleOfAPromptMayGoOnAsALaterPrompt() {
   spanlet.session->run(first, {});
   const run::RunResult result = spanlet.session->run(second, {});
   QVERIFY(predicted.steps[0].cached.holds(result.steps[0].metrics.cachedTokens));
-  QCOMPARE(predicted.steps[0].doubt, Doubt::ContinuesReply);
+  QCOMPARE(predicted.steps[0].doubt, Doubt::ContinuesAnswer);
 }
 
 void TestPrediction::changesNothing() {
@@ -433,7 +433,7 @@ void TestPrediction::failuresAreForeseen() {
   QVERIFY_EXCEPTION_THROWN(without.session->predictor(), Failure);
 }
 
-/// A request fits if it fits an empty pool, whatever ran before, and the forecast says the same.
+/// A request fits if it fits an empty pool, whatever ran before, and the prediction says the same.
 void TestPrediction::whetherARequestFitsDoesNotDependOnHistory() {
   const std::filesystem::path folder = std::filesystem::path(SPANSCOPE_GOLDEN_DIR) / "../cases/models";
   if (!std::filesystem::exists(folder)) QSKIP("the real inputs are not here");
@@ -465,8 +465,8 @@ void TestPrediction::whetherARequestFitsDoesNotDependOnHistory() {
   QVERIFY(failed > 0 && ended > 0);
 }
 
-/// A table that no cache takes is a failure of the run, in the forecast as in the run, with what is wrong.
-void TestPrediction::whatNobodyForesawIsInTheForecast() {
+/// A table that no cache takes is a failure of the run, in the prediction as in the run, with what is wrong.
+void TestPrediction::whatNobodyForesawIsInThePrediction() {
   static constexpr Policy kBroken = {
       .name = "broken",
       .brief = "",
@@ -486,7 +486,7 @@ void TestPrediction::whatNobodyForesawIsInTheForecast() {
           },
       .planRows =
           [](const layout::SpanTable& table, std::span<const double>, bool) {
-            policy::RowPlan plan;
+            policy::ComputePlan plan;
             plan.segments.resize(table.segments.size());
             plan.segments[1] = {.copyOf = 0, .isJoint = true};
             plan.segments.back().isJoint = true;

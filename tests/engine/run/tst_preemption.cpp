@@ -63,10 +63,10 @@ std::int64_t computedOf(const RunResult& result) {
       [](std::int64_t sum, const run::StepResult& step) { return sum + step.metrics.computedTokens; });
 }
 
-std::vector<std::vector<TokenId>> repliesOf(const RunResult& result) {
-  std::vector<std::vector<TokenId>> replies;
-  for (const run::StepResult& step : result.steps) replies.push_back(step.tokens);
-  return replies;
+std::vector<std::vector<TokenId>> answersOf(const RunResult& result) {
+  std::vector<std::vector<TokenId>> answers;
+  for (const run::StepResult& step : result.steps) answers.push_back(step.tokens);
+  return answers;
 }
 
 /// Rows of prompts and replies that were computed, and those of them that had been computed before.
@@ -89,7 +89,7 @@ class TestPreemption : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void aLongestReplyThatWouldNotFitIsNoReasonToRefuse();
+  void aLongestAnswerThatWouldNotFitIsNoReasonToRefuse();
   void copiesRunTogetherWhateverTheyMaySay();
   void answersStayTheSame_data();
   void answersStayTheSame();
@@ -98,12 +98,12 @@ class TestPreemption : public QObject {
   void nothingIsComputedThatOneAfterTheOtherWouldNot();
   void theYoungestGivesWay();
   void eventsAndCountersTellOfIt();
-  void aReplyThatOutgrowsThePoolIsAnErrorThatSaysSo();
+  void aAnswerThatOutgrowsThePoolIsAnErrorThatSaysSo();
   void runningRequestsSurviveAnEmptiedCache_data();
   void runningRequestsSurviveAnEmptiedCache();
 };
 
-void TestPreemption::aLongestReplyThatWouldNotFitIsNoReasonToRefuse() {
+void TestPreemption::aLongestAnswerThatWouldNotFitIsNoReasonToRefuse() {
   SpanletSession spanlet(withBlocks(30));
   const RunResult result = spanlet.session->run(planOf(generate("Where does Mira live?", 40000)), {});
   QVERIFY2(result.outcome == trace::RunOutcome::Finished, qPrintable(messageOf(result)));
@@ -151,7 +151,7 @@ void TestPreemption::answersStayTheSame() {
   RandomSession tight(config, false);
   const RunResult result = tight.session->run(plan, {});
   QVERIFY2(result.outcome == trace::RunOutcome::Finished, qPrintable(messageOf(result)));
-  QCOMPARE(repliesOf(result), repliesOf(expected));
+  QCOMPARE(answersOf(result), answersOf(expected));
   QVERIFY(!tight.sink.all<trace::RequestPreempted>().empty());
 
   trace::Replay replay;
@@ -186,7 +186,7 @@ void TestPreemption::randomQueriesStayTheSame() {
     if (result.outcome == trace::RunOutcome::Failed) continue;
     roomy.session->clearCache();
     const RunResult expected = roomy.session->run(plan, {});
-    QCOMPARE(repliesOf(result), repliesOf(expected));
+    QCOMPARE(answersOf(result), answersOf(expected));
     preemptions += static_cast<int>(tight.sink.all<trace::RequestPreempted>().size());
   }
   qInfo("%d preemptions", preemptions);
@@ -292,7 +292,7 @@ void TestPreemption::eventsAndCountersTellOfIt() {
   }
 }
 
-void TestPreemption::aReplyThatOutgrowsThePoolIsAnErrorThatSaysSo() {
+void TestPreemption::aAnswerThatOutgrowsThePoolIsAnErrorThatSaysSo() {
   RandomSession random(withBlocks(5), false);
   const RunResult result = random.session->run(planOf(generate("Where does Mira live?", 400)), {});
   QCOMPARE(result.outcome, trace::RunOutcome::Failed);
@@ -323,7 +323,7 @@ void TestPreemption::runningRequestsSurviveAnEmptiedCache() {
   options.emptyCache = [&] { return ++passes % every == 0; };
   const RunResult result = random.session->run(plan, options);
   QVERIFY2(result.outcome == trace::RunOutcome::Finished, qPrintable(messageOf(result)));
-  QCOMPARE(repliesOf(result), repliesOf(expected));
+  QCOMPARE(answersOf(result), answersOf(expected));
   QVERIFY(random.sink.all<trace::CacheCleared>().size() > 3);
   const std::vector<trace::RequestPreempted> preempted = random.sink.all<trace::RequestPreempted>();
   QVERIFY(preempted.size() > 3);

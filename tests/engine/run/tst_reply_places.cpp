@@ -10,7 +10,7 @@
 using namespace spanscope;
 using layout::Segment;
 using layout::SpanTable;
-using run::ReplyPlaces;
+using run::AnswerPlaces;
 using Tokens = std::vector<TokenId>;
 
 namespace {
@@ -37,7 +37,7 @@ SpanTable asked(Tokens document, Tokens question) {
 
 Q_DECLARE_METATYPE(spanscope::layout::SpanTable)
 
-class TestReplyPlaces : public QObject {
+class TestAnswerPlaces : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -47,7 +47,7 @@ class TestReplyPlaces : public QObject {
 };
 
 /// Blocks of 4; unknown tokens are negative.
-void TestReplyPlaces::reach_data() {
+void TestAnswerPlaces::reach_data() {
   QTest::addColumn<SpanTable>("earlier");
   QTest::addColumn<SpanTable>("now");
   QTest::addColumn<bool>("continues");
@@ -76,23 +76,23 @@ void TestReplyPlaces::reach_data() {
       false);
 }
 
-void TestReplyPlaces::reach() {
+void TestAnswerPlaces::reach() {
   QFETCH(SpanTable, earlier);
   QFETCH(SpanTable, now);
-  ReplyPlaces places(4);
+  AnswerPlaces places(4);
   QVERIFY(!places.reach(now).continues);
   places.add(earlier);
-  const ReplyPlaces::Reach reach = places.reach(now);
+  const AnswerPlaces::Reach reach = places.reach(now);
   QTEST(reach.continues, "continues");
   QTEST(reach.ends, "ends");
 }
 
-void TestReplyPlaces::manyUncertainOnesMakeItCareful() {
-  ReplyPlaces places(4);
+void TestAnswerPlaces::manyUncertainOnesMakeItCareful() {
+  AnswerPlaces places(4);
   for (TokenId i = 0; i < 100; ++i) places.add(asked({i, -1 - i}, {8}));
   QVERIFY(places.reach(asked({500, 5}, {9})).continues);
   QVERIFY(!places.reach(prompt({500, 5})).continues);
 }
 
-SPANSCOPE_TEST(tst_reply_places, TestReplyPlaces)
+SPANSCOPE_TEST(tst_answer_places, TestAnswerPlaces)
 #include "tst_reply_places.moc"

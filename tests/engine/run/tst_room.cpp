@@ -33,7 +33,7 @@ constexpr RunId kRun = 1;
 /// One request of a made-up plan.
 struct Planned {
   layout::SpanTable table;
-  std::int32_t replyTokens = 1;
+  std::int32_t answerTokens = 1;
   std::uint32_t team = 0;          ///< 0: none
   std::vector<std::size_t> needs;  ///< those that have to have ended before
 };
@@ -103,10 +103,10 @@ std::int64_t mostNeeded(const Case& made) {
   for (const Planned& request : made.plan) {
     if (request.team != 0) {
       // The last token of a reply is not computed.
-      teams.try_emplace(request.team, made.cache).first->second.add(request, request.replyTokens - 1);
+      teams.try_emplace(request.team, made.cache).first->second.add(request, request.answerTokens - 1);
       continue;
     }
-    for (std::int32_t rows = 0; rows < request.replyTokens; ++rows) {
+    for (std::int32_t rows = 0; rows < request.answerTokens; ++rows) {
       BlockCount alone(made.cache);
       alone.add(request, rows);
       most = std::max(most, alone.blocks());
@@ -138,7 +138,7 @@ Case makeCase(Random& random) {
     for (std::size_t member = 0; member < members; ++member) {
       Planned& request = made.plan.emplace_back();
       request.table = nextTable();
-      request.replyTokens = 1 + static_cast<std::int32_t>(random.below(random.below(3) == 0 ? 30 : 6));
+      request.answerTokens = 1 + static_cast<std::int32_t>(random.below(random.below(3) == 0 ? 30 : 6));
       request.team = isTeam ? teams : 0;
       while (before > 0 && random.below(4) == 0) request.needs.push_back(random.below(before));
     }
@@ -170,7 +170,7 @@ class PlanSource final : public run::RequestSource {
     const Planned& request = m_case.plan[*ready];
     run::RequestOptions options;
     options.run = kRun;
-    options.maxNewTokens = request.replyTokens;
+    options.maxNewTokens = request.answerTokens;
     if (request.team != 0) {
       options.team = placeOf(*ready);
       options.rows = policy::findChoice("views")->planRows(request.table, true);
@@ -271,8 +271,8 @@ class TestRoom : public QObject {
       } else {
         if (!model.errors.empty()) QFAIL(qPrintable(describe(model.errors.begin()->second.message())));
         for (std::size_t each = 0; each < made.plan.size(); ++each) {
-          const std::vector<TokenId>& reply = model.replies.at(source.idOf(each));
-          QCOMPARE(static_cast<std::int32_t>(reply.size()), made.plan[each].replyTokens);
+          const std::vector<TokenId>& answer = model.answers.at(source.idOf(each));
+          QCOMPARE(static_cast<std::int32_t>(answer.size()), made.plan[each].answerTokens);
         }
       }
       model.scheduler.abort(kRun);

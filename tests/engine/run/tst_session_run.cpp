@@ -228,8 +228,8 @@ class TestSessionRun : public QObject {
   void outputsReachTheOuterPromptInThreeWays_data() {
     QTest::addColumn<bool>("distribute");
     QTest::addColumn<int>("form");
-    QTest::newRow("closure") << true << static_cast<int>(plan::OutputForm::Anew);
-    QTest::newRow("output anew") << false << static_cast<int>(plan::OutputForm::Anew);
+    QTest::newRow("closure") << true << static_cast<int>(plan::OutputForm::Recomputed);
+    QTest::newRow("output anew") << false << static_cast<int>(plan::OutputForm::Recomputed);
     QTest::newRow("output reused") << false << static_cast<int>(plan::OutputForm::Reused);
   }
   void outputsReachTheOuterPromptInThreeWays() {
@@ -368,24 +368,24 @@ class TestSessionRun : public QObject {
 
   void theLikeliestTokensAreToldWhereAskedAndChangeNothing() {
     SpanletSession plain;
-    SpanletSession telling;
+    SpanletSession reporting;
     const std::string json = rag({kMira, kTarek, kNadia}, "Where does Mira live?");
     const RunResult expected = plain.session->run(planOf(json), {});
     RunOptions options;
     options.alternatives = 3;
-    const RunResult found = telling.session->run(planOf(json), options);
+    const RunResult found = reporting.session->run(planOf(json), options);
     QCOMPARE(found.steps.back().tokens, expected.steps.back().tokens);
     QVERIFY(plain.sink.all<trace::TokenAlternatives>().empty());
-    const auto told = telling.sink.all<trace::TokenAlternatives>();
-    const auto drawn = telling.sink.all<trace::TokenGenerated>();
-    QCOMPARE(told.size(), drawn.size());
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      QCOMPARE(told[i].index, drawn[i].index);
-      QCOMPARE(told[i].tokens.size(), std::size_t{3});
-      QCOMPARE(told[i].tokens[0].token, drawn[i].token);
-      QCOMPARE(told[i].tokens[0].probability, drawn[i].probability);
-      QCOMPARE(told[i].tokens[0].shown, drawn[i].shown);
-      QVERIFY(told[i].tokens[0].probability >= told[i].tokens[1].probability);
+    const auto reported = reporting.sink.all<trace::TokenAlternatives>();
+    const auto drawn = reporting.sink.all<trace::TokenGenerated>();
+    QCOMPARE(reported.size(), drawn.size());
+    for (std::size_t i = 0; i < reported.size(); ++i) {
+      QCOMPARE(reported[i].index, drawn[i].index);
+      QCOMPARE(reported[i].tokens.size(), std::size_t{3});
+      QCOMPARE(reported[i].tokens[0].token, drawn[i].token);
+      QCOMPARE(reported[i].tokens[0].probability, drawn[i].probability);
+      QCOMPARE(reported[i].tokens[0].shown, drawn[i].shown);
+      QVERIFY(reported[i].tokens[0].probability >= reported[i].tokens[1].probability);
     }
   }
 
@@ -541,10 +541,10 @@ class TestSessionRun : public QObject {
     const RunResult result =
         spanlet.session->run(planOf(rag({kMira, kTarek}, "Where does Mira live?")), options);
     std::int64_t promptRows = 0;
-    std::size_t replyRows = 0;
+    std::size_t answerRows = 0;
     for (const auto& event : spanlet.sink.all<trace::SegmentAttention>()) {
       if (event.index >= 0) {
-        ++replyRows;
+        ++answerRows;
         continue;
       }
       QCOMPARE(event.row, -1);
@@ -562,7 +562,7 @@ class TestSessionRun : public QObject {
       }
     }
     QCOMPARE(promptRows, result.steps[0].metrics.promptTokens);
-    QCOMPARE(replyRows, result.steps[0].tokens.size());
+    QCOMPARE(answerRows, result.steps[0].tokens.size());
     for (const auto& mass : spanlet.sink.all<trace::AttentionMass>()) {
       QCOMPARE(mass.layer, -1);
       const float sum = std::accumulate(mass.mass.begin(), mass.mass.end(), 0.0F);

@@ -294,9 +294,9 @@ class TestSessionStore : public QObject {
     QCOMPARE(found.cachedTokens, std::int64_t{0});
     QVERIFY(!fs::exists(pack));
     other.session->keepAll();
-    const std::vector<std::string> told = warnings(other.sink);
-    QCOMPARE(told.size(), std::size_t{1});
-    QVERIFY2(told[0].find("wrong checksum") != std::string::npos, told[0].c_str());
+    const std::vector<std::string> reported = warnings(other.sink);
+    QCOMPARE(reported.size(), std::size_t{1});
+    QVERIFY2(reported[0].find("wrong checksum") != std::string::npos, reported[0].c_str());
     QCOMPARE(folder.packs().size(), std::size_t{1});
   }
 
@@ -349,11 +349,11 @@ class TestSessionStore : public QObject {
     block.facts.name = store->naming().root("a", "", {});
     block.facts.tokens = 4;
     QVERIFY(tiers.spill(block).has_value());
-    const auto forecast = tiers.forecast();
-    QVERIFY(tiers.find(block.facts.name) && forecast->find(block.facts.name));
+    const auto prediction = tiers.prediction();
+    QVERIFY(tiers.find(block.facts.name) && prediction->find(block.facts.name));
     tiers.rates()->noteComputed(100'000, 1);
     tiers.rates()->noteLoaded(trace::StoreTier::Host, 100'000, 1'000'000);
-    QVERIFY(!tiers.find(block.facts.name) && !forecast->find(block.facts.name));
+    QVERIFY(!tiers.find(block.facts.name) && !prediction->find(block.facts.name));
   }
 
   void isOffUnlessAskedFor() {
@@ -517,8 +517,8 @@ class TestSessionStore : public QObject {
     }
   }
 
-  /// The forecast knows what the tiers hold, loads nothing, and spills nothing.
-  void theForecastKnowsTheTiers() {
+  /// The prediction knows what the tiers hold, loads nothing, and spills nothing.
+  void thePredictionKnowsTheTiers() {
     const Folder folder;
     for (const std::uint64_t hostBytes : {std::uint64_t{0}, kMebibyte}) {
       run::SessionConfig config = folder.config(hostBytes);
@@ -549,7 +549,7 @@ class TestSessionStore : public QObject {
   }
 
   /// Host memory has room for few blocks: what it gave up is not foretold to be there.
-  void theForecastKnowsTheBoundOfHostMemory() {
+  void thePredictionKnowsTheBoundOfHostMemory() {
     run::SessionConfig config;
     config.blockCount = 7;
     int loaded = 0;
@@ -571,7 +571,7 @@ class TestSessionStore : public QObject {
     QVERIFY2(loaded > 5, qPrintable(QString("only %1 blocks were loaded").arg(loaded)));
   }
 
-  /// The file is damaged after the forecast could have known.
+  /// The file is damaged after the prediction could have known.
   void whatIsOnTheDiskIsNeverForetoldForSure() {
     const Folder folder;
     const plan::Plan plan = planOf(kQuestion);

@@ -200,21 +200,21 @@ class TestSeveralRuns : public QObject {
     const auto plan = planOf(ask("Mira lives in Lisbon. Mira plays the cello. The lamp gave little light."));
     RunOptions blue;
     blue.salt = "blue";
-    run::FinishedReply reply;
+    run::FinishedAnswer answer;
     const RunResult salted = spanlet.session->run(*plan, blue);
-    reply.run = spanlet.session->lastRun();
-    reply.segments = spanlet.sink.all<trace::SpanTableLaidOut>().back().segments;
-    reply.tokens = salted.steps.front().tokens;
+    answer.run = spanlet.session->lastRun();
+    answer.segments = spanlet.sink.all<trace::SpanTableLaidOut>().back().segments;
+    answer.tokens = salted.steps.front().tokens;
     const std::int64_t prompt = salted.steps.front().metrics.promptTokens;
-    const run::ReplayedReply replayed = spanlet.session->replayReply(reply, 0);
+    const run::ReplayedAnswer replayed = spanlet.session->replayAnswer(answer, 0);
     QCOMPARE(replayed.recomputedTokens, std::int64_t{0});
     QCOMPARE(replayed.cachedTokens, prompt - 1);
-    const trace::AttentionReplayed seen = spanlet.session->replayAttention({.reply = reply, .layer = 1});
+    const trace::AttentionReplayed seen = spanlet.session->replayAttention({.answer = answer, .layer = 1});
     QCOMPARE(seen.recomputedTokens, 0);
     // As a stranger would: of another tenant nothing is found.
-    run::FinishedReply stranger = reply;
+    run::FinishedAnswer stranger = answer;
     stranger.run = 0;
-    QCOMPARE(spanlet.session->replayReply(stranger, 0).cachedTokens, std::int64_t{0});
+    QCOMPARE(spanlet.session->replayAnswer(stranger, 0).cachedTokens, std::int64_t{0});
   }
 
   /// At once, too: neither waits for what the other computes.

@@ -80,7 +80,7 @@ std::vector<TokenId> renderConversation(const ChatTemplate& chat, const Tokenize
 
 /// Every list of pieces of a template.
 std::vector<std::vector<TemplatePiece>> piecesOf(const ChatTemplate& chat) {
-  std::vector<std::vector<TemplatePiece>> all = {chat.opening, chat.generationPrompt, chat.replySuffix};
+  std::vector<std::vector<TemplatePiece>> all = {chat.opening, chat.generationPrompt, chat.answerSuffix};
   for (const auto& turn : chat.turns) {
     if (turn) all.insert(all.end(), {turn->prefix, turn->suffix});
   }
@@ -221,8 +221,8 @@ void TestChatTemplate::bundled() {
   QCOMPARE(chat.name, std::string("spanlet"));
   const auto tokenizer = loadTokenizer(bundledModel());
   QCOMPARE(renderPieces(chat.generationPrompt, *tokenizer), std::vector<TokenId>{6});
-  QCOMPARE(renderPieces(chat.replySuffix, *tokenizer), std::vector<TokenId>{7});
-  QCOMPARE(chat.replyLeading, std::string(" "));
+  QCOMPARE(renderPieces(chat.answerSuffix, *tokenizer), std::vector<TokenId>{7});
+  QCOMPARE(chat.answerLeading, std::string(" "));
 }
 
 void TestChatTemplate::rendersAMessage() {

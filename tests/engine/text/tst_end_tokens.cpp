@@ -213,7 +213,7 @@ void TestEndTokens::closingPiece() {
   QFETCH(bool, expected);
   const auto tokenizer = tokenizerWithMarkers();
   ChatTemplate chat;
-  if (!piece.isEmpty()) chat.replySuffix = {{control, piece.toStdString()}, {false, "\n"}};
+  if (!piece.isEmpty()) chat.answerSuffix = {{control, piece.toStdString()}, {false, "\n"}};
   std::vector<EndToken> tokens;
   addClosingPiece(chat, *tokenizer, tokenizer->vocabularySize(), tokens);
   const std::string end = std::to_string(tokenizer->controlId("<|end|>"));

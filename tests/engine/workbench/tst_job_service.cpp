@@ -200,9 +200,9 @@ class TestWorkService : public QObject {
   void eachSaysHowItEnded() {
     Notes notes;
     JobService service(test::cpuBackends(), notes);
-    std::vector<std::pair<JobState, std::string>> told;
+    std::vector<std::pair<JobState, std::string>> reported;
     const auto changed = [&](JobState state, const std::string& problem) {
-      if (hasEnded(state)) told.emplace_back(state, problem);
+      if (hasEnded(state)) reported.emplace_back(state, problem);
     };
     JobHandle fine =
         service.submit(functionOf([](JobContext&, const std::stop_token&) {}), {.changed = changed});
@@ -217,11 +217,11 @@ class TestWorkService : public QObject {
     JobHandle modelless = service.submit(runOf("Mira.", 4, nowhere), {.changed = changed});
     JobHandle fineAgain = service.submit(runOf("Mira lives in Lisbon.", 4), {.changed = changed});
     for (const JobHandle& handle : {fine, broken, sessionless, modelless, fineAgain}) handle.wait();
-    QCOMPARE(told.size(), std::size_t{5});
+    QCOMPARE(reported.size(), std::size_t{5});
     QCOMPARE(fine.state(), JobState::Finished);
     QCOMPARE(broken.state(), JobState::Failed);
     QCOMPARE(broken.problem(), std::string("no luck"));
-    QCOMPARE(told[1].second, std::string("no luck"));
+    QCOMPARE(reported[1].second, std::string("no luck"));
     QCOMPARE(sessionless.state(), JobState::Failed);
     QCOMPARE(modelless.state(), JobState::Failed);
     QVERIFY(modelless.problem().find("/nowhere") != std::string::npos);
@@ -263,19 +263,19 @@ class TestWorkService : public QObject {
     JobService service(test::cpuBackends(), notes);
     Gate gate;
     service.submit(gate.work());
-    std::vector<JobState> told;
+    std::vector<JobState> reported;
     bool hasBegun = false;
     JobHandle waiting =
         service.submit(functionOf([&](JobContext&, const std::stop_token&) { hasBegun = true; }),
-                       {.changed = [&](JobState state, const std::string&) { told.push_back(state); }});
+                       {.changed = [&](JobState state, const std::string&) { reported.push_back(state); }});
     waiting.stop();
     QCOMPARE(waiting.state(), JobState::Stopped);
     waiting.wait();
-    QCOMPARE(told, std::vector<JobState>{JobState::Stopped});
+    QCOMPARE(reported, std::vector<JobState>{JobState::Stopped});
     gate.open();
     service.submit(functionOf([](JobContext&, const std::stop_token&) {})).wait();
     QVERIFY(!hasBegun);
-    QCOMPARE(told.size(), std::size_t{1});
+    QCOMPARE(reported.size(), std::size_t{1});
   }
 
   /// A run of another session that is taken out of the queue no longer holds up those of this one.
@@ -329,7 +329,7 @@ class TestWorkService : public QObject {
   void endsWhileThereIsWork() {
     Notes notes;
     std::vector<JobHandle> handles;
-    int told = 0;
+    int reported = 0;
     {
       JobService service(test::cpuBackends(), notes);
       handles.push_back(service.submit(functionOf([](JobContext&, const std::stop_token& stop) {
@@ -338,14 +338,14 @@ class TestWorkService : public QObject {
       QTRY_COMPARE(handles.back().state(), JobState::Working);
       handles.push_back(service.submit(runOf("Mira lives in Lisbon.")));
       handles.push_back(service.submit(functionOf([](JobContext&, const std::stop_token&) {}),
-                                       {.changed = [&](JobState, const std::string&) { ++told; }}));
+                                       {.changed = [&](JobState, const std::string&) { ++reported; }}));
     }
     for (JobHandle& handle : handles) {
       handle.wait();
       QCOMPARE(handle.state(), JobState::Stopped);
       handle.stop();
     }
-    QCOMPARE(told, 0);
+    QCOMPARE(reported, 0);
   }
 
   /// Whatever comes later finds the cache emptied, also where it begins before what came earlier; what came

@@ -74,10 +74,10 @@ class Reader final : public JobContextWatcher {
     m_recorder = opened;
   }
   /// Gives `replies` the events that it has not seen.
-  void read(experiment::FinishedReplies& replies, std::size_t& seen) {
+  void read(experiment::FinishedAnswers& answers, std::size_t& seen) {
     const std::lock_guard lock(m_mutex);
     if (m_recorder) m_recorder->drain(m_events);
-    for (; seen < m_events.size(); ++seen) replies.take(m_events[seen]);
+    for (; seen < m_events.size(); ++seen) answers.take(m_events[seen]);
   }
 
  private:
@@ -132,12 +132,12 @@ class Client {
 
   /// Replays and measures what the run gave, and warms a text.
   void lookBack(RunId run, int round) {
-    m_reader.read(m_replies, m_seen);
-    for (run::FinishedReply& reply : m_replies.takeRun(run)) {
+    m_reader.read(m_answers, m_seen);
+    for (run::FinishedAnswer& answer : m_answers.takeRun(run)) {
       ++m_outcome.replayed;
-      const auto measured = std::make_shared<jobs::FidelityJob>(std::vector{reply});
+      const auto measured = std::make_shared<jobs::FidelityJob>(std::vector{answer});
       submit(std::make_shared<jobs::AttentionReplayJob>(
-                 jobs::ReplayChoice{.request = reply.request, .layer = 1}, reply),
+                 jobs::ReplayChoice{.request = answer.request, .layer = 1}, answer),
              0);
       if (round % 3 == 0) submit(measured, 0).waitFor(std::chrono::milliseconds(1));
       m_progress += static_cast<int>(measured->measured());
@@ -153,7 +153,7 @@ class Client {
   JobService& m_service;
   Reader& m_reader;
   int m_number;
-  experiment::FinishedReplies m_replies;
+  experiment::FinishedAnswers m_answers;
   std::size_t m_seen = 0;  ///< of the reader's events
   std::atomic<int> m_progress = 0;
   Outcome m_outcome;

@@ -34,7 +34,7 @@ class Given final : public query::Surroundings {
 };
 
 /// Who goes through the stages, as those who use the pipeline do.
-enum class User { Run, Forecast, Problems, Export, Server };
+enum class User { Run, Prediction, Problems, Export, Server };
 
 struct Case {
   PipelineInput input;
@@ -50,7 +50,7 @@ Case caseOf(User user, std::string_view text, Given& given) {
     case User::Run:
       input.plansWithoutLocality = true;
       break;
-    case User::Forecast:
+    case User::Prediction:
       input.endsAtAsk = true;
       input.endsAtAugment = true;
       input.plan.recordTrees = true;
@@ -141,13 +141,13 @@ void TestPipeline::users_data() {
   row("a run that cannot retrieve", User::Run, generate(kAugment), "problem", Stage::Plan,
       QStringLiteral("*"));
 
-  row("a forecast", User::Forecast, generate(kFile), "reached", Stage::Plan, {},
+  row("a prediction", User::Prediction, generate(kFile), "reached", Stage::Plan, {},
       QStringLiteral("file a.txt\n"));
-  row("a forecast does not ask", User::Forecast, generate(both.arg(kAsk, kNoFile)), "asks", Stage::Sugar);
-  row("a forecast does not retrieve", User::Forecast, generate(both.arg(kNoFile, kAugment)), "retrieves",
+  row("a prediction does not ask", User::Prediction, generate(both.arg(kAsk, kNoFile)), "asks", Stage::Sugar);
+  row("a prediction does not retrieve", User::Prediction, generate(both.arg(kNoFile, kAugment)), "retrieves",
       Stage::Sugar);
-  row("asking comes first", User::Forecast, generate(both.arg(kAugment, kAsk)), "asks", Stage::Sugar);
-  row("a forecast lacks a file", User::Forecast, generate(kNoFile), "problem", Stage::Sugar, unknownFile,
+  row("asking comes first", User::Prediction, generate(both.arg(kAugment, kAsk)), "asks", Stage::Sugar);
+  row("a prediction lacks a file", User::Prediction, generate(kNoFile), "problem", Stage::Sugar, unknownFile,
       QStringLiteral("file b.txt\n"));
 
   row("problems", User::Problems, generate(both.arg(kAsk, kFile)), "reached", Stage::Plan, {},

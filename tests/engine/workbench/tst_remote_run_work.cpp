@@ -163,7 +163,7 @@ Ran carriedOut(RemoteRunRequest request) {
 std::vector<TokenId> promptOf(const char* text) {
   const checkpoint::Checkpoint checkpoint(workbench::bundledModelDirectory());
   const auto tokenizer = text::loadTokenizer(checkpoint);
-  return workbench::chatTokens({{.role = query::Role::User, .content = text, .replyOf = {}, .node = {}}},
+  return workbench::chatTokens({{.role = query::Role::User, .content = text, .answerOf = {}, .node = {}}},
                                *tokenizer, text::findChatTemplate(checkpoint));
 }
 

@@ -124,11 +124,11 @@ class TestTemplateFacts : public QObject {
     document.settings = settings;
     const std::vector<document::QueryProblem> problems =
         document::problemsOf(document, {.guessedTemplate = guessedTemplate(settings)});
-    const auto told =
+    const auto reported =
         std::find_if(problems.begin(), problems.end(),
                      [](const document::QueryProblem& problem) { return problem.isOfTemplate; });
-    QVERIFY(told != problems.end() && told->severity == Severity::Warning);
-    QVERIFY(told->text.words().find("chatml") != std::string::npos);
+    QVERIFY(reported != problems.end() && reported->severity == Severity::Warning);
+    QVERIFY(reported->text.words().find("chatml") != std::string::npos);
     settings.chatTemplate = "spanlet";
     QVERIFY(guessedTemplate(settings).empty());
     QVERIFY(guessedTemplate(RunSettings{}).empty());  // the bundled model's is known

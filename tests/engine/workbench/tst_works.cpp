@@ -78,10 +78,10 @@ struct Bench {
   JobService service{test::cpuBackends(), newest};
 
   /// Has a work done to its end; `told` is called on its way.
-  JobHandle finish(std::shared_ptr<Job> work, std::function<void(JobState)> told = {}) {
+  JobHandle finish(std::shared_ptr<Job> work, std::function<void(JobState)> reported = {}) {
     JobHandle handle = service.submit(
-        std::move(work), {.changed = [told = std::move(told)](JobState state, const std::string&) {
-          if (told) told(state);
+        std::move(work), {.changed = [reported = std::move(reported)](JobState state, const std::string&) {
+          if (reported) reported(state);
         }});
     handle.wait();
     return handle;
@@ -99,15 +99,15 @@ struct Bench {
   }
 
   /// The replies of a run whose events were not drained yet.
-  std::vector<run::FinishedReply> replies(RunId run) const {
-    experiment::FinishedReplies gathered;
+  std::vector<run::FinishedAnswer> answers(RunId run) const {
+    experiment::FinishedAnswers gathered;
     for (const trace::Event& event : newest.events()) gathered.take(event);
     return gathered.takeRun(run);
   }
 };
 
 using jobs::Benchmark;
-using jobs::ComparedReply;
+using jobs::ComparedAnswer;
 using jobs::MeasuredPolicy;
 using jobs::PolicyComparison;
 using jobs::PolicyStage;
@@ -159,12 +159,12 @@ class TestWorks : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void fidelityIsToldReplyByReply() {
+  void fidelityIsToldAnswerByAnswer() {
     Bench bench;
     const RunId run = bench.run(QStringLiteral("judge-2.json"))->run();
-    const std::vector<run::FinishedReply> replies = bench.replies(run);
-    QVERIFY(replies.size() > 1);
-    const auto work = std::make_shared<jobs::FidelityJob>(replies);
+    const std::vector<run::FinishedAnswer> answers = bench.answers(run);
+    QVERIFY(answers.size() > 1);
+    const auto work = std::make_shared<jobs::FidelityJob>(answers);
     std::vector<std::size_t> measured;
     std::vector<double> shares;
     const JobHandle handle = bench.finish(work, [&](JobState state) {
@@ -173,26 +173,26 @@ class TestWorks : public QObject {
       shares.push_back(work->share());
     });
     QCOMPARE(handle.state(), JobState::Finished);
-    QCOMPARE(work->measured(), replies.size());
-    QVERIFY(measured.size() > replies.size() + 1);
+    QCOMPARE(work->measured(), answers.size());
+    QVERIFY(measured.size() > answers.size() + 1);
     QCOMPARE(measured.front(), std::size_t{0});
     QVERIFY(std::is_sorted(measured.begin(), measured.end()));
     QVERIFY(std::is_sorted(shares.begin(), shares.end()));
     QCOMPARE(shares.back(), 1.0);
-    QCOMPARE(countOf<trace::FidelityMeasured>(bench.newest.events()), static_cast<int>(replies.size()));
+    QCOMPARE(countOf<trace::FidelityMeasured>(bench.newest.events()), static_cast<int>(answers.size()));
   }
 
   /// The alternatives of each token have the figures that fidelity has of it.
   void alternativesAgreeWithFidelity() {
     Bench bench;
     const RunId run = bench.run(QStringLiteral("rag.json"))->run();
-    const run::FinishedReply reply = bench.replies(run).front();
-    const auto fidelity = std::make_shared<jobs::FidelityJob>(std::vector{reply});
+    const run::FinishedAnswer answer = bench.answers(run).front();
+    const auto fidelity = std::make_shared<jobs::FidelityJob>(std::vector{answer});
     QCOMPARE(bench.finish(fidelity).state(), JobState::Finished);
     const auto work = std::make_shared<jobs::AnswerJob<jobs::NextTokenJob>>(
-        jobs::NextTokenChoice{.request = reply.request}, std::vector{reply});
+        jobs::NextTokenChoice{.request = answer.request}, std::vector{answer});
     QCOMPARE(bench.finish(work).problem(), std::string());
-    const std::vector<trace::FidelityToken>& measured = fidelity->found().front().reply.fidelity.tokens;
+    const std::vector<trace::FidelityToken>& measured = fidelity->found().front().answer.fidelity.tokens;
     QCOMPARE(work->found().size(), measured.size());
     for (std::size_t i = 0; i < measured.size(); ++i) {
       const jobs::NextToken& token = work->found()[i];
@@ -209,7 +209,8 @@ class TestWorks : public QObject {
     }
     // Beside itself, an answer has the same figures twice.
     const auto same = std::make_shared<jobs::AnswerJob<jobs::NextTokenJob>>(
-        jobs::NextTokenChoice{.request = reply.request, .other = reply.request}, std::vector{reply, reply});
+        jobs::NextTokenChoice{.request = answer.request, .other = answer.request},
+        std::vector{answer, answer});
     QCOMPARE(bench.finish(same).state(), JobState::Finished);
     for (const jobs::NextToken& token : same->found()) {
       QCOMPARE(token.divergence, 0.0);
@@ -221,19 +222,19 @@ class TestWorks : public QObject {
   void turnsLeaveTheSessionAlone() {
     Bench bench;
     const RunId run = bench.run(QStringLiteral("rag.json"))->run();
-    const run::FinishedReply reply = bench.replies(run).front();
-    const auto last = static_cast<std::uint32_t>(reply.segments.size() - 1);
-    const auto end = static_cast<std::int32_t>(reply.segments.back().tokens.size());
+    const run::FinishedAnswer answer = bench.answers(run).front();
+    const auto last = static_cast<std::uint32_t>(answer.segments.size() - 1);
+    const auto end = static_cast<std::int32_t>(answer.segments.back().tokens.size());
     // A token of the answer, and one of the first document.
-    const jobs::PairChoice choice{.request = reply.request, .query = {last, end}, .key = {1, 2}};
-    const auto work = std::make_shared<jobs::AnswerJob<jobs::PairVectorsJob>>(choice, std::vector{reply});
+    const jobs::PairChoice choice{.request = answer.request, .query = {last, end}, .key = {1, 2}};
+    const auto work = std::make_shared<jobs::AnswerJob<jobs::PairVectorsJob>>(choice, std::vector{answer});
     QCOMPARE(bench.finish(work).problem(), std::string());
     QVERIFY(!work->found().layers.empty());
     QVERIFY(work->found().weight(0, 0) > 0 && work->found().weight(0, 0) < 1);
-    const std::vector<trace::Event> told = bench.newest.events();
-    QCOMPARE(told.size(), std::size_t{1});
-    QCOMPARE(told.front().request, reply.request);
-    const auto& ended = std::get<trace::JobEnded>(told.front().payload);
+    const std::vector<trace::Event> reported = bench.newest.events();
+    QCOMPARE(reported.size(), std::size_t{1});
+    QCOMPARE(reported.front().request, answer.request);
+    const auto& ended = std::get<trace::JobEnded>(reported.front().payload);
     QCOMPARE(ended.kind, std::string(jobs::PairVectorsJob::kId));
     QVERIFY(trace::unpack<jobs::PairChoice>(ended.arguments) == choice);
     const auto read = trace::unpack<run::PairVectors>(ended.result);
@@ -245,7 +246,7 @@ class TestWorks : public QObject {
     damaged.keys.pop_back();
     QVERIFY(!jobs::PairVectorsJob::isSound(damaged));
     const auto unseen = std::make_shared<jobs::AnswerJob<jobs::PairVectorsJob>>(
-        jobs::PairChoice{.request = reply.request, .query = {2, 0}, .key = {1, 0}}, std::vector{reply});
+        jobs::PairChoice{.request = answer.request, .query = {2, 0}, .key = {1, 0}}, std::vector{answer});
     QCOMPARE(bench.finish(unseen).state(), JobState::Failed);
     const std::vector<trace::Event> failed = bench.newest.events();
     QCOMPARE(failed.size(), std::size_t{1});
@@ -256,14 +257,14 @@ class TestWorks : public QObject {
   /// Of a reply that another session gave, or none at all, nothing is computed.
   void replaysAreOfTheSessionThatIsOpen() {
     Bench bench;
-    run::FinishedReply reply;
-    const auto replay = [&reply] {
+    run::FinishedAnswer answer;
+    const auto replay = [&answer] {
       return std::make_shared<jobs::AttentionReplayJob>(
-          jobs::ReplayChoice{.request = reply.request, .layer = 1}, reply);
+          jobs::ReplayChoice{.request = answer.request, .layer = 1}, answer);
     };
     QCOMPARE(bench.finish(replay()).problem(), worded(std::string("<session-gave-answer>")));
     const RunId run = bench.run(QStringLiteral("rag.json"))->run();
-    reply = bench.replies(run).front();
+    answer = bench.answers(run).front();
     QCOMPARE(bench.finish(replay()).state(), JobState::Finished);
     QCOMPARE(countOf<trace::AttentionReplayed>(bench.newest.events()), 1);
     RunSettings other = oneThread();
@@ -271,7 +272,7 @@ class TestWorks : public QObject {
     bench.finish(std::make_shared<FunctionJob>(
         [other](JobContext& place, const std::stop_token& stop) { place.sessionFor(other, stop); }));
     QCOMPARE(bench.newest.sessions, 2);
-    QCOMPARE(bench.finish(std::make_shared<jobs::FidelityJob>(std::vector{reply})).problem(),
+    QCOMPARE(bench.finish(std::make_shared<jobs::FidelityJob>(std::vector{answer})).problem(),
              worded(std::string("<session-gave-answer>")));
   }
 
@@ -279,7 +280,7 @@ class TestWorks : public QObject {
   void replaysGoOnBesideRuns() {
     Bench bench;
     const RunId answered = bench.run(QStringLiteral("rag.json"))->run();
-    const run::FinishedReply reply = bench.replies(answered).front();
+    const run::FinishedAnswer answer = bench.answers(answered).front();
     std::promise<void> gate;
     bench.service.submit(std::make_shared<FunctionJob>(
         [opened = gate.get_future().share()](JobContext&, const std::stop_token&) { opened.wait(); }));
@@ -298,12 +299,12 @@ class TestWorks : public QObject {
     for (const std::int32_t layer : {1, 2}) {
       handles.push_back(
           bench.service.submit(std::make_shared<jobs::AttentionReplayJob>(
-                                   jobs::ReplayChoice{.request = reply.request, .layer = layer}, reply),
+                                   jobs::ReplayChoice{.request = answer.request, .layer = layer}, answer),
                                {.changed = [&](JobState state, const std::string&) {
                                  if (hasEnded(state)) wasRunning = run->run() != 0 && !run->result();
                                }}));
     }
-    const auto measured = std::make_shared<jobs::FidelityJob>(std::vector{reply});
+    const auto measured = std::make_shared<jobs::FidelityJob>(std::vector{answer});
     bool hadEnded = false;
     handles.push_back(bench.service.submit(
         measured, {.changed = [&](JobState, const std::string&) { hadEnded = run->result().has_value(); }}));
@@ -406,11 +407,11 @@ class TestWorks : public QObject {
       QVERIFY(policy.cold->prompt.total() > 0);
       QCOMPARE(policy.reordered->prompt.total(), policy.cold->prompt.total());
       QVERIFY(policy.cacheBytes > 0);
-      QCOMPARE(policy.replies.size(), std::size_t(1));
-      const ComparedReply& reply = policy.replies.front();
-      QVERIFY(!reply.fidelity.tokens.empty());
-      QCOMPARE(reply.texts.size(), reply.fidelity.tokens.size());
-      QCOMPARE(reply.fullTexts.size(), reply.fidelity.tokens.size());
+      QCOMPARE(policy.answers.size(), std::size_t(1));
+      const ComparedAnswer& answer = policy.answers.front();
+      QVERIFY(!answer.fidelity.tokens.empty());
+      QCOMPARE(answer.texts.size(), answer.fidelity.tokens.size());
+      QCOMPARE(answer.fullTexts.size(), answer.fidelity.tokens.size());
     }
     const MeasuredPolicy& spans = compared.policies[0];
     const MeasuredPolicy& prefix = compared.policies[1];
@@ -435,7 +436,7 @@ class TestWorks : public QObject {
     for (std::size_t i = 0; i < compared.policies.size(); ++i) {
       QCOMPARE(kept->policies[i].answer, compared.policies[i].answer);
       QVERIFY(kept->policies[i].reordered->prompt == compared.policies[i].reordered->prompt);
-      QVERIFY(kept->policies[i].replies.front().fidelity == compared.policies[i].replies.front().fidelity);
+      QVERIFY(kept->policies[i].answers.front().fidelity == compared.policies[i].answers.front().fidelity);
     }
     QCOMPARE(bench.newest.sessions, 1);
     QCOMPARE(bench.run(QStringLiteral("rag.json"))->result()->steps.front().metrics.computedTokens, 1);
@@ -526,10 +527,10 @@ class TestWorks : public QObject {
         []() -> std::string { throw Failure(errorAt("text", "nothing", "a text")); },
         [] { return std::string("Tarek has a dog called Biscuit."); }};
     const auto first = std::make_shared<WarmJob>(oneThread(), texts);
-    std::vector<std::size_t> told;
-    QCOMPARE(bench.finish(first, [&](JobState) { told.push_back(first->warmed().size()); }).state(),
+    std::vector<std::size_t> reported;
+    QCOMPARE(bench.finish(first, [&](JobState) { reported.push_back(first->warmed().size()); }).state(),
              JobState::Finished);
-    QCOMPARE(told, (std::vector<std::size_t>{0, 1, 2, 3, 3}));
+    QCOMPARE(reported, (std::vector<std::size_t>{0, 1, 2, 3, 3}));
     const auto second = std::make_shared<WarmJob>(oneThread(), texts);
     bench.finish(second);
     QCOMPARE(bench.newest.sessions, 1);

@@ -28,7 +28,7 @@ inline model::ModelConfig stepModelConfig() {
 }
 
 /// A reply that grows after a document that all replies share.
-struct StepReply {
+struct StepAnswer {
   std::uint64_t number = 0;
   std::vector<TokenId> tokens;  ///< question and reply; the last token is not computed yet
   std::vector<BlockId> blocks;
@@ -38,7 +38,7 @@ struct StepReply {
 struct StepOptions {
   bool logitsWanted = false;
   bool observed = false;
-  std::vector<std::size_t> observedReplies = {};  ///< if not empty, only these replies are observed
+  std::vector<std::size_t> observedAnswers = {};  ///< if not empty, only these replies are observed
   std::stop_token stop = {};
   std::int32_t mostBlocks = 0;  ///< most blocks that a row reads; 0: all
 };
@@ -73,7 +73,7 @@ class StepModel {
     auto other = m_backend->makeKvStore(m_decoder->kvShape(400, kBlockSize, compute::DType::BF16));
     m_store = std::move(other);
     m_nextBlock = 1;
-    StepReply document;
+    StepAnswer document;
     for (TokenId token = 0; token < kDocument; ++token) document.tokens.push_back(3 * token + 1);
     prefill(document, 0, {}, kDocument);
     m_document = document.blocks;
@@ -81,71 +81,71 @@ class StepModel {
 
   /// Begins a reply. All tokens of its question but the last are computed. `question` is the number of these
   /// tokens and must not be 2.
-  StepReply begin(std::uint64_t number, std::int32_t question, float temperature = 0) {
-    StepReply reply{.number = number, .tokens = {}, .blocks = {}, .temperature = temperature};
+  StepAnswer begin(std::uint64_t number, std::int32_t question, float temperature = 0) {
+    StepAnswer answer{.number = number, .tokens = {}, .blocks = {}, .temperature = temperature};
     for (std::int32_t i = 0; i < question; ++i)
-      reply.tokens.push_back(static_cast<TokenId>((number * 7 + static_cast<std::uint64_t>(i) * 5) % 96));
-    StepReply most = reply;
+      answer.tokens.push_back(static_cast<TokenId>((number * 7 + static_cast<std::uint64_t>(i) * 5) % 96));
+    StepAnswer most = answer;
     most.tokens.pop_back();
     if (!most.tokens.empty()) prefill(most, kDocument, m_document, 0);
-    reply.blocks = most.blocks;
-    return reply;
+    answer.blocks = most.blocks;
+    return answer;
   }
 
   /// Computes the next token of each reply.
-  model::ForwardResult step(const std::vector<StepReply*>& replies, const StepOptions& options = {}) {
+  model::ForwardResult step(const std::vector<StepAnswer*>& answers, const StepOptions& options = {}) {
     model::Batch batch;
     batch.logitsWanted = options.logitsWanted;
-    for (StepReply* const reply : replies) {
+    for (StepAnswer* const answer : answers) {
       const auto row = static_cast<std::int32_t>(batch.tokens.size());
-      const auto local = static_cast<std::int32_t>(reply->tokens.size()) - 1;
-      addRow(batch, *reply, local);
-      batch.runs.push_back(run(*reply, row, 1, local + 1, kDocument, m_document));
+      const auto local = static_cast<std::int32_t>(answer->tokens.size()) - 1;
+      addRow(batch, *answer, local);
+      batch.runs.push_back(run(*answer, row, 1, local + 1, kDocument, m_document));
       batch.runs.back().mostBlocks = options.mostBlocks;
       batch.logitRows.push_back(row);
       compute::SamplingSettings settings;
-      settings.temperature = reply->temperature;
-      settings.seed = reply->number;
+      settings.temperature = answer->temperature;
+      settings.seed = answer->number;
       batch.draws.push_back(
           {.logits = row, .settings = settings, .index = static_cast<std::uint64_t>(local)});
-      const std::vector<std::size_t>& some = options.observedReplies;
+      const std::vector<std::size_t>& some = options.observedAnswers;
       if (options.observed || std::find(some.begin(), some.end(), batch.tokens.size() - 1) != some.end())
         batch.mass.runs.push_back(static_cast<std::uint32_t>(row));
     }
     if (!batch.mass.runs.empty()) batch.massLayers = {1};
     model::ForwardResult result = m_decoder->forward(batch, *m_store, options.stop);
     if (result.stopped) return result;
-    for (std::size_t i = 0; i < replies.size(); ++i) replies[i]->tokens.push_back(result.tokens[i].token);
+    for (std::size_t i = 0; i < answers.size(); ++i) answers[i]->tokens.push_back(result.tokens[i].token);
     return result;
   }
 
   std::shared_ptr<cuda::GraphCounts> counts;
 
  private:
-  void addRow(model::Batch& batch, StepReply& reply, std::int32_t local) {
-    if (local / kBlockSize >= static_cast<std::int32_t>(reply.blocks.size()))
-      reply.blocks.push_back(m_nextBlock++);
-    batch.tokens.push_back(reply.tokens[static_cast<std::size_t>(local)]);
+  void addRow(model::Batch& batch, StepAnswer& answer, std::int32_t local) {
+    if (local / kBlockSize >= static_cast<std::int32_t>(answer.blocks.size()))
+      answer.blocks.push_back(m_nextBlock++);
+    batch.tokens.push_back(answer.tokens[static_cast<std::size_t>(local)]);
     batch.localIndices.push_back(local);
-    batch.slots.push_back(std::int64_t{reply.blocks.back()} * kBlockSize + local % kBlockSize);
+    batch.slots.push_back(std::int64_t{answer.blocks.back()} * kBlockSize + local % kBlockSize);
   }
 
-  static compute::QueryRun run(const StepReply& reply, std::int32_t row, std::int32_t rows, std::int32_t end,
-                               std::int64_t base, const std::vector<BlockId>& document) {
+  static compute::QueryRun run(const StepAnswer& answer, std::int32_t row, std::int32_t rows,
+                               std::int32_t end, std::int64_t base, const std::vector<BlockId>& document) {
     compute::QueryRun run{.firstRow = row, .rowCount = rows, .base = base, .keys = {}};
     if (!document.empty())
       run.keys.push_back({.blocks = document, .begin = 0, .end = kDocument, .base = 0, .causal = false});
-    run.keys.push_back({.blocks = reply.blocks, .begin = 0, .end = end, .base = base, .causal = true});
+    run.keys.push_back({.blocks = answer.blocks, .begin = 0, .end = end, .base = base, .causal = true});
     return run;
   }
 
-  void prefill(StepReply& reply, std::int64_t base, const std::vector<BlockId>& document,
+  void prefill(StepAnswer& answer, std::int64_t base, const std::vector<BlockId>& document,
                std::int32_t logitRows) {
     model::Batch batch;
     for (std::int32_t row = 0; row < logitRows; ++row) batch.logitRows.push_back(row);
-    const auto count = static_cast<std::int32_t>(reply.tokens.size());
-    for (std::int32_t local = 0; local < count; ++local) addRow(batch, reply, local);
-    batch.runs = {run(reply, 0, count, count, base, document)};
+    const auto count = static_cast<std::int32_t>(answer.tokens.size());
+    for (std::int32_t local = 0; local < count; ++local) addRow(batch, answer, local);
+    batch.runs = {run(answer, 0, count, count, base, document)};
     m_decoder->forward(batch, *m_store, {});
   }
 

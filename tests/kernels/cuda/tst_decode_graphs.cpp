@@ -53,22 +53,22 @@ struct Given {
 /// Requests that come and go by chance, with what each step gave.
 std::vector<Given> script(StepModel& model, std::uint64_t seed, int steps, std::int32_t mostBlocks) {
   Random random(seed);
-  std::list<StepReply> replies;
+  std::list<StepAnswer> answers;
   std::vector<Given> given;
   std::uint64_t number = 0;
   for (int i = 0; i < steps; ++i) {
-    while (replies.empty() || (replies.size() < 11 && random.below(4) == 0)) {
+    while (answers.empty() || (answers.size() < 11 && random.below(4) == 0)) {
       const auto question = static_cast<std::int32_t>(random.between(3, 9));
       const float temperature = random.below(2) == 0 ? 0.0F : 0.8F;
-      replies.push_back(model.begin(++number, question, temperature));
+      answers.push_back(model.begin(++number, question, temperature));
     }
-    std::vector<StepReply*> batch;
-    for (StepReply& reply : replies) batch.push_back(&reply);
+    std::vector<StepAnswer*> batch;
+    for (StepAnswer& answer : answers) batch.push_back(&answer);
     given.emplace_back(model.step(
         batch,
         {.logitsWanted = random.below(4) == 0, .observed = random.below(3) == 0, .mostBlocks = mostBlocks}));
     if (random.below(5) == 0)
-      replies.erase(std::next(replies.begin(), static_cast<std::ptrdiff_t>(random.below(replies.size()))));
+      answers.erase(std::next(answers.begin(), static_cast<std::ptrdiff_t>(random.below(answers.size()))));
   }
   return given;
 }
@@ -116,9 +116,9 @@ class TestDecodeGraphs : public QObject {
     QFETCH(bool, exact);
     QFETCH(std::int32_t, mostBlocks);
     StepModel model(StepModel::patient(), exact);
-    StepReply one = model.begin(1, 30);
-    StepReply two = model.begin(2, 3);
-    StepReply three = model.begin(3, 8);
+    StepAnswer one = model.begin(1, 30);
+    StepAnswer two = model.begin(2, 3);
+    StepAnswer three = model.begin(3, 8);
     for (int i = 0; i < 12; ++i) {
       model.step({&one, &two, &three},
                  {.logitsWanted = false, .observed = observed, .mostBlocks = mostBlocks});
@@ -130,7 +130,7 @@ class TestDecodeGraphs : public QObject {
     // So does what is observed.
     if (observed || mostBlocks > 0) return;
     // Of the same bucket.
-    StepReply four = model.begin(4, 1);
+    StepAnswer four = model.begin(4, 1);
     model.step({&one, &two, &three, &four});
     QCOMPARE(model.counts->replays, std::int64_t{12});
     // Of another one, and back again.
@@ -161,22 +161,22 @@ class TestDecodeGraphs : public QObject {
     // 4 blocks of the document, and 8, 1 and 5 of their own.
     const std::vector<std::int32_t> questions{30, 3, 17};
     StepModel beside(StepModel::patient(), true);
-    std::vector<StepReply> replies;
-    for (std::size_t i = 0; i < questions.size(); ++i) replies.push_back(beside.begin(i + 1, questions[i]));
+    std::vector<StepAnswer> answers;
+    for (std::size_t i = 0; i < questions.size(); ++i) answers.push_back(beside.begin(i + 1, questions[i]));
     constexpr int kSteps = 3;
     std::vector<std::vector<float>> together;
     for (int step = 0; step < kSteps; ++step) {
       const model::ForwardResult result =
-          beside.step({&replies[0], &replies[1], &replies[2]},
-                      {.logitsWanted = true, .observedReplies = observed, .mostBlocks = mostBlocks});
+          beside.step({&answers[0], &answers[1], &answers[2]},
+                      {.logitsWanted = true, .observedAnswers = observed, .mostBlocks = mostBlocks});
       together.push_back(result.logits);
     }
     for (std::size_t i = 0; i < questions.size(); ++i) {
       StepModel alone(StepModel::patient(), true);
-      StepReply reply = alone.begin(i + 1, questions[i]);
+      StepAnswer answer = alone.begin(i + 1, questions[i]);
       for (const std::vector<float>& logits : together) {
         const model::ForwardResult result =
-            alone.step({&reply}, {.logitsWanted = true, .mostBlocks = mostBlocks});
+            alone.step({&answer}, {.logitsWanted = true, .mostBlocks = mostBlocks});
         const std::size_t words = result.logits.size();
         const auto first = logits.begin() + static_cast<std::ptrdiff_t>(i * words);
         std::vector<float> own(words);
@@ -191,11 +191,11 @@ class TestDecodeGraphs : public QObject {
   void observedRowsEndWithTheStep() {
     StepModel model(StepModel::patient(), true);
     // More than the document has, which was computed before.
-    std::list<StepReply> replies;
-    std::vector<StepReply*> batch;
+    std::list<StepAnswer> answers;
+    std::vector<StepAnswer*> batch;
     for (std::uint64_t number = 0; number < StepModel::kDocument + 1; ++number)
-      batch.push_back(&replies.emplace_back(model.begin(number, 2)));
-    const model::ForwardResult result = model.step(batch, {.observedReplies = {batch.size() - 1}});
+      batch.push_back(&answers.emplace_back(model.begin(number, 2)));
+    const model::ForwardResult result = model.step(batch, {.observedAnswers = {batch.size() - 1}});
     QCOMPARE(result.tokens.size(), batch.size());
     QCOMPARE(result.mass.front().runs.size(), std::size_t{1});
   }
@@ -206,9 +206,9 @@ class TestDecodeGraphs : public QObject {
     QFETCH(bool, exact);
     QFETCH(std::int32_t, mostBlocks);
     StepModel model(StepModel::patient(), exact);
-    StepReply one = model.begin(1, 30);
-    StepReply two = model.begin(2, 3);
-    StepReply three = model.begin(3, 8);
+    StepAnswer one = model.begin(1, 30);
+    StepAnswer two = model.begin(2, 3);
+    StepAnswer three = model.begin(3, 8);
     const std::size_t before = cuda::emulation::machineCounts().unwritten;
     for (int i = 0; i < 4; ++i)
       model.step({&one, &two, &three}, {.logitsWanted = true, .observed = true, .mostBlocks = mostBlocks});
@@ -248,8 +248,8 @@ class TestDecodeGraphs : public QObject {
 
   void logitsAreFetchedBesideTheGraph() {
     StepModel model(StepModel::patient());
-    StepReply one = model.begin(1, 4);
-    StepReply two = model.begin(2, 4);
+    StepAnswer one = model.begin(1, 4);
+    StepAnswer two = model.begin(2, 4);
     for (int i = 0; i < 6; ++i) {
       const auto result = model.step({&one, &two}, {.logitsWanted = i % 2 == 1});
       QCOMPARE(result.logits.size(), i % 2 == 1 ? std::size_t{2 * 96} : std::size_t{0});
@@ -262,13 +262,13 @@ class TestDecodeGraphs : public QObject {
   void whatMovesIsRecordedAnew() {
     StepModel model(StepModel::patient());
     StepModel plain(StepModel::withoutGraphs());
-    const auto both = [&](StepReply& a, StepReply& b) {
+    const auto both = [&](StepAnswer& a, StepAnswer& b) {
       const Given actual(model.step({&a}, {.logitsWanted = true}));
       const Given expected(plain.step({&b}, {.logitsWanted = true}));
       QVERIFY(actual.equals(expected));
     };
-    StepReply one = model.begin(1, 3);
-    StepReply other = plain.begin(1, 3);
+    StepAnswer one = model.begin(1, 3);
+    StepAnswer other = plain.begin(1, 3);
     both(one, other);
     both(one, other);
     QCOMPARE(model.counts->captures, std::int64_t{1});
@@ -292,12 +292,12 @@ class TestDecodeGraphs : public QObject {
   void aStepMayGrowItsTensors() {
     StepModel model(StepModel::patient());
     StepModel plain(StepModel::withoutGraphs());
-    std::list<StepReply> replies;
-    std::list<StepReply> others;
-    std::vector<StepReply*> batch;
-    std::vector<StepReply*> otherBatch;
+    std::list<StepAnswer> answers;
+    std::list<StepAnswer> others;
+    std::vector<StepAnswer*> batch;
+    std::vector<StepAnswer*> otherBatch;
     for (std::uint64_t i = 0; i < 20; ++i) {
-      batch.push_back(&replies.emplace_back(model.begin(i, 1)));
+      batch.push_back(&answers.emplace_back(model.begin(i, 1)));
       otherBatch.push_back(&others.emplace_back(plain.begin(i, 1)));
     }
     for (int i = 0; i < 4; ++i)
@@ -310,8 +310,8 @@ class TestDecodeGraphs : public QObject {
   void aSlowGraphIsGivenPieceByPiece() {
     StepModel model({.mostMilliseconds = 0.0});
     StepModel plain(StepModel::withoutGraphs());
-    StepReply one = model.begin(1, 4);
-    StepReply other = plain.begin(1, 4);
+    StepAnswer one = model.begin(1, 4);
+    StepAnswer other = plain.begin(1, 4);
     for (int i = 0; i < 5; ++i)
       QVERIFY(Given(model.step({&one}, {})).equals(Given(plain.step({&other}, {}))));
     QCOMPARE(model.counts->captures, std::int64_t{1});
@@ -324,19 +324,19 @@ class TestDecodeGraphs : public QObject {
     options.mostGraphs = 2;
     StepModel model(options);
     StepModel plain(StepModel::withoutGraphs());
-    std::list<StepReply> replies;
-    std::list<StepReply> others;
+    std::list<StepAnswer> answers;
+    std::list<StepAnswer> others;
     for (std::uint64_t i = 0; i < 5; ++i) {
-      replies.push_back(model.begin(i, 3));
+      answers.push_back(model.begin(i, 3));
       others.push_back(plain.begin(i, 3));
     }
     for (const std::size_t count : {1, 2, 1, 4, 1, 2, 1, 4}) {
-      std::vector<StepReply*> batch;
-      std::vector<StepReply*> otherBatch;
-      auto reply = replies.begin();
+      std::vector<StepAnswer*> batch;
+      std::vector<StepAnswer*> otherBatch;
+      auto answer = answers.begin();
       auto other = others.begin();
       for (std::size_t i = 0; i < count; ++i) {
-        batch.push_back(&*reply++);
+        batch.push_back(&*answer++);
         otherBatch.push_back(&*other++);
       }
       QVERIFY(Given(model.step(batch)).equals(Given(plain.step(otherBatch))));
@@ -349,8 +349,8 @@ class TestDecodeGraphs : public QObject {
   void aStopGivesNothing() {
     StepModel model(StepModel::patient());
     StepModel plain(StepModel::withoutGraphs());
-    StepReply one = model.begin(1, 4);
-    StepReply other = plain.begin(1, 4);
+    StepAnswer one = model.begin(1, 4);
+    StepAnswer other = plain.begin(1, 4);
     const auto both = [&] {
       QVERIFY(Given(model.step({&one}, {.logitsWanted = true}))
                   .equals(Given(plain.step({&other}, {.logitsWanted = true}))));
@@ -399,8 +399,8 @@ class TestDecodeGraphs : public QObject {
   void aPassThatFailsOnItsWayIsForgotten() {
     StepModel model(StepModel::patient());
     StepModel plain(StepModel::withoutGraphs());
-    StepReply one = model.begin(1, 4);
-    StepReply other = plain.begin(1, 4);
+    StepAnswer one = model.begin(1, 4);
+    StepAnswer other = plain.begin(1, 4);
     const auto both = [&] {
       QVERIFY(Given(model.step({&one}, {.logitsWanted = true}))
                   .equals(Given(plain.step({&other}, {.logitsWanted = true}))));

@@ -34,7 +34,7 @@ const QString kQueries = QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries
 const std::filesystem::path kModel = SPANSCOPE_SOURCE_DIR "/resources/models/spanlet";
 
 /// What a request was asked, and what it replied.
-struct Reply {
+struct Answer {
   layout::SpanTable table;
   std::vector<TokenId> tokens;
 };
@@ -56,17 +56,17 @@ layout::SpanTable tableOf(const trace::SpanTableLaidOut& event) {
   return table;
 }
 
-std::vector<Reply> repliesOf(const std::filesystem::path& path) {
-  std::map<RequestId, Reply> replies;
+std::vector<Answer> answersOf(const std::filesystem::path& path) {
+  std::map<RequestId, Answer> answers;
   for (const trace::Event& event : trace::readTrace(path).events) {
     if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload))
-      replies[event.request].table = tableOf(*table);
+      answers[event.request].table = tableOf(*table);
     if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-      replies[event.request].tokens.push_back(token->token);
+      answers[event.request].tokens.push_back(token->token);
   }
-  std::vector<Reply> result;
-  for (auto& [id, reply] : replies) {
-    if (!reply.tokens.empty()) result.push_back(std::move(reply));
+  std::vector<Answer> result;
+  for (auto& [id, answer] : answers) {
+    if (!answer.tokens.empty()) result.push_back(std::move(answer));
   }
   return result;
 }
@@ -116,16 +116,16 @@ class TestExamples : public QObject {
   }
 
   /// Holds a reply to what the processor gives for the same ids.
-  void check(const Reply& reply) {
-    layout::SpanTable table = reply.table;
+  void check(const Answer& answer) {
+    layout::SpanTable table = answer.table;
     std::vector<TokenId>& last = table.segments.back().tokens;
-    last.insert(last.end(), reply.tokens.begin(), reply.tokens.end());
-    const auto first = table.tokenCount() - static_cast<std::int64_t>(reply.tokens.size());
+    last.insert(last.end(), answer.tokens.begin(), answer.tokens.end());
+    const auto first = table.tokenCount() - static_cast<std::int64_t>(answer.tokens.size());
     experiment::computeTable(
         *m_decoder, *m_processor, table, [&](std::int64_t position, std::span<const float> logits) {
           const std::int64_t next = position + 1 - first;
-          if (next < 0 || next >= static_cast<std::int64_t>(reply.tokens.size())) return;
-          const auto token = static_cast<std::size_t>(reply.tokens[static_cast<std::size_t>(next)]);
+          if (next < 0 || next >= static_cast<std::int64_t>(answer.tokens.size())) return;
+          const auto token = static_cast<std::size_t>(answer.tokens[static_cast<std::size_t>(next)]);
           const float best = *std::max_element(logits.begin(), logits.end());
           const float gap = best - logits[token];
           ++m_all;
@@ -165,9 +165,9 @@ class TestExamples : public QObject {
     QFETCH(QString, policy);
     const std::string trace = m_folder.filePath("run.trace").toStdString();
     QVERIFY(run(file, policy, trace));
-    const std::vector<Reply> replies = repliesOf(trace);
-    QVERIFY(!replies.empty());
-    for (const Reply& reply : replies) check(reply);
+    const std::vector<Answer> answers = answersOf(trace);
+    QVERIFY(!answers.empty());
+    for (const Answer& answer : answers) check(answer);
   }
 
   void cleanupTestCase() {

@@ -135,7 +135,7 @@ std::optional<QString> faultOf(const Problem& problem, const WeightProblem& weig
   for (std::size_t place = 0; place < actual.size(); ++place) {
     const std::size_t row = place / index(weight.outStride());
     const std::size_t column = place % index(weight.outStride());
-    const auto told = [&](double expected) {
+    const auto reported = [&](double expected) {
       return QString("row %1, column %2: %3, expected %4")
           .arg(row)
           .arg(column)
@@ -143,7 +143,7 @@ std::optional<QString> faultOf(const Problem& problem, const WeightProblem& weig
           .arg(expected);
     };
     if (column >= index(weight.columns)) {
-      if (actual[place] != kUntouched) return told(static_cast<double>(kUntouched));
+      if (actual[place] != kUntouched) return reported(static_cast<double>(kUntouched));
       continue;
     }
     const auto depth = index(problem.depth);
@@ -160,7 +160,7 @@ std::optional<QString> faultOf(const Problem& problem, const WeightProblem& weig
                              (std::abs(bias) + std::abs(before)) * 0x1p-22 +
                              std::abs(expected) * (weight.toFloat ? 0x1p-23 : 0x1p-8);
     // A result that is no number is wrong too.
-    if (!(std::abs(static_cast<double>(actual[place]) - expected) <= tolerance)) return told(expected);
+    if (!(std::abs(static_cast<double>(actual[place]) - expected) <= tolerance)) return reported(expected);
   }
   return {};
 }

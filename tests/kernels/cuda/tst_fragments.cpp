@@ -88,17 +88,17 @@ struct Place {
   int element;
 };
 Place leftPlace(int row, int column) {
-  const FigureRow& figure = kLeftFigure.at(static_cast<std::size_t>(row));
-  return {figure.lanes.at(static_cast<std::size_t>(column % 8 / 2)),
-          figure.element + column % 2 + (column >= 8 ? 4 : 0)};
+  const FigureRow& metric = kLeftFigure.at(static_cast<std::size_t>(row));
+  return {metric.lanes.at(static_cast<std::size_t>(column % 8 / 2)),
+          metric.element + column % 2 + (column >= 8 ? 4 : 0)};
 }
 Place rightPlace(int row, int column) {
-  const FigureRowPair& figure = kRightFigure.at(static_cast<std::size_t>(row / 2));
-  return {figure.lanes.at(static_cast<std::size_t>(column)), figure.element + row % 2};
+  const FigureRowPair& metric = kRightFigure.at(static_cast<std::size_t>(row / 2));
+  return {metric.lanes.at(static_cast<std::size_t>(column)), metric.element + row % 2};
 }
 Place sumPlace(int row, int column) {
-  const FigureRow& figure = kSumFigure.at(static_cast<std::size_t>(row));
-  return {figure.lanes.at(static_cast<std::size_t>(column / 2)), figure.element + column % 2};
+  const FigureRow& metric = kSumFigure.at(static_cast<std::size_t>(row));
+  return {metric.lanes.at(static_cast<std::size_t>(column / 2)), metric.element + column % 2};
 }
 
 /// Registers of a warp as memory: elements from the lowest half of the first register up.

@@ -79,7 +79,7 @@ void writeLong(const std::filesystem::path& path, const std::vector<trace::Event
 void writeCrowded(const std::filesystem::path& path) {
   constexpr RequestId kRequests = 64;
   constexpr std::int32_t kPrompt = 2000;
-  constexpr std::int32_t kReply = 1500;
+  constexpr std::int32_t kAnswer = 1500;
   constexpr std::int32_t kBlock = 16;
   trace::TraceWriter writer(path, {.program = "bench_trace", .createdAt = 0});
   trace::Event event;
@@ -93,7 +93,7 @@ void writeCrowded(const std::filesystem::path& path) {
     writer.append(event);
   };
   trace::SessionStarted session;
-  session.pool.blocks.resize(1 + std::size_t{kRequests} * ((kPrompt + kReply) / kBlock + 1));
+  session.pool.blocks.resize(1 + std::size_t{kRequests} * ((kPrompt + kAnswer) / kBlock + 1));
   for (std::size_t block = 1; block < session.pool.blocks.size(); ++block)
     session.pool.freeOrder.push_back(static_cast<BlockId>(block));
   send(0, session);
@@ -119,7 +119,7 @@ void writeCrowded(const std::filesystem::path& path) {
   trace::BatchComputed pass{.entries = {}, .nanoseconds = 1000};
   for (RequestId request = 1; request <= kRequests; ++request)
     pass.entries.push_back({.request = request, .segment = 0, .begin = kPrompt, .count = 1, .decode = true});
-  for (std::int32_t i = 0; i < kReply; ++i) {
+  for (std::int32_t i = 0; i < kAnswer; ++i) {
     send(0, pass);
     for (RequestId request = 1; request <= kRequests; ++request) {
       const std::int32_t place = kPrompt + i;

@@ -61,7 +61,7 @@ void TestCommandPalette::otherWordsFind_data() {
   QTest::newRow("cancel") << "cancel"
                           << "run.stop";
   QTest::newRow("prediction") << "predict"
-                              << "view.dock:forecast";
+                              << "view.dock:prediction";
   QTest::newRow("two words") << "time travel"
                              << "view.dock:scrubber";
   QTest::newRow("dark") << "dark mode"
@@ -73,7 +73,7 @@ void TestCommandPalette::otherWordsFind() {
   QFETCH(const QString, wanted);
   QFETCH(const QString, id);
   std::vector<PaletteEntry> entries = allEntries();
-  for (const char* dock : {"turn", "forecast", "scrubber"}) {
+  for (const char* dock : {"turn", "prediction", "scrubber"}) {
     CommandInfo info;
     info.id = QStringLiteral("view.dock:") + QLatin1String(dock);
     info.category = CommandCategory::View;

@@ -69,7 +69,7 @@ class TestDocumentEdits : public QObject {
   void removesSubtrees();
   void removesKeepingTheChain();
   void replacesOperators();
-  void freezesWhatReplies();
+  void freezesWhatAnswers();
   void duplicates();
   void picksTopmost();
   void makesRoot();
@@ -227,21 +227,21 @@ void TestDocumentEdits::replacesOperators() {
   QCOMPARE(testing::brokenLinks(s.document), std::string());
 }
 
-void TestDocumentEdits::freezesWhatReplies() {
-  using Replies = std::vector<std::string>;
+void TestDocumentEdits::freezesWhatAnswers() {
+  using Answers = std::vector<std::string>;
   Sample s;
   setFrozen(s.document, s.a, {"not a reply"});
   QVERIFY(!s.document.at(s.a).isFrozen());
   setFrozen(s.document, s.g, {"one", "too many"});
   QVERIFY(!s.document.at(s.g).isFrozen());
   setFrozen(s.document, s.g, {"one"});
-  QCOMPARE(s.document.at(s.g).frozen, (Replies{"one"}));
+  QCOMPARE(s.document.at(s.g).frozen, (Answers{"one"}));
   // The replies were those of another operator.
   QVERIFY(replaceOperator(s.document, s.g, "repeat"));
   QVERIFY(!s.document.at(s.g).isFrozen());
   setFrozen(s.document, s.g, {"one", "two"});
   QVERIFY(replaceOperator(s.document, s.g, "repeat"));
-  QCOMPARE(s.document.at(s.g).frozen, (Replies{"one", "two"}));
+  QCOMPARE(s.document.at(s.g).frozen, (Answers{"one", "two"}));
   setFrozen(s.document, s.g, {});
   QVERIFY(!s.document.at(s.g).isFrozen());
 }

@@ -45,7 +45,7 @@ class TestDocumentFile : public QObject {
   void roundTripsMissingInputs();
   void roundTripsAnEmptyDocument();
   void roundTripsReroutedWires();
-  void roundTripsFrozenReplies();
+  void roundTripsFrozenAnswers();
   void queryIsTheLanguage();
   void opensAPlainQuery();
   void readsDeclaredParameters();
@@ -108,7 +108,7 @@ void TestDocumentFile::roundTripsAnEmptyDocument() {
 }
 
 /// One reply is a text, as it was before there could be several, so that older files open.
-void TestDocumentFile::roundTripsFrozenReplies() {
+void TestDocumentFile::roundTripsFrozenAnswers() {
   const char* const query =
       R"({"cross": [{"g": {"model": "m", "input": {"user": "a"}}},
       {"repeat": {"n": 2, "g": {"model": "m", "input": {"user": "b"}}}},
@@ -121,10 +121,10 @@ void TestDocumentFile::roundTripsFrozenReplies() {
   QVERIFY2(opened.document.has_value() && opened.diagnostics.empty(), errorsOf(opened).c_str());
   const Document& document = *opened.document;
   const std::vector<NodeId>& nodes = document.at(document.root()).children;
-  using Replies = std::vector<std::string>;
-  QCOMPARE(document.at(nodes[0]).frozen, (Replies{"one"}));
-  QCOMPARE(document.at(nodes[1]).frozen, (Replies{"two", ""}));
-  QCOMPARE(document.at(nodes[2]).frozen, (Replies{"three"}));
+  using Answers = std::vector<std::string>;
+  QCOMPARE(document.at(nodes[0]).frozen, (Answers{"one"}));
+  QCOMPARE(document.at(nodes[1]).frozen, (Answers{"two", ""}));
+  QCOMPARE(document.at(nodes[2]).frozen, (Answers{"three"}));
   const std::string text = writeDocument(document);
   QVERIFY(text.find(R"("/cross/0": {"frozen":"one"})") != std::string::npos);
   QVERIFY(text.find(R"("/cross/1": {"frozen":["two",""]})") != std::string::npos);

@@ -115,7 +115,7 @@ class TestFileWatch : public QObject {
     const QString folder = m_folder->filePath(QStringLiteral("open"));
     FilePresence first(folder);
     FilePresence second(folder);
-    QSignalSpy told(&first, &FilePresence::changed);
+    QSignalSpy reported(&first, &FilePresence::changed);
     first.enter(1, m_path);
     QVERIFY(first.others(1).empty());
     // Under another name of the same file.
@@ -123,11 +123,11 @@ class TestFileWatch : public QObject {
     QVERIFY(QFile::link(m_path, link));
     second.enter(5, link);
     QCOMPARE(second.others(5), std::vector<qint64>{QCoreApplication::applicationPid()});
-    QVERIFY(told.wait());
+    QVERIFY(reported.wait());
     QCOMPARE(first.others(1).size(), std::size_t{1});
-    told.clear();
+    reported.clear();
     second.leave(5);
-    QVERIFY(told.wait());
+    QVERIFY(reported.wait());
     QVERIFY(first.others(1).empty());
     second.enter(5, m_folder->filePath(QStringLiteral("another.span")));
     QVERIFY(second.others(5).empty());

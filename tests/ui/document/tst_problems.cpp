@@ -51,7 +51,7 @@ class TestProblems : public QObject {
   void finds();
   void depthIsTheParsers();
   void measuresThePrompt();
-  void forecastsThePool();
+  void predictionsThePool();
   void tellsOfTheDevice();
   void leavesOutWhatIsNotRun();
   void saysWhereFrozenAnswersAreMoreOrFewer();
@@ -192,7 +192,7 @@ void TestProblems::measuresThePrompt() {
            QStringList({worded("error 4: <prompt-least-tokens-model|10|10>")}));
 }
 
-void TestProblems::forecastsThePool() {
+void TestProblems::predictionsThePool() {
   Document document = documentOf(
       R"({"g": {"model": "spanlet", "max_tokens": 3, "input": {"cross": [{"user": "123456"}, {"user": "1234"}]}}})");
   document.settings.blockSize = 2;

@@ -79,7 +79,7 @@ class TestCanvasCommands : public QObject {
           (info.id.startsWith(QStringLiteral("edit.")) && !info.id.startsWith(QStringLiteral("edit.undo")) &&
            !info.id.startsWith(QStringLiteral("edit.redo")) && info.id != QStringLiteral("edit.history")) ||
           info.id.startsWith(QStringLiteral("view.zoom")) || info.id.startsWith(QStringLiteral("view.fit")) ||
-          info.id == QStringLiteral("view.forecast") || info.id == QStringLiteral("view.minimap");
+          info.id == QStringLiteral("view.prediction") || info.id == QStringLiteral("view.minimap");
       if (!ours) {
         QVERIFY2(!rag.driver.canvas().canPerform(info.id), qPrintable(info.id));
         QVERIFY2(!rag.driver.canvas().perform(info.id), qPrintable(info.id));
@@ -371,7 +371,7 @@ class TestCanvasCommands : public QObject {
   }
 
   /// All replies of a repeat, in the order of their copies, and one for each input of a map.
-  void freezeTakesAllReplies_data() {
+  void freezeTakesAllAnswers_data() {
     QTest::addColumn<QByteArray>("node");
     QTest::addColumn<int>("replies");
     QTest::newRow("repeat") << QByteArray(
@@ -388,9 +388,9 @@ class TestCanvasCommands : public QObject {
         "temperature": 0.9}}}, {"user": "Go on."}]}, "max_tokens": 4, "temperature": 0}}})")
         << 2;
   }
-  void freezeTakesAllReplies() {
+  void freezeTakesAllAnswers() {
     QFETCH(QByteArray, node);
-    QFETCH(int, replies);
+    QFETCH(int, answers);
     test::QueryRecorder recorder;
     CanvasDriver driver(
         test::documentFromJson((R"({"g": {"model": "spnl/spanlet", "input": {"cross": [)" + node +
@@ -414,11 +414,11 @@ class TestCanvasCommands : public QObject {
     // Of a repeat that ran several times over, those of the time that is shown: the last one.
     std::vector<std::string> expected;
     for (const auto& [copy, text] : all) expected.push_back(text);
-    expected.erase(expected.begin(), expected.end() - replies);
+    expected.erase(expected.begin(), expected.end() - answers);
     QCOMPARE(driver.document().at(id).frozen, expected);
     QVERIFY(driver.accessible(id)
                 ->text(QAccessible::Name)
-                .contains(QStringLiteral("frozen, %1 answers").arg(replies)));
+                .contains(QStringLiteral("frozen, %1 answers").arg(answers)));
     driver.model().undoStack().undo();
     QVERIFY(!driver.document().at(id).isFrozen());
     driver.model().undoStack().redo();
@@ -428,7 +428,7 @@ class TestCanvasCommands : public QObject {
   }
 
   /// A run that was stopped midway has not given all of them.
-  void freezeRefusesWhereRepliesAreMissing() {
+  void freezeRefusesWhereAnswersAreMissing() {
     test::QueryRecorder recorder;
     CanvasDriver driver(test::documentFromJson(
         R"({"repeat": {"n": 3, "g": {"model": "spnl/spanlet", "input": {"user": "Name a city."}, "max_tokens": 4,

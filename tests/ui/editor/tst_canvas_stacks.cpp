@@ -304,9 +304,9 @@ class TestCanvasStacks : public QObject {
   void aStackSharesOnePort() {
     const Document document = ragOf(20);
     const NodeId plus = document.at(document.at(document.root()).children[0]).children[1];
-    const StackWishes wishes{.height = 600, .shown = {}, .opened = {}};
-    const std::size_t limit = stackLimit(document, wishes);
-    const Stacks stacks = stacksOf(document, wishes, limit);
+    const StackChoices choices{.height = 600, .shown = {}, .opened = {}};
+    const std::size_t limit = stackLimit(document, choices);
+    const Stacks stacks = stacksOf(document, choices, limit);
     QVERIFY(limit > 0 && limit < 20);
     QCOMPARE(stacks.all().size(), std::size_t(1));
     const auto layout = tidyLayout(document, stacks);
@@ -314,9 +314,9 @@ class TestCanvasStacks : public QObject {
     QCOMPARE(heights.size(), std::size_t(21));
     const std::set<double> places(heights.begin(), heights.end());
     QCOMPARE(places.size(), limit + 2);  // each of its own, the stack, the next one
-    QVERIFY(treeHeight(document, document.root(), stacks) <= wishes.height);
+    QVERIFY(treeHeight(document, document.root(), stacks) <= choices.height);
     // One more on its own would not fit.
-    QVERIFY(treeHeight(document, document.root(), stacksOf(document, wishes, limit + 1)) > wishes.height);
+    QVERIFY(treeHeight(document, document.root(), stacksOf(document, choices, limit + 1)) > choices.height);
   }
 
   /// A node that is moved over the title of a frame does not hide it.

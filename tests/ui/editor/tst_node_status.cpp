@@ -5,9 +5,9 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/recorded_query.h"
-#include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
+#include "ui/editor/node_prediction.h"
 #include "ui/editor/node_status.h"
 #include "ui/editor/node_texts.h"
 #include "ui/editor/tidy_layout.h"
@@ -135,10 +135,10 @@ class TestNodeStatus : public QObject {
     QCOMPARE(outer.outer, TokenAccount());
     // The next run says the same of both.
     ViewInput input = recorder.input();
-    const auto forecast = recorder.predict(judge);
-    QVERIFY(forecast && forecast->isKnown());
-    const NodeForecasts next = nodeForecasts(*forecast, judge);
-    const NodeForecast& leaf = next.at(nodeAtPath(judge, "/g/input/cross/0/plus/0/g/input")).front();
+    const auto prediction = recorder.predict(judge);
+    QVERIFY(prediction && prediction->isKnown());
+    const NodePredictions next = nodePredictions(*prediction, judge);
+    const NodePrediction& leaf = next.at(nodeAtPath(judge, "/g/input/cross/0/plus/0/g/input")).front();
     QVERIFY(leaf.prompt.holds(inner.tokens));
   }
 

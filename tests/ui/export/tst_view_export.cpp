@@ -300,7 +300,7 @@ void TestViewExport::typeIsAsLargeAsInTheWindow() {
 
 void TestViewExport::picturesShowNoSelection_data() {
   QTest::addColumn<QString>("id");
-  for (const char* id : {"tokens", "block-table", "pool", "attention", "mask", "output", "forecast", "plan",
+  for (const char* id : {"tokens", "block-table", "pool", "attention", "mask", "output", "prediction", "plan",
                          "timeline", "json"})
     QTest::newRow(id) << QString::fromLatin1(id);
 }

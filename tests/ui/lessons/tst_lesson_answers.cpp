@@ -73,12 +73,12 @@ class TestLessonAnswers : public QObject {
     prose.pieces = {{.kind = lesson::FilledPiece::Kind::Text, .text = "It says *"},
                     {.kind = lesson::FilledPiece::Kind::Figure,
                      .text = "**a** <b>\n![c](file:///d) [e](node:/f)",
-                     .figure = "run 1: answer"},
+                     .metric = "run 1: answer"},
                     {.kind = lesson::FilledPiece::Kind::Text, .text = "*."}};
     QCOMPARE(plainText(markdownOf(prose)), QStringLiteral("It says **a** <b> ![c](file:///d) [e](node:/f)."));
     // An answer with numbers, at the beginning of a line.
     prose.pieces = {
-        {.kind = lesson::FilledPiece::Kind::Figure, .text = "1. Oslo", .figure = "run 1: answer"}};
+        {.kind = lesson::FilledPiece::Kind::Figure, .text = "1. Oslo", .metric = "run 1: answer"}};
     QCOMPARE(markdownOf(prose), QStringLiteral("1\\. Oslo"));
     QCOMPARE(plainText(markdownOf(prose)), QStringLiteral("1. Oslo"));
   }

@@ -9,7 +9,7 @@ namespace spanscope::test {
 
 /// An input made from a run on the bundled model, whose answers are the same on every machine. Times, speeds,
 /// versions and the names of folders and the machine are replaced by fixed ones. A relocated block is
-/// selected, and the next run is forecast. There is no tokenizer.
+/// selected, and the next run is prediction. There is no tokenizer.
 ui::ViewInput pictureScene();
 /// The same for a query with twenty documents, for which there is not enough room.
 ui::ViewInput twentyDocumentsScene();

@@ -25,7 +25,7 @@ constexpr QSize kWide{760, 520};    // and one that has room
 /// Where another scene shows more of a view than the example does.
 Scene sceneFor(const QString& view) {
   if (view == QLatin1String("attention")) return Scene::TwentyDocuments;
-  for (const char* id : {"forecast", "output", "plan", "timeline"}) {
+  for (const char* id : {"prediction", "output", "plan", "timeline"}) {
     if (view == QLatin1String(id)) return Scene::Steps;
   }
   if (view == QLatin1String("problems")) return Scene::Mistakes;
@@ -47,7 +47,7 @@ std::vector<Picture> makeTable() {
        {760, 400},
        Scene::TwentyCards},
       {QStringLiteral("mask-20-documents"), QStringLiteral("mask"), {683, 467}, Scene::TwentyCards},
-      {QStringLiteral("plan-steps"), QStringLiteral("plan"), {760, 520}, Scene::NotForecast},
+      {QStringLiteral("plan-steps"), QStringLiteral("plan"), {760, 520}, Scene::NotPrediction},
   };
   table.push_back(
       {QStringLiteral("benchmark-lengths"), QStringLiteral("benchmark"), {760, 420}, Scene::Lengths});
@@ -101,7 +101,7 @@ ui::ViewInput sceneOf(Scene scene) {
     case Scene::Benchmark:
     case Scene::Lengths:
     case Scene::Policies:
-    case Scene::NotForecast:
+    case Scene::NotPrediction:
     case Scene::TwentyDocuments:
       break;
   }
@@ -129,7 +129,7 @@ ui::ViewInput sceneOf(Scene scene) {
     setMeasured<jobs::ExperimentJob>(input, sampleExperiment());
     return input;
   }
-  if (scene == Scene::NotForecast) {
+  if (scene == Scene::NotPrediction) {
     ui::ViewInput input = stepsScene();
     input.prediction.newest = nullptr;
     return input;

@@ -17,7 +17,7 @@ enum class Scene {
   TwentyDocuments,  ///< twentyDocuments(), with one document selected
   TwentyCards,      ///< twentyDocumentsScene()
   Steps,            ///< stepsScene()
-  NotForecast,      ///< stepsScene() without a forecast
+  NotPrediction,    ///< stepsScene() without a prediction
   Experiment,       ///< pictureScene() with sampleExperiment()
   Benchmark,        ///< pictureScene() with sampleBenchmark()
   Lengths,          ///< pictureScene() with sampleLengths()

@@ -63,7 +63,7 @@ constexpr std::uint32_t kTab = 1;
 constexpr std::uint32_t kOtherTab = 2;
 
 bool submitRun(EngineHost& host, RunRequest request, std::uint32_t tab = kTab) {
-  return host.submit({.work = runWork(std::move(request)), .tab = tab});
+  return host.submit({.work = makeRunJob(std::move(request)), .tab = tab});
 }
 
 /// Runs to the end and gives the events since the last call.
@@ -86,20 +86,20 @@ RunRequest longRequest(document::RunSettings settings = {}) {
 }
 
 /// The reply of the last request, as its events tell of it.
-run::FinishedReply replyOf(const std::vector<trace::Event>& events) {
-  run::FinishedReply reply;
+run::FinishedAnswer answerOf(const std::vector<trace::Event>& events) {
+  run::FinishedAnswer answer;
   for (const trace::Event& event : events) {
     if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
-      reply = run::FinishedReply();
-      reply.run = event.run;
-      reply.request = event.request;
-      reply.node = event.node;
-      reply.segments = table->segments;
+      answer = run::FinishedAnswer();
+      answer.run = event.run;
+      answer.request = event.request;
+      answer.node = event.node;
+      answer.segments = table->segments;
     }
     if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-      reply.tokens.push_back(token->token);
+      answer.tokens.push_back(token->token);
   }
-  return reply;
+  return answer;
 }
 
 template <class T>
@@ -253,11 +253,11 @@ class TestEngineHost : public QObject {
   void replaysAnAnswerOnRequest() {
     EngineHost host{test::cpuBackends()};
     QSignalSpy ended(&host, &EngineHost::jobEnded);
-    run::FinishedReply reply;
+    run::FinishedAnswer answer;
     std::int32_t layer = 0;
     const auto submit = [&] {
       return host.submit({.work = std::make_shared<jobs::AttentionReplayJob>(
-                              jobs::ReplayChoice{.request = reply.request, .layer = layer}, reply),
+                              jobs::ReplayChoice{.request = answer.request, .layer = layer}, answer),
                           .tab = kTab});
     };
     QVERIFY(submit());
@@ -269,7 +269,7 @@ class TestEngineHost : public QObject {
     const auto events = runToEnd(host, requestFor(QStringLiteral("rag.json")));
     QVERIFY(lastOf<trace::SegmentAttention>(events) != nullptr);
     QCOMPARE(lastOf<trace::AttentionMass>(events)->layer, -1);
-    reply = replyOf(events);
+    answer = answerOf(events);
     layer = 4;
     ended.clear();
     QVERIFY(submit());
@@ -278,7 +278,7 @@ class TestEngineHost : public QObject {
     std::vector<trace::Event> finer;
     host.drain(finer);
     QCOMPARE(lastOf<trace::AttentionReplayed>(finer)->layer, 4);
-    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index, static_cast<std::int32_t>(reply.tokens.size()) - 1);
+    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index, static_cast<std::int32_t>(answer.tokens.size()) - 1);
 
     layer = 40;
     QVERIFY(submit());
@@ -418,7 +418,7 @@ class TestEngineHost : public QObject {
     document::RunSettings settings;
     settings.threads = 2;
     const auto first = runToEnd(host, requestFor(QStringLiteral("rag.json"), settings));
-    const run::FinishedReply reply = replyOf(first);
+    const run::FinishedAnswer answer = answerOf(first);
     QCOMPARE(host.startRecording(path, folder.filePath(QStringLiteral("side"))), QString());
     std::map<std::uint32_t, int> ended;
     QStringList problems;
@@ -434,7 +434,7 @@ class TestEngineHost : public QObject {
         const bool replays = (static_cast<int>(tab) + round) % 3 == 0;
         if (replays) {
           QVERIFY(host.submit({.work = std::make_shared<jobs::AttentionReplayJob>(
-                                   jobs::ReplayChoice{.request = reply.request, .layer = 1}, reply),
+                                   jobs::ReplayChoice{.request = answer.request, .layer = 1}, answer),
                                .tab = tab}));
         } else {
           QVERIFY(submitRun(
@@ -462,7 +462,7 @@ class TestEngineHost : public QObject {
     QVERIFY(TraceStore::open(path.toStdString()).contradictions().empty());
   }
 
-  /// What is forecast gives way to what a person asks for.
+  /// What is prediction gives way to what a person asks for.
   void givesWay() {
     EngineHost host{test::cpuBackends()};
     workbench::JobState state = workbench::JobState::Waiting;

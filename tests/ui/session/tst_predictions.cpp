@@ -80,7 +80,8 @@ struct Bench {
     request.plan = *prediction.plan;
     request.queryJson = prediction.queryJson;
     QSignalSpy ended(&host, &EngineHost::jobEnded);
-    if (!host.submit({.work = runWork(std::move(request)), .tab = kTab}) || !ended.wait(kPatience)) return {};
+    if (!host.submit({.work = makeRunJob(std::move(request)), .tab = kTab}) || !ended.wait(kPatience))
+      return {};
     std::vector<trace::Event> events;
     host.drain(events);
     std::vector<trace::StepMetrics> metrics;
@@ -199,7 +200,7 @@ class TestPredictions : public QObject {
       QVERIFY(step.relocated.holds(ran[i].relocatedTokens));
       QVERIFY(step.computed.holds(ran[i].computedTokens));
     }
-    QVERIFY(prediction->present.steps.back().doubt == run::Doubt::HoldsReply);
+    QVERIFY(prediction->present.steps.back().doubt == run::Doubt::HoldsAnswer);
   }
 
   void parametersHaveTheirValues() {

@@ -118,13 +118,14 @@ class TestRunHistory : public QObject {
     QVERIFY(history.find(1)->trace != nullptr);
     QVERIFY(history.find(2)->trace == nullptr);
     QVERIFY(history.find(3)->trace != nullptr);
-    QCOMPARE(history.find(2)->figures->runs.at(2).answer, std::string("answer 2"));
+    QCOMPARE(history.find(2)->metricValues->runs.at(2).answer, std::string("answer 2"));
     QCOMPARE(history.find(2)->warnings, QStringList{QStringLiteral("beware")});
     QCOMPARE(history.find(2)->otherNames, QStringList{QStringLiteral("gpt")});
     QCOMPARE(history.findByRequest(2)->run, RunId(2));
     QVERIFY(history.find(4) == nullptr);
-    const RunValues figures = valuesOf(*history.find(2)->figures, history.find(2)->figures->runs.at(2));
-    QCOMPARE(figures.timeToFirstToken, std::optional<double>(0.25));
+    const RunValues metricValues =
+        valuesOf(*history.find(2)->metricValues, history.find(2)->metricValues->runs.at(2));
+    QCOMPARE(metricValues.timeToFirstToken, std::optional<double>(0.25));
   }
 
   /// A pass that runs share is as long for each of them as it is; what it computed of the others counts for
@@ -198,16 +199,16 @@ class TestRunHistory : public QObject {
     QVERIFY(read->settings == record.settings);
     QCOMPARE(read->startedAt, record.startedAt);
     QCOMPARE(read->warnings, record.warnings);
-    const trace::RunState& run = read->figures->runs.at(7);
-    const trace::RunState& before = record.figures->runs.at(7);
+    const trace::RunState& run = read->metricValues->runs.at(7);
+    const trace::RunState& before = record.metricValues->runs.at(7);
     QCOMPARE(run.answer, before.answer);
     QCOMPARE(*run.queryJson, *before.queryJson);
     QCOMPARE(run.seed, before.seed);
     QCOMPARE(run.requests, before.requests);
     QCOMPARE(read->accounts.size(), before.requests.size());
     QVERIFY(read->accounts == record.accounts);
-    QVERIFY(valuesOf(*read->figures, run) == valuesOf(*record.figures, before));
-    QCOMPARE(read->figures->requests.at(7).text, record.figures->requests.at(7).text);
+    QVERIFY(valuesOf(*read->metricValues, run) == valuesOf(*record.metricValues, before));
+    QCOMPARE(read->metricValues->requests.at(7).text, record.metricValues->requests.at(7).text);
     QVERIFY(!readRecord("{}"));
     QVERIFY(!readRecord("not json"));
     QVERIFY(!readRecord(R"({"spanscopeRun": 99, "run": 1})"));
@@ -215,17 +216,17 @@ class TestRunHistory : public QObject {
 
   /// The figures of a run of which no metrics were reported, e.g. because it was stopped.
   void figuresOfAStoppedRun() {
-    trace::Progress figures;
-    figures.model = "/models/spanlet";
-    figures.backend = "CPU";
-    trace::RunState& run = figures.runs.edit(5);
+    trace::Progress metricValues;
+    metricValues.model = "/models/spanlet";
+    metricValues.backend = "CPU";
+    trace::RunState& run = metricValues.runs.edit(5);
     run.queryJson = std::string("{}");
     run.policy = "blend(0.15)";
     run.requests = {8, 9};
     run.outcome = trace::RunOutcome::Stopped;
     run.startedAt = 5'000;
     run.finishedAt = 9'000;
-    trace::RequestState& request = figures.requests.edit(8);
+    trace::RequestState& request = metricValues.requests.edit(8);
     request.run = 5;
     request.node = "/g";
     request.copy = 2;
@@ -242,7 +243,7 @@ class TestRunHistory : public QObject {
     request.outcome = trace::StepOutcome::Stopped;
     request.finishedAt = 9'000;
     // A server that reports nothing but text, and a break.
-    trace::RequestState& served = figures.requests.edit(9);
+    trace::RequestState& served = metricValues.requests.edit(9);
     served.run = 5;
     served.step = 1;
     served.text = "half";
@@ -254,7 +255,7 @@ class TestRunHistory : public QObject {
     reported.brokenBy = "it closed";
     served.reported = reported;
     RunRecord record = recordOf(5, nullptr);
-    record.figures = std::make_shared<const trace::Progress>(figures);
+    record.metricValues = std::make_shared<const trace::Progress>(metricValues);
     trace::FidelityMeasured measured;
     measured.promptTokens = 40;
     measured.tokens = {{.token = 7, .divergence = 0.1}};
@@ -264,17 +265,17 @@ class TestRunHistory : public QObject {
     QVERIFY(read);
     QCOMPARE(read->warnings, record.warnings);
     QVERIFY(*read->fidelity.at(8) == measured);
-    const trace::RunState& again = read->figures->runs.at(5);
+    const trace::RunState& again = read->metricValues->runs.at(5);
     QCOMPARE(again.policy, run.policy);
     QVERIFY(again.outcome == run.outcome && again.requests == run.requests);
     QCOMPARE(again.finishedAt - again.startedAt, std::int64_t{4'000});
-    const trace::RequestState& one = read->figures->requests.at(8);
+    const trace::RequestState& one = read->metricValues->requests.at(8);
     QVERIFY(one.node == request.node && one.copy == request.copy && one.outcome == request.outcome);
     QVERIFY(one.promptTokens == 40 && one.cachedTokens == 16 && one.relocatedTokens == 8);
     QVERIFY(one.computedTokens == 24 && one.generatedTokens == 3 && one.text == request.text);
     QVERIFY(one.firstTokenAt - one.startedAt == 1'500 && one.lastTokenAt - one.firstTokenAt == 1'000);
     QVERIFY(!one.metrics && !one.reported);
-    const trace::RequestState& other = read->figures->requests.at(9);
+    const trace::RequestState& other = read->metricValues->requests.at(9);
     QVERIFY(other.text == served.text && other.step == 1 && other.reported == served.reported);
     QVERIFY(other.generatedTokens == 0 && other.firstTokenAt - other.startedAt == 1'000);
   }
@@ -306,8 +307,8 @@ class TestRunHistory : public QObject {
     };
     writeOld();
     const auto isWhole = [&](const std::vector<RunRecord>& records) {
-      return records.size() == 1 && records[0].figures->runs.at(7).answer == "an answer" &&
-             records[0].figures->requests.at(7).metrics.has_value() &&
+      return records.size() == 1 && records[0].metricValues->runs.at(7).answer == "an answer" &&
+             records[0].metricValues->requests.at(7).metrics.has_value() &&
              records[0].warnings == QStringList{QStringLiteral("beware")} &&
              records[0].accounts == history.find(7)->accounts;
     };
@@ -320,7 +321,7 @@ class TestRunHistory : public QObject {
     writeOld();
     const std::vector<RunRecord> left = archive.load();
     QCOMPARE(left.size(), std::size_t{1});
-    QCOMPARE(left[0].figures->runs.at(7).answer, std::string("an answer"));
+    QCOMPARE(left[0].metricValues->runs.at(7).answer, std::string("an answer"));
     QCOMPARE(left[0].warnings.size(), 2);
   }
 

@@ -56,7 +56,7 @@ ui::RunRecords recordOf(const std::string& text, const std::string& brokenBy, St
   record->run = 3;
   record->tab = 1;
   record->settings.server = "gpu-3";
-  record->figures = std::make_shared<const trace::Progress>(replay.progress());
+  record->metricValues = std::make_shared<const trace::Progress>(replay.progress());
   return {record};
 }
 
@@ -95,12 +95,12 @@ class TestSentQueries : public QObject {
         ui::sentQueries(recordOf(text.toStdString(), brokenBy.toStdString(), static_cast<StepOutcome>(step),
                                  static_cast<RunOutcome>(run)));
     QCOMPARE(sent.size(), std::size_t{1});
-    QCOMPARE(sent.front().replies.size(), std::size_t{isThere ? 1U : 0U});
+    QCOMPARE(sent.front().answers.size(), std::size_t{isThere ? 1U : 0U});
     if (!isThere) return;
-    const workbench::SentReply& reply = sent.front().replies.at({"", 0});
-    QCOMPARE(QString::fromStdString(reply.text), text);
-    QCOMPARE(reply.server, std::string("gpu-3"));
-    QCOMPARE(reply.endedItself, brokenBy.isEmpty());
+    const workbench::SentAnswer& answer = sent.front().answers.at({"", 0});
+    QCOMPARE(QString::fromStdString(answer.text), text);
+    QCOMPARE(answer.server, std::string("gpu-3"));
+    QCOMPARE(answer.endedItself, brokenBy.isEmpty());
   }
 };
 

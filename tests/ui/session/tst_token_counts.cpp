@@ -63,13 +63,13 @@ class TestTokenCounts : public QObject {
   void longTextsAreCountedBesideTheWindow() {
     const auto tokenizer = std::make_shared<ByteTokenizer>();
     TokenCounts counts(tokenizer);
-    int told = 0;
-    counts.onCounted([&told] { ++told; });
+    int reported = 0;
+    counts.onCounted([&reported] { ++reported; });
     const std::string text(TokenCounts::kCountedAtOnce + 1, 'a');
     for (int round = 0; round < 3; ++round) QVERIFY(!counts.count(text));
     QVERIFY(!counts.count(text + "b"));
     QCOMPARE(counts.count("four"), std::int64_t{4});
-    QTRY_COMPARE(told, 2);
+    QTRY_COMPARE(reported, 2);
     QCOMPARE(counts.count(text), static_cast<std::int64_t>(text.size()));
     QCOMPARE(counts.count(text + "b"), static_cast<std::int64_t>(text.size() + 1));
     QCOMPARE(tokenizer->calls.load(), 3);

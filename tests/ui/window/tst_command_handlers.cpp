@@ -157,12 +157,14 @@ class TestCommandHandlers : public QObject {
   void disabledCommandsDoNothingInADocument() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     settle();
-    const QStringList expected{"edit.undo",           "edit.redo",   "edit.undo-setting", "edit.redo-setting",
-                               "edit.history",        "run.stop",    "run.attention",     "run.fidelity",
-                               "run.use-adapter",     "view.back",   "view.forward",      "run.turn",
-                               "run.next-token",      "learn.next",  "learn.back",        "learn.return",
-                               "learn.present",       "learn.leave", "learn.save-page",   "run.foretell",
-                               "run.remove-foretold", "learn.server"};
+    const QStringList expected{"edit.undo",         "edit.redo",          "edit.undo-setting",
+                               "edit.redo-setting", "edit.history",       "run.stop",
+                               "run.attention",     "run.fidelity",       "run.use-adapter",
+                               "view.back",         "view.forward",       "run.turn",
+                               "run.next-token",    "learn.next",         "learn.back",
+                               "learn.return",      "learn.present",      "learn.leave",
+                               "learn.save-page",   "run.show-predicted", "run.remove-predicted",
+                               "learn.server"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {
       const bool ofCanvas = m_window->canvas().commands().find(info.id) != nullptr;

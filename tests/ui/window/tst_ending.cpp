@@ -51,7 +51,7 @@ constexpr const char* kSeed = "SPANSCOPE_ENDING_SEED";
 constexpr std::chrono::milliseconds kDeadline{1500};  // as in the program
 
 /// Writes a line that the first program waits for.
-void tell(const std::string& line) {
+void report(const std::string& line) {
   std::fputs((line + "\n").c_str(), stdout);
   std::fflush(stdout);
 }
@@ -95,7 +95,7 @@ class Driver {
       message->text = "state " + std::to_string(++m_state);
       model.change(QStringLiteral("Edit"),
                    [&](document::Document& next) { document::setOwn(next, id, own); });
-      tell("state " + std::to_string(m_state));
+      report("state " + std::to_string(m_state));
       return;
     }
   }
@@ -112,7 +112,7 @@ bool record(MainWindow& window, const QDir& folder) {
   if (window.lessons().recording().recorder() == nullptr) return false;
   QObject::connect(&window.workspace(), &Workspace::jobEnded, &window, [&window](const QString& problem) {
     if (!problem.isEmpty()) return;
-    tell("ran " + std::to_string(window.lessons().recording().recorder()->runs()));
+    report("ran " + std::to_string(window.lessons().recording().recorder()->runs()));
     QTimer::singleShot(20, &window, [&window] { window.perform(QStringLiteral("run.run")); });
   });
   window.perform(QStringLiteral("run.run"));
@@ -136,13 +136,13 @@ int showWindow(int argc, char** argv) {
   if (!window.openExample(QStringLiteral("rag.json"))) return 2;
   if (qEnvironmentVariableIsSet(kRecords)) {
     if (!record(window, folder)) return 3;
-    tell("ready");
+    report("ready");
     return QApplication::exec();
   }
   Driver driver(window, static_cast<unsigned>(qEnvironmentVariableIntValue(kSeed)));
   QObject::connect(&timer, &QTimer::timeout, &window, [&driver] { driver.act(); });
   timer.start(5);
-  tell("ready");
+  report("ready");
   return QApplication::exec();
 }
 

@@ -18,10 +18,10 @@
 #include "ui/session/remote_request.h"
 #include "ui/session/run_list.h"
 #include "ui/session/simulator_asker.h"
-#include "ui/views/forecast/forecast_table.h"
-#include "ui/views/forecast/forecast_view.h"
-#include "ui/views/forecast/place_list.h"
 #include "ui/views/output/output_model.h"
+#include "ui/views/prediction/place_list.h"
+#include "ui/views/prediction/prediction_table.h"
+#include "ui/views/prediction/prediction_view.h"
 #include "ui/views/timeline/timeline_model.h"
 #include "ui/views/view.h"
 #include "ui/window/dock.h"
@@ -181,13 +181,13 @@ class TestServers : public QObject {
     for (const TimelineRow& row : timeline.rows)
       QVERIFY(!row.bars.empty() && row.bars.back().kind == BarKind::Decode);
     const RunRecord* record = workspace.history().find(workspace.shownRun());
-    QVERIFY(record != nullptr && record->figures);
+    QVERIFY(record != nullptr && record->metricValues);
     QCOMPARE(record->model, QStringLiteral("tiny"));
     QCOMPARE(record->settings.server, std::string("gpu-3"));
     // It comes back as what it is, also from its record.
     const std::optional<RunRecord> again = readRecord(recordText(*record));
-    QVERIFY(again && again->figures);
-    const auto& requests = again->figures->requests;
+    QVERIFY(again && again->metricValues);
+    const auto& requests = again->metricValues->requests;
     QVERIFY(requests.begin()->second.reported &&
             requests.begin()->second.reported->cached == trace::CachedState::Found);
   }
@@ -409,8 +409,8 @@ class TestServers : public QObject {
     QVERIFY(runToItsEnd(workspace).contains(QStringLiteral("cannot be opened")));
   }
 
-  /// The forecast is of the document's server: what it was sent from this window it finds.
-  void theForecastIsThatOfTheServer() {
+  /// The prediction is of the document's server: what it was sent from this window it finds.
+  void thePredictionIsThatOfTheServer() {
     std::atomic<int> counted = 0;
     Server server(countingLlama(counted));
     Workspace workspace(test::cpuBackends());
@@ -421,18 +421,18 @@ class TestServers : public QObject {
     SimulatorAsker simulators;
     const auto table = [&] {
       simulators.ask(workspace.input());
-      return forecastTable(workspace.input(), Against::Present, {}, simulators.newest().get());
+      return predictionTable(workspace.input(), Against::Present, {}, simulators.newest().get());
     };
     const auto shown = [&table] {
-      const ForecastTable now = table();
-      return now.places.empty() ? ForecastPlace() : now.places.at(now.shown);
+      const PredictionTable now = table();
+      return now.places.empty() ? PredictionPlace() : now.places.at(now.shown);
     };
     QTRY_VERIFY_WITH_TIMEOUT(shown().problem.contains(worded("<nothing-sent-yet>")), kServerPatience);
     QCOMPARE(shown().name, QStringLiteral("gpu-3"));
     counted = static_cast<int>(simulators.newest()->simulators.prompts.at(0).tokens().size());
     QCOMPARE(runToItsEnd(workspace), QString());
     QTRY_COMPARE_WITH_TIMEOUT(shown().counts.cached.least, std::int64_t{counted - 1}, kServerPatience);
-    const ForecastTable now = table();
+    const PredictionTable now = table();
     QCOMPARE(shown().name, QStringLiteral("gpu-3, llama.cpp"));
     QCOMPARE(now.totals.prompt.least, std::int64_t{counted});
     QVERIFY2(shown().history.contains(QStringLiteral("1 request")), qPrintable(shown().history));
@@ -459,7 +459,7 @@ class TestServers : public QObject {
     const document::NodeId text = workspace.model()->document().at(root).children.front();
     const auto onRoot = [&] {
       core.setInput(workspace.input());
-      return core.forecastOf(root);
+      return core.predictionOf(root);
     };
     const auto isKnown = [&] {
       const ViewInput& input = workspace.input();
@@ -482,9 +482,9 @@ class TestServers : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(onRoot() != nullptr && onRoot()->cached.least == counted - 1, kServerPatience);
     QCOMPARE(onRoot()->server, QStringLiteral("gpu-3"));
     QCOMPARE(onRoot()->prompt.least, std::int64_t{counted});
-    QVERIFY2(forecastWords(*onRoot()).contains(QStringLiteral("on gpu-3")),
-             qPrintable(forecastWords(*onRoot())));
-    const NodeForecast* const ofText = core.forecastOf(text);
+    QVERIFY2(predictionWords(*onRoot()).contains(QStringLiteral("on gpu-3")),
+             qPrintable(predictionWords(*onRoot())));
+    const NodePrediction* const ofText = core.predictionOf(text);
     QVERIFY(ofText != nullptr && ofText->server == QStringLiteral("gpu-3"));
     QVERIFY(ofText->cached.least > 0 && ofText->cached.least <= ofText->prompt.least);
     QVERIFY2(says(core.tipOf(root), "<next-run-on-server|gpu-3|…|llama.cpp>"), qPrintable(core.tipOf(root)));
@@ -625,8 +625,8 @@ class TestServers : public QObject {
     }
   }
 
-  /// A forecast that is opened later has what servers said before, their versions among it.
-  void aForecastThatIsOpenedLater() {
+  /// A prediction that is opened later has what servers said before, their versions among it.
+  void aPredictionThatIsOpenedLater() {
     test::FreshWindow fresh;
     MainWindow& window = fresh.window();
     window.workspace().serverRuns().servers().put({.name = "gpu-3", .url = "http://gpu-3:8000"});
@@ -638,10 +638,10 @@ class TestServers : public QObject {
     QVERIFY(window.openExample(QStringLiteral("rag.json")));
     chooseServer(*window.workspace().model(), "gpu-3");
     QCoreApplication::processEvents();
-    window.docks().reveal(QStringLiteral("forecast"));
-    auto* view = qobject_cast<ForecastView*>(window.docks().dock(QStringLiteral("forecast"))->openView());
+    window.docks().reveal(QStringLiteral("prediction"));
+    auto* view = qobject_cast<PredictionView*>(window.docks().dock(QStringLiteral("prediction"))->openView());
     const auto setup = [view] {
-      for (const ForecastPlace& place : view->places().places().places()) {
+      for (const PredictionPlace& place : view->places().places().places()) {
         if (place.id == QStringLiteral("server gpu-3")) return place.setup;
       }
       return QString();

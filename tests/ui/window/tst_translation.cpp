@@ -115,7 +115,7 @@ class TestTranslation : public QObject {
       }
     }
     for (const trace::MissReasonInfo& info : trace::kMissReasons) {
-      for (const char* text : {info.words, info.forecast, info.sentence, info.specialCase})
+      for (const char* text : {info.words, info.prediction, info.sentence, info.specialCase})
         if (*text != '\0') check(missWord(text));
     }
     checkEvents(std::make_index_sequence<trace::kEventKinds>());

@@ -420,11 +420,11 @@ class TestWindowFrame : public QObject {
     QCOMPARE(made->accessibleName(), compare->windowTitle());
 
     m_window->perform(QStringLiteral("view.measure"));
-    Dock* forecast = docks.dock(QStringLiteral("forecast"));
-    QVERIFY(forecast->view() == nullptr);
+    Dock* prediction = docks.dock(QStringLiteral("prediction"));
+    QVERIFY(prediction->view() == nullptr);
     docks.reveal(QStringLiteral("plan"));
     QTRY_VERIFY(docks.dock(QStringLiteral("plan"))->view()->csv().contains(QLatin1Char('\n')));
-    QVERIFY(forecast->view() == nullptr);
+    QVERIFY(prediction->view() == nullptr);
   }
 
   /// Tab leads from a dock's title into its view, in whatever order docks were opened.

@@ -247,10 +247,10 @@ class TestWindowSaving : public QObject, private FileWindow {
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(!model().isModified());
     QVERIFY(bytesOf(path).contains("mine"));
-    bool isTold = false;
-    connect(&model(), &DocumentModel::stateChanged, this, [&] { isTold = model().isModified(); });
+    bool isReported = false;
+    connect(&model(), &DocumentModel::stateChanged, this, [&] { isReported = model().isModified(); });
     model().change(QStringLiteral("Seed"), [](document::Document& next) { next.settings.seed = 7; });
-    QVERIFY(isTold);
+    QVERIFY(isReported);
     Answers cancel({QStringLiteral("Cancel")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(cancel.isDone());

@@ -168,10 +168,10 @@ class TestWorkspace : public QObject {
     QTest::qWait(400);
     QCOMPARE(workspace.input().identities, before);
 
-    QSignalSpy told(&workspace, &Workspace::inputChanged);
+    QSignalSpy reported(&workspace, &Workspace::inputChanged);
     QVERIFY(type(documents[1], *query::textOf(workspace.model()->document().at(documents[0]).own)));
     QTRY_COMPARE(identityOf(documents[1]), first);
-    QVERIFY(told.count() >= 2);
+    QVERIFY(reported.count() >= 2);
 
     document::NodeId added = document::kNoNode;
     QVERIFY(workspace.model()->change(QStringLiteral("Add"), [&](document::Document& document) {
@@ -275,7 +275,7 @@ class TestWorkspace : public QObject {
 
   /// Frozen replies stand where the run had put them: the prompt above is the same, token for token, and so
   /// is the answer. Nothing is computed for the frozen node.
-  void frozenRepliesAreLaidOutAsTheyWereRun_data() {
+  void frozenAnswersAreLaidOutAsTheyWereRun_data() {
     QTest::addColumn<QByteArray>("node");
     QTest::addColumn<int>("replies");
     QTest::addColumn<bool>("distributes");
@@ -296,9 +296,9 @@ class TestWorkspace : public QObject {
       QTest::newRow("generate in a plus" + how) << R"({"plus": [{)" + written + "}]}" << 1 << distributes;
     }
   }
-  void frozenRepliesAreLaidOutAsTheyWereRun() {
+  void frozenAnswersAreLaidOutAsTheyWereRun() {
     QFETCH(QByteArray, node);
-    QFETCH(int, replies);
+    QFETCH(int, answers);
     QFETCH(bool, distributes);
     Workspace workspace{test::cpuBackends()};
     document::Document query = document::fromQuery(
@@ -312,7 +312,7 @@ class TestWorkspace : public QObject {
     query.settings.distribute = distributes;
     workspace.open(std::make_unique<DocumentModel>(std::move(query)));
     QCOMPARE(runToEnd(workspace), QString());
-    QCOMPARE(newestRun(workspace).requests.size(), static_cast<std::size_t>(replies) + 1);
+    QCOMPARE(newestRun(workspace).requests.size(), static_cast<std::size_t>(answers) + 1);
     const std::string answer = newestRun(workspace).answer;
     const std::vector<trace::SegmentInfo> segments = newestRequest(workspace).segments;
     std::vector<std::string> texts;
@@ -320,7 +320,7 @@ class TestWorkspace : public QObject {
       const trace::RequestState& request = workspace.input().state().progress().requests.at(id);
       if (workspace.input().nodeOf(request.run, request.node) == frozen) texts.push_back(request.text);
     }
-    QCOMPARE(texts.size(), static_cast<std::size_t>(replies));
+    QCOMPARE(texts.size(), static_cast<std::size_t>(answers));
     workspace.model()->change(QStringLiteral("Freeze"), [&](document::Document& document) {
       document::setFrozen(document, frozen, texts);
     });
@@ -538,17 +538,18 @@ class TestWorkspace : public QObject {
     Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
     QSignalSpy ended(&workspace, &Workspace::jobEnded);
-    QStringList told;
+    QStringList reported;
     connect(&workspace.engine(), &EngineHost::stateChanged, this, [&] {
       const QString activity = workspace.engine().activity(workspace.current()->id);
-      if (!activity.isEmpty()) told << activity;
+      if (!activity.isEmpty()) reported << activity;
       if (activity.startsWith(QStringLiteral("Embedding"))) workspace.engine().stop(workspace.current()->id);
     });
     QCOMPARE(workspace.runs().start(), QString());
     QVERIFY(ended.wait(kPatience));
     QCOMPARE(ended.front().front().toString(), QString());
-    QVERIFY2(told.join('\n').contains(QStringLiteral("of 300 documents")), qPrintable(told.join('\n')));
-    QVERIFY(told.back().startsWith(QStringLiteral("Embedding")));
+    QVERIFY2(reported.join('\n').contains(QStringLiteral("of 300 documents")),
+             qPrintable(reported.join('\n')));
+    QVERIFY(reported.back().startsWith(QStringLiteral("Embedding")));
     QVERIFY(workspace.engine().activity(workspace.current()->id).isEmpty());
     QVERIFY(workspace.input().state().progress().runs.empty());
     // What a run cannot find is said when it ends.

@@ -180,7 +180,7 @@ void AttentionBrackets::applyDefaultAntialiasingHint(QCPPainter* painter) const 
   painter->setAntialiasing(false);
 }
 
-QColor AttentionBrackets::replyInk() const {
+QColor AttentionBrackets::answerInk() const {
   return m_plot.theme().color(Role::TextSecond);
 }
 
@@ -201,13 +201,13 @@ void AttentionBrackets::drawColumnNames(QCPPainter* painter, const QRectF& inner
   for (const ColumnName& name : m_plot.columnNames()) {
     const AttentionPart& part = m_plot.model().parts[name.part];
     const QRectF& area = name.columns;
-    const QColor ink = name.isReply ? replyInk() : m_plot.theme().segmentInk(part.hue);
+    const QColor ink = name.isAnswer ? answerInk() : m_plot.theme().segmentInk(part.hue);
     QFont font = plain;
-    font.setUnderline(!name.isReply && isMarked(m_plot, part));
+    font.setUnderline(!name.isAnswer && isMarked(m_plot, part));
     painter->setFont(font);
     painter->setPen(ink);
     const QRectF bracket(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth);
-    if (name.isReply)
+    if (name.isAnswer)
       painter->fillRect(bracket, ink);
     else
       fillWithHue(*painter, bracket, m_plot.theme(), ink, part.hue);
@@ -246,7 +246,7 @@ void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, c
     const QColor ink = m_plot.theme().segmentInk(part->hue);
     const QRectF bracket(inner.left() - 6, area.top() + 1, kBracketWidth, area.height() - 3);
     if (answers)
-      painter->fillRect(bracket, replyInk());
+      painter->fillRect(bracket, answerInk());
     else
       fillWithHue(*painter, bracket, m_plot.theme(), ink, part->hue);
     // A name that cannot be read is left out.

@@ -46,7 +46,7 @@ class AttentionBrackets : public QCPLayerable {
 
  private:
   /// The ink of the answer's own tokens: they are no part of the prompt and have none of its hues.
-  QColor replyInk() const;
+  QColor answerInk() const;
   void drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
   void drawRowNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
   void drawTokenNames(QCPPainter* painter, const QRectF& inner) const;

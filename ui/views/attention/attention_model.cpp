@@ -117,7 +117,7 @@ class ModelMaker {
       } else {
         segment.columns = (blocks[s] + m_model.blocksPerCell - 1) / m_model.blocksPerCell;
       }
-      segment.replyColumns = std::max(0, segment.columns - promptColumns(segment));
+      segment.answerColumns = std::max(0, segment.columns - promptColumns(segment));
       m_model.columns += segment.columns;
       m_segmentOf.insert(m_segmentOf.end(), static_cast<std::size_t>(segment.columns), segment.segment);
       m_model.segments.push_back(std::move(segment));
@@ -218,7 +218,7 @@ class ModelMaker {
       }
       const bool isWhole = m_model.byPart || ranges.size() < 2 || segment.grain == AttentionGrain::Segments;
       if (segment.columns == 0 && segment.rows == 0) continue;
-      const auto prompt = static_cast<double>(segment.columns - segment.replyColumns);
+      const auto prompt = static_cast<double>(segment.columns - segment.answerColumns);
       const std::int32_t length =
           static_cast<std::int32_t>(m_request.segments[segment.segment].tokens.size());
       if (isWhole) {
@@ -348,7 +348,7 @@ class ModelMaker {
     std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> last;  // by row and layer: index in `layers`
     for (const RecordedMass& recorded : rows.at(place)) {
       const trace::AttentionMass& mass = *recorded.mass;
-      if ((wantedRow >= 0 && mass.row != wantedRow) || !recorded.tellsOf(choice())) continue;
+      if ((wantedRow >= 0 && mass.row != wantedRow) || !recorded.isAbout(choice())) continue;
       if (mass.layer < 0) {
         means.push_back(&recorded);
         continue;

@@ -74,7 +74,7 @@ struct AttentionSegment {
   std::int32_t columns = 0;
   /// How many of its last columns hold only tokens of the answer. A column that also holds tokens of the
   /// prompt belongs to the prompt.
-  std::int32_t replyColumns = 0;
+  std::int32_t answerColumns = 0;
   std::int32_t firstRow = 0;
   std::int32_t rows = 0;  ///< 0 if the rows belong only to other segments
   bool operator==(const AttentionSegment&) const = default;

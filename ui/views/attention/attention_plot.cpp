@@ -183,19 +183,19 @@ std::vector<ColumnName> AttentionPlot::columnNames() const {
   const QRectF inner = axisRect()->rect();
   std::vector<ColumnName> shown;
   std::vector<NameRoom> names;
-  const auto add = [&](std::size_t part, double first, double columns, bool isReply) {
+  const auto add = [&](std::size_t part, double first, double columns, bool isAnswer) {
     if (columns <= 0) return;
     QRectF area = stretchRect(0, 1, first, columns);
     const double whole = area.width();
     area.setLeft(std::max(area.left(), inner.left()));
     area.setRight(std::min(area.right(), inner.right()));
     if (area.width() <= 2) return;
-    const QString name = isReply ? tr("reply") : m_model.parts[part].name;
+    const QString name = isAnswer ? tr("reply") : m_model.parts[part].name;
     names.push_back({name, m_upright ? inner.top() - 12 : whole - kNameGap});
     shown.push_back({.whole = name,
                      .text = {},
                      .part = part,
-                     .isReply = isReply,
+                     .isAnswer = isAnswer,
                      .columns = area,
                      .place = QRectF(area.left(), inner.top() - 24, area.width(), 16)});
   };
@@ -203,7 +203,7 @@ std::vector<ColumnName> AttentionPlot::columnNames() const {
     add(i, m_model.parts[i].firstColumn, m_model.parts[i].columns, false);
   if (!m_model.parts.empty()) {
     const AttentionSegment& last = m_model.segments.back();
-    add(m_model.parts.size() - 1, last.firstColumn + last.columns - last.replyColumns, last.replyColumns,
+    add(m_model.parts.size() - 1, last.firstColumn + last.columns - last.answerColumns, last.answerColumns,
         true);
   }
   // Beside the first and the last name there is a free corner.
@@ -370,8 +370,8 @@ std::optional<std::size_t> AttentionPlot::nameAt(const QPointF& place) const {
   // The answer's columns go on with the last part.
   if (!above || m_model.parts.empty() || m_model.segments.empty()) return std::nullopt;
   const AttentionSegment& last = m_model.segments.back();
-  const bool isReply = last.replyColumns > 0 && column >= last.firstColumn;
-  return isReply ? std::optional(m_model.parts.size() - 1) : std::nullopt;
+  const bool isAnswer = last.answerColumns > 0 && column >= last.firstColumn;
+  return isAnswer ? std::optional(m_model.parts.size() - 1) : std::nullopt;
 }
 
 QRectF AttentionPlot::cellRect(const AttentionRegion& region) const {

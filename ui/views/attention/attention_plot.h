@@ -25,11 +25,11 @@ struct AttentionCell {
 /// A name above the columns of a part, or of the answer.
 struct ColumnName {
   QString whole;
-  QString text;          ///< what is shown of it; may be empty
-  std::size_t part = 0;  ///< index in AttentionModel::parts
-  bool isReply = false;  ///< names the columns of the answer
-  QRectF columns;        ///< the columns in sight, in pixels
-  QRectF place;          ///< where a text that is not upright stands, in pixels
+  QString text;           ///< what is shown of it; may be empty
+  std::size_t part = 0;   ///< index in AttentionModel::parts
+  bool isAnswer = false;  ///< names the columns of the answer
+  QRectF columns;         ///< the columns in sight, in pixels
+  QRectF place;           ///< where a text that is not upright stands, in pixels
 };
 
 class AttentionPlot : public QCustomPlot {

@@ -79,7 +79,7 @@ void RecordedRows::add(const RecordedMass& recorded) {
   m_tokenSet.insert(mass.segment);
 }
 
-bool RecordedMass::tellsOf(const AttentionChoice& choice) const {
+bool RecordedMass::isAbout(const AttentionChoice& choice) const {
   if (mass->layer < 0) return !choice.layer && !choice.head;
   if (choice.layer ? mass->layer != *choice.layer : replayed != nullptr) return false;
   if (head() >= 0) return choice.head == head();
@@ -98,7 +98,7 @@ RecordedRows::RowsKnown RecordedRows::rowsKnown(std::uint32_t segment, std::int3
   for (auto at = m_masses.lower_bound({segment, 0}); at != m_masses.end() && at->first.segment == segment;
        ++at) {
     for (const RecordedMass& recorded : at->second) {
-      if (recorded.mass->row < firstRow || !recorded.tellsOf(choice)) continue;
+      if (recorded.mass->row < firstRow || !recorded.isAbout(choice)) continue;
       blocks.insert(recorded.mass->row);
       if (recorded.mass->keySpan == 1) tokens.insert(recorded.mass->row);
       if (recorded.replayed != nullptr) known.replayed = recorded.replayed;
@@ -298,7 +298,7 @@ class KeyMap {
     for (std::uint32_t segment = 0; segment <= own; ++segment) {
       const std::size_t before = keys.size();
       for (const trace::PartRange& range : m_prompt.places.ranges[segment]) addKeys(mass, range, keys);
-      if (segment == own) addReply(mass, keys);
+      if (segment == own) addAnswer(mass, keys);
       if (keys.size() == before) continue;
       result.keySegments.push_back(segment);
       result.keyBlocks.push_back(static_cast<std::int32_t>(keys.size() - before));
@@ -322,11 +322,11 @@ class KeyMap {
       begin += static_cast<std::size_t>(mass.keyBlocks[i]);
     }
   }
-  void addReply(const trace::AttentionMass& mass, std::vector<std::size_t>& keys) const {
-    trace::PartRange reply{
+  void addAnswer(const trace::AttentionMass& mass, std::vector<std::size_t>& keys) const {
+    trace::PartRange answer{
         .part = 0, .segment = m_prompt.places.lastSegment, .begin = m_prompt.places.prompt, .end = 0};
-    if (!mass.keyBlocks.empty()) reply.end = mass.keyBlocks.back();
-    addKeys(mass, reply, keys);
+    if (!mass.keyBlocks.empty()) answer.end = mass.keyBlocks.back();
+    addKeys(mass, answer, keys);
   }
 
   const PromptByPart& m_prompt;

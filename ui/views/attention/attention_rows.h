@@ -68,7 +68,7 @@ struct RecordedMass {
   std::int32_t head() const { return replayed == nullptr ? -1 : replayed->head; }
   /// Whether it belongs to this choice. A single layer that was computed again does not stand for the mean of
   /// layers.
-  bool tellsOf(const AttentionChoice& choice) const;
+  bool isAbout(const AttentionChoice& choice) const;
 };
 
 /// The attention events of one request up to the input's position, by query block. Attention that was

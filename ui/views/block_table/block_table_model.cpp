@@ -100,7 +100,7 @@ class TableMaker {
     row.extras << windowText();
 
     const std::vector<SegmentName> names = segmentNames(m_input, id);
-    const RequestParts told = requestParts(m_input, id);
+    const RequestParts reported = requestParts(m_input, id);
     const RequestBlocks blocks = requestBlocks(*m_input.trace, m_state, id);
     RequestAccount account(m_input, id);
     row.cells.reserve(blocks.blockCount());
@@ -137,7 +137,7 @@ class TableMaker {
         ++segment.count;
       }
       if (segment.count > 0) row.segments.push_back(std::move(segment));
-      addParts(row, request, own, names[own.segment], told);
+      addParts(row, request, own, names[own.segment], reported);
     }
     markCropped(row, marks, request);
     m_table.rows.push_back(std::move(row));
@@ -167,7 +167,7 @@ class TableMaker {
 
   /// Adds the brackets above the cells of a segment, which are the last ones of the row.
   void addParts(TableRow& row, const trace::RequestState& request, const SegmentVirtualBlocks& segment,
-                const SegmentName& name, const RequestParts& told) const {
+                const SegmentName& name, const RequestParts& reported) const {
     const std::size_t first = row.cells.size() - segment.blocks.size();
     const std::int32_t size = m_table.blockSize;
     const auto prompt = static_cast<std::int32_t>(request.segments[segment.segment].tokens.size());
@@ -183,19 +183,19 @@ class TableMaker {
     };
     if (segment.hidden) {
       // A stored segment of which a copy stands in the view has the colour of its part.
-      const auto part = told.parts.partAt(segment.segment, 0);
-      const bool isStored = part && told.parts.tokens(*part) > 0;
-      add({.name = isStored ? tr("stored %1").arg(told.names[*part].name) : name.name,
-           .hue = isStored ? told.names[*part].hue : 0,
+      const auto part = reported.parts.partAt(segment.segment, 0);
+      const bool isStored = part && reported.parts.tokens(*part) > 0;
+      add({.name = isStored ? tr("stored %1").arg(reported.names[*part].name) : name.name,
+           .hue = isStored ? reported.names[*part].hue : 0,
            .hidden = true,
            .stored = isStored},
           0, prompt);
       return;
     }
     bool isFirst = true;
-    for (const trace::PartRange& range : told.parts.visible()) {
+    for (const trace::PartRange& range : reported.parts.visible()) {
       if (range.segment != segment.segment) continue;
-      const PartName& own = told.names[range.part];
+      const PartName& own = reported.names[range.part];
       // Tokens before the visible ones are in the segment's blocks too.
       const std::int32_t begin = std::exchange(isFirst, false) ? 0 : range.begin;
       const bool goesOn = !row.parts.empty() && begin == 0 && isSamePart(row, first, own);

@@ -24,12 +24,12 @@ namespace {
 class RunNodes {
  public:
   RunNodes(const ViewInput& input, RunId run) : m_input(input), m_run(run) {}
-  RunNodes(const ViewInput& input, const DocumentPrediction& forecast)
-      : m_input(input), m_forecast(&forecast) {}
+  RunNodes(const ViewInput& input, const DocumentPrediction& prediction)
+      : m_input(input), m_prediction(&prediction) {}
 
   const document::DocumentNode* inDocument(const NodePath& path) const {
     const document::NodeId id =
-        m_forecast != nullptr ? m_forecast->paths.nodeOf(path) : m_input.nodeOf(m_run, path);
+        m_prediction != nullptr ? m_prediction->paths.nodeOf(path) : m_input.nodeOf(m_run, path);
     return id == document::kNoNode ? nullptr : m_input.document->find(id);
   }
 
@@ -45,7 +45,7 @@ class RunNodes {
 
  private:
   std::string queryJson() const {
-    if (m_forecast != nullptr) return m_forecast->queryJson;
+    if (m_prediction != nullptr) return m_prediction->queryJson;
     const auto& runs = m_input.state().progress().runs;
     const auto run = runs.find(m_run);
     return run == runs.end() ? std::string() : *run->second.queryJson;
@@ -53,7 +53,7 @@ class RunNodes {
 
   const ViewInput& m_input;
   RunId m_run = 0;
-  const DocumentPrediction* m_forecast = nullptr;
+  const DocumentPrediction* m_prediction = nullptr;
   bool m_read = false;
   std::optional<query::Node> m_query;
 };
@@ -247,7 +247,7 @@ RequestParts requestParts(const ViewInput& input, RequestId request) {
   return result;
 }
 
-RequestParts requestParts(const ViewInput& input, const DocumentPrediction& forecast,
+RequestParts requestParts(const ViewInput& input, const DocumentPrediction& prediction,
                           const layout::SpanTable& table) {
   RequestParts result;
   std::vector<trace::SegmentInfo> segments;
@@ -255,12 +255,13 @@ RequestParts requestParts(const ViewInput& input, const DocumentPrediction& fore
   for (const layout::Segment& segment : table.segments) segments.push_back(infoOf(segment));
   const trace::PromptDivided divided = run::partsEvent(table);
   const auto all = input.partIdentities();
-  RunNodes nodes(input, forecast);
+  RunNodes nodes(input, prediction);
   result.parts = trace::PromptParts(segments, &divided);
-  result.names = partNamesOf(segments, result.parts, nodes, *all,
-                             [&](const NodePath& path) { return all->ofNode(forecast.paths.nodeOf(path)); });
+  result.names = partNamesOf(segments, result.parts, nodes, *all, [&](const NodePath& path) {
+    return all->ofNode(prediction.paths.nodeOf(path));
+  });
   for (std::size_t part = 0; part < result.names.size(); ++part)
-    result.names[part].id = forecast.paths.nodeOf(result.parts.info(part).node);
+    result.names[part].id = prediction.paths.nodeOf(result.parts.info(part).node);
   return result;
 }
 
@@ -271,12 +272,12 @@ std::vector<SegmentName> segmentNames(const ViewInput& input, RequestId request)
   return segmentNamesOf(found->second.segments, requestParts(input, request));
 }
 
-std::vector<SegmentName> segmentNames(const ViewInput& input, const DocumentPrediction& forecast,
+std::vector<SegmentName> segmentNames(const ViewInput& input, const DocumentPrediction& prediction,
                                       const layout::SpanTable& table) {
   std::vector<trace::SegmentInfo> segments;
   segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) segments.push_back(infoOf(segment));
-  return segmentNamesOf(segments, requestParts(input, forecast, table));
+  return segmentNamesOf(segments, requestParts(input, prediction, table));
 }
 
 QString nodeName(const ViewInput& input, RunId run, const NodePath& path) {

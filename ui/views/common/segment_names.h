@@ -40,7 +40,7 @@ struct RequestParts {
 };
 RequestParts requestParts(const ViewInput& input, RequestId request);
 /// The same for a prompt of the next run.
-RequestParts requestParts(const ViewInput& input, const DocumentPrediction& forecast,
+RequestParts requestParts(const ViewInput& input, const DocumentPrediction& prediction,
                           const layout::SpanTable& table);
 
 struct SegmentName {
@@ -57,7 +57,7 @@ struct SegmentName {
 std::vector<SegmentName> segmentNames(const ViewInput& input, RequestId request);
 
 /// The same for a prompt of the next run.
-std::vector<SegmentName> segmentNames(const ViewInput& input, const DocumentPrediction& forecast,
+std::vector<SegmentName> segmentNames(const ViewInput& input, const DocumentPrediction& prediction,
                                       const layout::SpanTable& table);
 
 /// The name of a node of a run: its name in the document, else its operator ("generate", "user", …).

@@ -25,11 +25,11 @@ ExperimentForm::ExperimentForm(QWidget* parent) : QWidget(parent), m_grid(new QG
 
 std::int32_t ExperimentForm::showExperiment(const experiment::Experiment& shown, std::int32_t repeatsBefore) {
   if (!m_made.empty()) {
-    m_wishes[m_made] = {.experiment = m_made,
-                        .values = values(),
-                        .repeats = repeatsBefore,
-                        .source = source(),
-                        .expected = expected()};
+    m_stackChoices[m_made] = {.experiment = m_made,
+                              .values = values(),
+                              .repeats = repeatsBefore,
+                              .source = source(),
+                              .expected = expected()};
   }
   m_fields.clear();
   m_source = nullptr;
@@ -44,9 +44,10 @@ std::int32_t ExperimentForm::showExperiment(const experiment::Experiment& shown,
     delete item;
   }
   m_made = shown.name;
-  const auto known = m_wishes.find(m_made);
-  experiment::ExperimentRequest request =
-      known != m_wishes.end() ? known->second : experiment::completed({.experiment = m_made, .values = {}});
+  const auto known = m_stackChoices.find(m_made);
+  experiment::ExperimentRequest request = known != m_stackChoices.end()
+                                              ? known->second
+                                              : experiment::completed({.experiment = m_made, .values = {}});
   int row = addOwnRows(shown, request);
   for (const experiment::ExperimentField& field : experiment::fieldsOf(shown))
     addRow(field, request.values[field.key], row++);

@@ -64,8 +64,8 @@ class ExperimentForm : public QWidget {
   QLineEdit* m_expected = nullptr;
   QString m_fitted;  ///< numbers of documents that were put into the field; empty: none were
   std::vector<QWidget*> m_focusOrder;
-  std::string m_made;                                             ///< the experiment whose fields are there
-  std::map<std::string, experiment::ExperimentRequest> m_wishes;  ///< as they were left, by experiment
+  std::string m_made;  ///< the experiment whose fields are there
+  std::map<std::string, experiment::ExperimentRequest> m_stackChoices;  ///< as they were left, by experiment
 };
 
 }  // namespace spanscope::ui

@@ -99,8 +99,8 @@ QString ExperimentPlot::textOf(const experiment::ChartSeries& line,
   const auto number = [](double value) { return QString::number(value, 'g', 4); };
   return tr("%1, %2 %3: %4 (%5 … %6, %7 samples)")
       .arg(QString::fromStdString(line.name), number(place.x), QString::fromStdString(m_chart.texts.xLabel),
-           number(place.figure.value), number(place.figure.low), number(place.figure.high))
-      .arg(place.figure.samples);
+           number(place.metric.value), number(place.metric.low), number(place.metric.high))
+      .arg(place.metric.samples);
 }
 
 void ExperimentPlot::rebuild() {
@@ -147,9 +147,9 @@ void ExperimentPlot::addLine(const experiment::ChartSeries& line, int index) {
   whiskers->setPen(QPen(ink, 1));
   whiskers->setWhiskerWidth(kWhisker);
   whiskers->setSymbolGap(kMark + 2);
-  for (const auto& [x, figure] : line.points) {
-    graph->addData(x, figure.value);
-    whiskers->addData(std::max(0.0, figure.value - figure.low), std::max(0.0, figure.high - figure.value));
+  for (const auto& [x, metric] : line.points) {
+    graph->addData(x, metric.value);
+    whiskers->addData(std::max(0.0, metric.value - metric.low), std::max(0.0, metric.high - metric.value));
   }
 }
 
@@ -188,7 +188,7 @@ bool ExperimentPlot::eventFilter(QObject* watched, QEvent* event) {
   double least = kReach;
   for (const experiment::ChartSeries& line : m_chart.series) {
     for (const experiment::ChartPoint& place : line.points) {
-      const QPointF at(m_plot->xAxis->coordToPixel(place.x), m_plot->yAxis->coordToPixel(place.figure.value));
+      const QPointF at(m_plot->xAxis->coordToPixel(place.x), m_plot->yAxis->coordToPixel(place.metric.value));
       const double distance = std::hypot(at.x() - help->pos().x(), at.y() - help->pos().y());
       if (distance >= least) continue;
       least = distance;

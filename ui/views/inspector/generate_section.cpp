@@ -133,12 +133,12 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
   connect(m_server, &QComboBox::activated, this,
           [this](int index) { Q_EMIT serverChosen(m_server->itemData(index).toString().toStdString()); });
   connect(m_freeze, &QPushButton::clicked, this, [this] {
-    if (m_replies.empty())
+    if (m_answers.empty())
       Q_EMIT freezeWanted();
     else
       Q_EMIT unfreezeWanted();
   });
-  connect(m_which, &QSpinBox::valueChanged, this, &GenerateSection::showReply);
+  connect(m_which, &QSpinBox::valueChanged, this, &GenerateSection::showAnswer);
   connect(m_frozen, &TextSection::edited, this,
           [this] { Q_EMIT frozenEdited(static_cast<std::size_t>(m_which->value() - 1), m_frozen->text()); });
 }
@@ -164,12 +164,12 @@ void GenerateSection::setNode(document::NodeId id, const document::DocumentNode&
   if (m_model->text() != model) m_model->setText(model);
   m_maxTokens->setValue(toValue(settings->maxTokens));
   m_temperature->setValue(toValue(settings->temperature));
-  m_replies = node.frozen;
+  m_answers = node.frozen;
   {
     const QSignalBlocker blocker(m_which);
     if (m_node != id) m_which->setValue(1);
-    m_which->setMaximum(std::max(1, static_cast<int>(m_replies.size())));
-    m_which->setSuffix(tr(" of %1").arg(m_replies.size()));
+    m_which->setMaximum(std::max(1, static_cast<int>(m_answers.size())));
+    m_which->setSuffix(tr(" of %1").arg(m_answers.size()));
   }
   m_node = id;
   showServers(node.server, servers);
@@ -193,8 +193,8 @@ void GenerateSection::showServers(const std::string& chosen, const std::vector<s
 }
 
 void GenerateSection::showFrozen(const query::Node& own) {
-  const bool isFrozen = !m_replies.empty();
-  const bool givesMany = document::mostReplies(own) > 1;
+  const bool isFrozen = !m_answers.empty();
+  const bool givesMany = document::mostAnswers(own) > 1;
   if (isFrozen) {
     m_freeze->setText(tr("Run it again"));
     m_freeze->setToolTip(givesMany ? tr("Discard frozen answers") : tr("Discard frozen answer"));
@@ -206,18 +206,18 @@ void GenerateSection::showFrozen(const query::Node& own) {
     m_freeze->setToolTip(tr("Use the last answer in place of a new run"));
   }
   m_freezeLabel->setText(givesMany ? tr("Answers given") : tr("Answer"));
-  m_which->setVisible(m_replies.size() > 1);
-  m_whichLabel->setVisible(m_replies.size() > 1);
+  m_which->setVisible(m_answers.size() > 1);
+  m_whichLabel->setVisible(m_answers.size() > 1);
   m_frozen->setLabel(
       givesMany ? tr("Frozen: replaces one answer of the %1").arg(operatorLabel(query::operatorName(own)))
                 : tr("Frozen answer: replaces the run of this node"));
   m_frozen->setVisible(isFrozen);
-  showReply();
+  showAnswer();
 }
 
-void GenerateSection::showReply() {
+void GenerateSection::showAnswer() {
   const auto index = static_cast<std::size_t>(m_which->value() - 1);
-  m_frozen->setText(index < m_replies.size() ? m_replies[index] : std::string());
+  m_frozen->setText(index < m_answers.size() ? m_answers[index] : std::string());
 }
 
 void GenerateSection::setTheme(const Theme& theme) {

@@ -54,7 +54,7 @@ class GenerateSection : public QWidget {
  private:
   void showServers(const std::string& chosen, const std::vector<std::string>& servers);
   void showFrozen(const query::Node& own);
-  void showReply();
+  void showAnswer();
 
   EditOwn m_edit;
   FormRows* m_rows;
@@ -71,7 +71,7 @@ class GenerateSection : public QWidget {
   QSpinBox* m_which;  ///< which of several frozen answers is shown, from 1
   TextSection* m_frozen;
   document::NodeId m_node = document::kNoNode;
-  std::vector<std::string> m_replies;  ///< frozen answers; none: the node is run
+  std::vector<std::string> m_answers;  ///< frozen answers; none: the node is run
 };
 
 /// The fields of an augment: the document to search, and the model that searches.

@@ -190,9 +190,9 @@ void InspectorView::connectFields() {
           [this](std::size_t index, const std::string& text) {
             const QString key = QStringLiteral("frozen:%1:%2").arg(m_node).arg(index);
             change(tr("Frozen answer"), key, [&](document::Document& value) {
-              std::vector<std::string> replies = value.at(m_node).frozen;
-              if (index < replies.size()) replies[index] = text;
-              document::setFrozen(value, m_node, std::move(replies));
+              std::vector<std::string> answers = value.at(m_node).frozen;
+              if (index < answers.size()) answers[index] = text;
+              document::setFrozen(value, m_node, std::move(answers));
             });
           });
 }

@@ -192,7 +192,7 @@ void JsonView::noteTyping() {
   if (std::exchange(m_seen, now) == now || m_isSetting || model() == nullptr) return;
   if (!m_isTyped) m_editor->setHighlight(std::nullopt);
   m_isTyped = true;
-  const QScopedValueRollback telling(m_isTelling, true);
+  const QScopedValueRollback reporting(m_isReporting, true);
   m_unread->setTyped(now);
   if (!m_isConflict) m_typing.start();
 }
@@ -216,7 +216,7 @@ void JsonView::applyTyped() {
                                     .expected = tr("a query").toStdString(),
                                     .hint = {}});
     }
-    const QScopedValueRollback telling(m_isTelling, true);
+    const QScopedValueRollback reporting(m_isReporting, true);
     m_unread->setTypedErrors(m_text.diagnostics);
     showState();
     return;
@@ -231,7 +231,7 @@ void JsonView::applyTyped() {
         tr("Edit JSON"), [&wanted](document::Document& value) { applyJson(value, wanted); },
         QStringLiteral("json"));
   }
-  const QScopedValueRollback telling(m_isTelling, true);
+  const QScopedValueRollback reporting(m_isReporting, true);
   std::vector<query::Diagnostic> leftOut = m_text.diagnostics;
   takeChatList(m_text.text, leftOut);
   m_unread->noteJson(leftOut);
@@ -254,7 +254,7 @@ void JsonView::takeCanvas() {
   m_editor->document()->clearUndoRedoStacks();
   m_shownNode = document::kNoNode;
   if (m_unread != nullptr) {
-    const QScopedValueRollback telling(m_isTelling, true);
+    const QScopedValueRollback reporting(m_isReporting, true);
     m_unread->discardTyped();
   }
   showState();
@@ -294,7 +294,7 @@ void JsonView::settle() {
 /// Others discard typed text, or bring back what an earlier run of the program left.
 void JsonView::followUnread() {
   m_checking.start();
-  if (m_isTelling || m_isOther) return;
+  if (m_isReporting || m_isOther) return;
   const std::optional<QString>& typed = m_unread->typed();
   if (!typed && m_isTyped)
     takeCanvas();
@@ -316,10 +316,10 @@ void JsonView::check() {
   m_checking.setInterval(kPause);
   if (!isInStep()) return;
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
-  const auto* forecast = input() == nullptr ? nullptr : input()->prediction.newest.get();
+  const auto* prediction = input() == nullptr ? nullptr : input()->prediction.newest.get();
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<Problem> problems =
-      m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, forecast);
+      m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, prediction);
   if (m_unread != nullptr) {
     // What the shown text says itself is there already.
     for (Problem& problem : m_unread->problems(m_text.diagnostics.empty()))

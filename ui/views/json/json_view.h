@@ -116,7 +116,7 @@ class JsonView : public InputView {
   ProblemFinder m_finder;
   std::vector<Problem> m_problems;
   QPointer<UnreadText> m_unread;  ///< of the document; null: none is open
-  bool m_isTelling = false;       ///< m_unread changes on behalf of this view
+  bool m_isReporting = false;     ///< m_unread changes on behalf of this view
   JsonText m_text;                ///< what was last read from the editor's text
   bool m_isOther = true;          ///< the text belongs to another document
   bool m_isTyped = false;         ///< the editor holds changes that the document does not have yet

@@ -55,7 +55,7 @@ class MaskMaker {
 
  private:
   void layOut() {
-    const std::vector<GeneratedToken> reply =
+    const std::vector<GeneratedToken> answer =
         generatedTokens(*m_input.trace, m_model.request, m_input.position);
     for (std::uint32_t i = 0; i < m_segments.size(); ++i) {
       const trace::SegmentInfo& info = m_segments[i];
@@ -70,8 +70,8 @@ class MaskMaker {
                      : std::string());
       if (isLast) {
         m_model.prompt = m_model.tokens;
-        for (std::size_t t = 0; t < reply.size(); ++t)
-          addToken(length + static_cast<std::int32_t>(t), info.visibleBegin, reply[t].token->shown);
+        for (std::size_t t = 0; t < answer.size(); ++t)
+          addToken(length + static_cast<std::int32_t>(t), info.visibleBegin, answer[t].token->shown);
       }
       if (m_model.tokens > first)
         m_model.segments.push_back({.segment = i,
@@ -89,7 +89,7 @@ class MaskMaker {
   }
 
   void nameParts() {
-    const RequestParts told = requestParts(m_input, m_model.request);
+    const RequestParts reported = requestParts(m_input, m_model.request);
     const auto add = [&](const QString& name, std::size_t hue, MaskRange range) {
       if (range.count() <= 0) return;
       const bool goesOn = !m_model.parts.empty() && m_model.parts.back().name == name &&
@@ -101,9 +101,9 @@ class MaskMaker {
       }
     };
     for (const MaskSegment& segment : m_model.segments) {
-      for (const trace::PartRange& range : told.parts.visible()) {
+      for (const trace::PartRange& range : reported.parts.visible()) {
         if (range.segment != segment.segment) continue;
-        const PartName& own = told.names[range.part];
+        const PartName& own = reported.names[range.part];
         const std::int32_t shift = segment.range.begin - segment.firstLocal;
         add(own.name, own.hue, {range.begin + shift, std::min(range.end + shift, segment.range.end)});
       }
@@ -120,7 +120,7 @@ class MaskMaker {
     if (events == nullptr) return;
     const std::vector<std::size_t>& passes = events->of<trace::BatchComputed>();
     // A source that tells of no passes tells of tokens, each of which was drawn from a computed row.
-    m_isTold = !passes.empty() || m_request.generatedTokens == 0;
+    m_isReported = !passes.empty() || m_request.generatedTokens == 0;
     for (const std::size_t index : passes) {
       if (index >= m_input.position) break;
       const auto* pass = std::get_if<trace::BatchComputed>(&m_input.trace->event(index).payload);
@@ -139,7 +139,7 @@ class MaskMaker {
   }
 
   bool isComputed(std::uint32_t segment, std::int32_t local) const {
-    if (!m_isTold) {
+    if (!m_isReported) {
       const auto prompt = static_cast<std::int64_t>(m_segments[segment].tokens.size());
       return local < prompt + m_request.generatedTokens - 1 && !isFound(segment, local);
     }
@@ -232,7 +232,7 @@ class MaskMaker {
     const std::optional<policy::Choice> choice = policy::findChoice(run->second.policy);
     // Whether rows of a reply read as others do hangs on the policy's values, not on the prompt.
     const layout::SpanTable some{.segments = {layout::Segment{}}};
-    if (choice && choice->planRows(some, false).reply != nullptr)
+    if (choice && choice->planRows(some, false).answer != nullptr)
       m_model.notes.push_back(
           tr("Rows of the answer attend to some of these blocks only, chosen by layer and head: %1")
               .arg(QString::fromStdString(run->second.policy)));
@@ -244,7 +244,7 @@ class MaskMaker {
   const trace::TokensRecomputed* m_again;
   trace::WhoSees m_mask;
   RequestBlocks m_blocks;
-  bool m_isTold = true;  ///< which rows were computed
+  bool m_isReported = true;  ///< which rows were computed
   std::vector<std::vector<MaskRange>> m_computed;
   MaskModel m_model;
 };

@@ -127,15 +127,15 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
     for (const RequestId requestId : state.requests) {
       const auto found = listed.progress->requests.find(requestId);
       if (found == listed.progress->requests.end()) continue;
-      const trace::RequestState& told = found->second;
-      if (!told.metrics && (!told.reported || !told.reported->brokenBy.empty())) continue;
+      const trace::RequestState& reported = found->second;
+      if (!reported.metrics && (!reported.reported || !reported.reported->brokenBy.empty())) continue;
       RequestMetrics& request = run.requests.emplace_back();
       request.request = requestId;
       request.node = found->second.node;
       request.name = names.of(found->second);
       request.totals = totalsOf(listed, requestId, samplers.meters);
     }
-    if (listed.record != nullptr && listed.record->figures) {
+    if (listed.record != nullptr && listed.record->metricValues) {
       run.totals.prefillRate = listed.record->prefillRate;
       run.totals.decodeRate = listed.record->decodeRate;
     } else if (listed.trace) {

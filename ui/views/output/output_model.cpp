@@ -135,7 +135,7 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
   }
   blank.time = runTime(listed);
   QStringList warnings;
-  if (listed.record != nullptr && listed.record->figures)
+  if (listed.record != nullptr && listed.record->metricValues)
     warnings = listed.record->warnings;
   else if (listed.trace)
     warnings = warningsOf(*listed.trace, listed.position, listed.run);
@@ -222,10 +222,10 @@ QString agreementText(const trace::DivergenceMetrics& divergence) {
 
 /// A divergence that is practically nothing is not written out here; the details have every digit.
 QString divergenceWords(const trace::DivergenceMetrics& divergence) {
-  constexpr double kTold = 0.001;
-  const bool isTold = divergence.meanDivergence == 0 || divergence.meanDivergence >= kTold;
-  return isTold ? tr("%1 %2").arg(metricShortName("divergence"), natsText(divergence.meanDivergence))
-                : tr("%1 < 0.001").arg(metricShortName("divergence"));
+  constexpr double kShown = 0.001;
+  const bool isReported = divergence.meanDivergence == 0 || divergence.meanDivergence >= kShown;
+  return isReported ? tr("%1 %2").arg(metricShortName("divergence"), natsText(divergence.meanDivergence))
+                    : tr("%1 < 0.001").arg(metricShortName("divergence"));
 }
 
 }  // namespace
@@ -262,7 +262,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
     const bool runProblem = run.outcome == trace::RunOutcome::Failed;
     // The error that failed a run before or beside its steps.
     const QString problem = runProblem && room ? errorsOf(listed, 0) : QString();
-    bool told = false;
+    bool reported = false;
     for (auto requestId = run.requests.rbegin(); requestId != run.requests.rend(); ++requestId) {
       const auto found = progress.requests.find(*requestId);
       if (found == progress.requests.end()) continue;
@@ -310,14 +310,14 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
         answer.sameAs = same->run;
         answer.sameBut = differencesOf(listed, *same);
       }
-      told |= !answer.problem.isEmpty() && answer.state == AnswerState::Failed;
+      reported |= !answer.problem.isEmpty() && answer.state == AnswerState::Failed;
       model.answers.push_back(std::move(answer));
       // Once is enough.
       if (!blank.offer.isEmpty()) blank.fittingAdapter.clear();
       blank.offer.clear();
     }
     const bool silent = run.requests.empty() && run.outcome.has_value();
-    if (!(runProblem && (!told || !problem.isEmpty())) && !silent) continue;
+    if (!(runProblem && (!reported || !problem.isEmpty())) && !silent) continue;
     if (!room) {
       ++model.left;
       continue;

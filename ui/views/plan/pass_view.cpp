@@ -117,18 +117,18 @@ int PassView::chosen() const {
   return std::max(0, m_list->currentRow());
 }
 
-void PassView::show(std::shared_ptr<const DocumentPrediction> forecast, document::NodeId selected,
+void PassView::show(std::shared_ptr<const DocumentPrediction> prediction, document::NodeId selected,
                     const Theme& theme) {
-  const bool isSame = forecast == m_forecast && m_theme == theme;
-  const bool isMarkedAnew = selected != m_selected;
+  const bool isSame = prediction == m_prediction && m_theme == theme;
+  const bool isMarkedAgain = selected != m_selected;
   m_selected = selected;
   if (!isSame) {
     if (m_theme != theme) m_trees->setStyleSheet(tableStyle(theme));
-    m_forecast = std::move(forecast);
+    m_prediction = std::move(prediction);
     m_theme = theme;
     fillList();
     showChosen();
-  } else if (isMarkedAnew) {
+  } else if (isMarkedAgain) {
     showSelected();
   }
 }
@@ -137,10 +137,10 @@ void PassView::fillList() {
   m_filling = true;
   const int before = chosen();
   m_list->clear();
-  if (m_forecast && m_forecast->plan) {
+  if (m_prediction && m_prediction->plan) {
     m_list->addItem(tr("All rules: as given and as run"));
     int number = 1;
-    for (const plan::PassReport& pass : m_forecast->plan->passes) {
+    for (const plan::PassReport& pass : m_prediction->plan->passes) {
       m_list->addItem(
           tr("%1. %2, %3").arg(number++).arg(QString::fromStdString(pass.rule), timesText(pass.applied)));
     }
@@ -150,7 +150,7 @@ void PassView::fillList() {
 }
 
 void PassView::showChosen() {
-  const plan::Plan* plan = m_forecast && m_forecast->plan ? &*m_forecast->plan : nullptr;
+  const plan::Plan* plan = m_prediction && m_prediction->plan ? &*m_prediction->plan : nullptr;
   const Theme theme = m_theme.value_or(Theme());
   const bool hasPasses = plan != nullptr && !plan->passes.empty();
   m_trees->setVisible(hasPasses);
@@ -177,7 +177,7 @@ void PassView::showChosen() {
 
 document::NodeId PassView::nodeOf(const QModelIndex& index) const {
   const plan::TreeLine* line = m_model->line(index);
-  return line == nullptr || !m_forecast ? document::kNoNode : m_forecast->paths.nodeOf(line->node);
+  return line == nullptr || !m_prediction ? document::kNoNode : m_prediction->paths.nodeOf(line->node);
 }
 
 void PassView::showSelected() {

@@ -63,9 +63,9 @@ class PassView : public QWidget {
  public:
   explicit PassView(QWidget* parent = nullptr);
 
-  /// Shows the passes of a forecast; nothing if it is null or has no plan. `selected` is the node whose lines
-  /// are marked.
-  void show(std::shared_ptr<const DocumentPrediction> forecast, document::NodeId selected,
+  /// Shows the passes of a prediction; nothing if it is null or has no plan. `selected` is the node whose
+  /// lines are marked.
+  void show(std::shared_ptr<const DocumentPrediction> prediction, document::NodeId selected,
             const Theme& theme);
 
   QListWidget& list() { return *m_list; }
@@ -87,7 +87,7 @@ class PassView : public QWidget {
   void choose(const QModelIndex& index);
   document::NodeId nodeOf(const QModelIndex& index) const;
 
-  std::shared_ptr<const DocumentPrediction> m_forecast;
+  std::shared_ptr<const DocumentPrediction> m_prediction;
   document::NodeId m_selected = document::kNoNode;
   std::optional<Theme> m_theme;
   bool m_filling = false;

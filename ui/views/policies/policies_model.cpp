@@ -23,7 +23,7 @@
 namespace spanscope::ui {
 namespace {
 
-using jobs::ComparedReply;
+using jobs::ComparedAnswer;
 using jobs::PolicyRun;
 using jobs::PolicyStage;
 using metrics::TokenAccount;
@@ -180,39 +180,39 @@ QString inQuotes(const std::string& text) {
   return tr("“%1”").arg(QString::fromStdString(text));
 }
 
-QString tokenHelp(const ComparedReply& reply, std::size_t index) {
-  const trace::FidelityToken& token = reply.fidelity.tokens[index];
+QString tokenHelp(const ComparedAnswer& answer, std::size_t index) {
+  const trace::FidelityToken& token = answer.fidelity.tokens[index];
   QStringList lines{
       tr("Token %1, %2: %3 %4")
           .arg(index + 1)
-          .arg(inQuotes(reply.texts[index]), metricShortName("divergence"), natsText(token.divergence))};
+          .arg(inQuotes(answer.texts[index]), metricShortName("divergence"), natsText(token.divergence))};
   lines += tr("Probability %1 here, %2 in a full prefill")
                .arg(token.policyProbability, 0, 'g', 2)
                .arg(token.fullProbability, 0, 'g', 2);
   if (token.token != token.fullBest)
-    lines += tr("A full prefill would choose %1").arg(inQuotes(reply.fullTexts[index]));
+    lines += tr("A full prefill would choose %1").arg(inQuotes(answer.fullTexts[index]));
   return lines.join(QLatin1Char('\n'));
 }
 
-PolicyAnswer measuredAnswer(const MeasuredPolicy& policy, const ComparedReply& reply) {
+PolicyAnswer measuredAnswer(const MeasuredPolicy& policy, const ComparedAnswer& answer) {
   PolicyAnswer answer;
   answer.name = QString::fromStdString(policy.policy);
-  if (policy.replies.size() > 1)
-    answer.name = tr("%1, %2").arg(answer.name, QString::fromStdString(reply.node));
-  const trace::FidelityMeasured* one = &reply.fidelity;
+  if (policy.answers.size() > 1)
+    answer.name = tr("%1, %2").arg(answer.name, QString::fromStdString(answer.node));
+  const trace::FidelityMeasured* one = &answer.fidelity;
   answer.facts = QString::fromStdString(trace::fidelityText(trace::fidelityOf(std::span(&one, 1))));
-  const std::size_t count = std::min({reply.texts.size(), reply.fullTexts.size(), one->tokens.size()});
+  const std::size_t count = std::min({answer.texts.size(), answer.fullTexts.size(), one->tokens.size()});
   for (std::size_t i = 0; i < count; ++i)
-    answer.tokens.push_back({.text = QString::fromStdString(reply.texts[i]),
+    answer.tokens.push_back({.text = QString::fromStdString(answer.texts[i]),
                              .differs = one->tokens[i].token != one->tokens[i].fullBest,
-                             .help = tokenHelp(reply, i)});
+                             .help = tokenHelp(answer, i)});
   return answer;
 }
 
 /// What is known of answers whose tokens were not measured yet is their text.
 void addAnswersOf(const MeasuredPolicy& policy, std::vector<PolicyAnswer>& answers) {
-  for (const ComparedReply& reply : policy.replies) answers.push_back(measuredAnswer(policy, reply));
-  if (!policy.replies.empty() || policy.answer.empty()) return;
+  for (const ComparedAnswer& answer : policy.answers) answers.push_back(measuredAnswer(policy, answer));
+  if (!policy.answers.empty() || policy.answer.empty()) return;
   answers.push_back(
       {.name = QString::fromStdString(policy.policy),
        .facts = {},
@@ -247,7 +247,7 @@ void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
   const bool isAllCompared =
       std::all_of(comparison.policies.begin(), comparison.policies.end(), [](const MeasuredPolicy& policy) {
         if (policy.stage == PolicyStage::Failed) return policy.answer.empty();
-        return policy.stage > PolicyStage::Fidelity && !policy.replies.empty();
+        return policy.stage > PolicyStage::Fidelity && !policy.answers.empty();
       });
   if (differs)
     model.remarks += tr("Underlined: a full prefill of the same tokens would choose another token.");

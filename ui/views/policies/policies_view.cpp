@@ -155,7 +155,7 @@ PolicyMenu::PolicyMenu(QWidget* parent) : QToolButton(parent), m_menu(new QMenu(
   setMenu(m_menu);
   m_menu->installEventFilter(this);
   for (const policy::Policy* policy : policy::policies()) {
-    QAction* action = m_menu->addAction(QString(), this, &PolicyMenu::tellChosen);
+    QAction* action = m_menu->addAction(QString(), this, &PolicyMenu::reportChosen);
     action->setData(QString::fromUtf8(policy->name));
     action->setCheckable(true);
   }
@@ -178,7 +178,7 @@ void PolicyMenu::setChosen(const std::string& own, const std::vector<std::string
   setText(tr("%1 policies ▾").arg(comparedPolicies(own, wanted).size()));
 }
 
-void PolicyMenu::tellChosen() {
+void PolicyMenu::reportChosen() {
   const std::string own = workbench::policyOf(m_own).policy().name;
   QStringList names;
   for (const QAction* action : m_menu->actions()) {

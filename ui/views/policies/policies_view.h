@@ -70,7 +70,7 @@ class PolicyMenu : public QToolButton {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void tellChosen();
+  void reportChosen();
 
   QMenu* m_menu;
   std::string m_own;

@@ -207,7 +207,7 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
     first << (own->references == 1 ? tr("1 reference") : tr("%1 references").arg(own->references));
     const QStringList names = holders(input, block);
     if (!names.isEmpty()) first << tr("in use by %1").arg(names.join(tr(" and ")));
-  } else if (tellsOrder(*input.trace)) {
+  } else if (hasOrder(*input.trace)) {
     const std::vector<BlockId> order = pool.freeOrder();
     const auto place = std::find(order.begin(), order.end(), block);
     if (place != order.end()) {

@@ -281,11 +281,11 @@ void ProblemsView::modelChanged() {
 void ProblemsView::find() {
   m_later.setInterval(kPause);
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
-  const auto* forecast = input() == nullptr ? nullptr : input()->prediction.newest.get();
+  const auto* prediction = input() == nullptr ? nullptr : input()->prediction.newest.get();
   // A recorded run is not run again, so that nothing is read for it.
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<Problem> problems =
-      m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, forecast);
+      m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, prediction);
   if (m_unread != nullptr) problems = withUnread(*m_unread, std::move(problems));
   std::vector<ProblemRow> rows = problemRows(document(), std::move(problems));
   m_empty->setText(document().size() > 0 ? tr("The query is complete.")

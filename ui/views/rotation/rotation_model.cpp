@@ -106,15 +106,15 @@ class TurnMaker {
     if (local < segment.texts.size()) {
       text = shownToken(segment.texts[local]);
     } else {
-      const auto reply = generatedTokens(*m_input.trace, m_model.choice.request, m_input.position);
+      const auto answer = generatedTokens(*m_input.trace, m_model.choice.request, m_input.position);
       const std::size_t index = local - segment.tokens.size();
-      if (local >= segment.tokens.size() && index < reply.size())
-        text = shownToken(reply[index].token->shown);
+      if (local >= segment.tokens.size() && index < answer.size())
+        text = shownToken(answer[index].token->shown);
     }
     const auto part = m_parts.parts.partAt(place.segment, place.local);
     if (part) hue = m_parts.names[*part].hue;
-    const bool isReply = local >= segment.tokens.size();
-    const QString name = isReply ? tr("the reply") : part ? m_parts.names[*part].name : QString();
+    const bool isAnswer = local >= segment.tokens.size();
+    const QString name = isAnswer ? tr("the reply") : part ? m_parts.names[*part].name : QString();
     return tr("“%1” of %2").arg(text, name);
   }
 

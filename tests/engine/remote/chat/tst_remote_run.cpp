@@ -96,7 +96,9 @@ class Arrivals {
 
 struct Watcher : remote::RemoteWatcher {
   void stepBegins(std::size_t request) override { begun.push_back(request); }
-  void promptProgress(std::size_t, const remote::PromptProgress& told) override { progress.push_back(told); }
+  void promptProgress(std::size_t, const remote::PromptProgress& reported) override {
+    progress.push_back(reported);
+  }
   void text(std::size_t, const std::string& piece) override {
     pieces.push_back(piece);
     if (stop != nullptr) stop->request_stop();

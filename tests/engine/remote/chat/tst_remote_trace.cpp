@@ -208,8 +208,8 @@ class TestRemoteTrace : public QObject {
     QVERIFY(facts && facts->isRemote && !facts->isAccounted);
     for (const char* const name : {"cached tokens", "hit rate", "computed tokens", "prompt tokens", "blocks",
                                    "passes", "block size", "stored blocks"}) {
-      const metrics::Metric* figure = metrics::find(name);
-      QVERIFY2(figure != nullptr && !figure->of(*facts), name);
+      const metrics::Metric* metric = metrics::find(name);
+      QVERIFY2(metric != nullptr && !metric->of(*facts), name);
     }
     QVERIFY(metrics::find("time to first token")->of(*facts).has_value());
     QCOMPARE(std::get<double>(*metrics::find("generated tokens")->of(*facts)), 6.0);

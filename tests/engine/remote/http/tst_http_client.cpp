@@ -176,8 +176,8 @@ class TestHttpClient : public QObject {
   }
 
   void tooMuchIsRefused() {
-    Server told(promising("x", 200'000));
-    QVERIFY(failureOf(told.address(), hasty()).find("more than 100000 bytes") != std::string::npos);
+    Server reported(promising("x", 200'000));
+    QVERIFY(failureOf(reported.address(), hasty()).find("more than 100000 bytes") != std::string::npos);
     Server untold("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + QByteArray(200'000, 'x'));
     QVERIFY(failureOf(untold.address(), hasty(), [](std::string_view) {}).find("more than 100000 bytes") !=
             std::string::npos);

@@ -85,7 +85,7 @@ std::unique_ptr<RunHandle> StandInEngine::begin(RunOrder order, std::shared_ptr<
 void StandInEngine::carryOut(const RunOrder& order, RunListener& listener, RunId run,
                              const std::stop_token& stop) {
   std::uint64_t sequence = 0;
-  const auto tell = [&](RequestId request, trace::Payload payload) {
+  const auto report = [&](RequestId request, trace::Payload payload) {
     trace::Event event{.sequence = ++sequence,
                        .time = 0,
                        .session = 1,
@@ -99,9 +99,9 @@ void StandInEngine::carryOut(const RunOrder& order, RunListener& listener, RunId
     }
     listener.onEvent(event);
   };
-  tell(0, trace::RunStarted{.queryJson = order.options.queryJson, .policy = "spans", .seed = 0});
+  report(0, trace::RunStarted{.queryJson = order.options.queryJson, .policy = "spans", .seed = 0});
   if (!problem.empty()) {
-    tell(0, trace::RunFinished{.outcome = trace::RunOutcome::Failed, .answer = {}});
+    report(0, trace::RunFinished{.outcome = trace::RunOutcome::Failed, .answer = {}});
     listener.onEnd(
         {.how = RunEnd::How::Failed, .problem = problem, .isOfInput = problemIsOfInput, .tooLong = tooLong});
     return;
@@ -109,8 +109,8 @@ void StandInEngine::carryOut(const RunOrder& order, RunListener& listener, RunId
   bool isStopped = false;
   for (StepIndex step = 0; step < order.plan->steps.size() && !isStopped; ++step) {
     const RequestId request = step + 1;
-    tell(request, trace::StepStarted{.step = step, .copy = 0});
-    tell(request, trace::RequestAdmitted{.promptTokens = 40, .cachedTokens = 32});
+    report(request, trace::StepStarted{.step = step, .copy = 0});
+    report(request, trace::RequestAdmitted{.promptTokens = 40, .cachedTokens = 32});
     const std::int32_t limit = order.plan->steps[step].maxTokens.value_or(0);
     const auto all = static_cast<std::int32_t>(reply.size()) + 1;
     const std::int32_t count = limit > 0 ? std::min(limit, all) : all;
@@ -132,22 +132,23 @@ void StandInEngine::carryOut(const RunOrder& order, RunListener& listener, RunId
         for (TokenId other = ByteTokenizer::kEnd;
              other > ByteTokenizer::kEnd + 1 - order.options.alternatives; --other)
           likeliest.tokens.push_back({other, {}, 0.25F});
-        tell(request, std::move(likeliest));
+        report(request, std::move(likeliest));
       }
-      tell(
+      report(
           request,
           trace::TokenGenerated{
               .index = i, .token = drawn, .text = one, .shown = one, .probability = 0.5F, .segmentMass = {}});
     }
-    tell(request, trace::StepFinished{.step = step,
-                                      .outcome = isStopped     ? trace::StepOutcome::Stopped
-                                                 : count < all ? trace::StepOutcome::TokenLimit
-                                                               : trace::StepOutcome::EndToken,
-                                      .text = text});
+    report(request, trace::StepFinished{.step = step,
+                                        .outcome = isStopped     ? trace::StepOutcome::Stopped
+                                                   : count < all ? trace::StepOutcome::TokenLimit
+                                                                 : trace::StepOutcome::EndToken,
+                                        .text = text});
   }
   if (isStopped) ++m_stopped;
-  tell(0, trace::RunFinished{.outcome = isStopped ? trace::RunOutcome::Stopped : trace::RunOutcome::Finished,
-                             .answer = {}});
+  report(0,
+         trace::RunFinished{.outcome = isStopped ? trace::RunOutcome::Stopped : trace::RunOutcome::Finished,
+                            .answer = {}});
   listener.onEnd({.how = isStopped ? RunEnd::How::Stopped : RunEnd::How::Finished});
 }
 

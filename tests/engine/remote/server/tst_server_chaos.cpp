@@ -228,8 +228,8 @@ void TestServerChaos::clientsThatGoAway() {
   }
   QTRY_COMPARE(chaos.engine.stopped(), 4);
   QCOMPARE(chaos.engine.going(), 0);
-  const std::string figures = ask(chaos.port(), "GET", "/metrics").body;
-  QVERIFY2(figures.find("spanscope_clients_gone_total 4\n") != std::string::npos, figures.c_str());
+  const std::string metricValues = ask(chaos.port(), "GET", "/metrics").body;
+  QVERIFY2(metricValues.find("spanscope_clients_gone_total 4\n") != std::string::npos, metricValues.c_str());
 }
 
 /// A client that reads nothing is left, and its request with it.

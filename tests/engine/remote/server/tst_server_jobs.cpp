@@ -119,14 +119,14 @@ void TestServerWork::endsGracefully() {
 void TestServerWork::keepsRequestsForOthers() {
   class Listener final : public ServedListener {
    public:
-    void onRequest(const ServedRequest& request) override { told += "begin " + request.endpoint + ";"; }
+    void onRequest(const ServedRequest& request) override { reported += "begin " + request.endpoint + ";"; }
     void onEvent(std::uint64_t, const trace::Event& event) override {
       if (std::holds_alternative<trace::TokenGenerated>(event.payload)) ++tokens;
     }
     void onEnd(std::uint64_t number, RequestState, const std::string&) override {
-      told += "end " + std::to_string(number) + ";";
+      reported += "end " + std::to_string(number) + ";";
     }
-    std::string told;
+    std::string reported;
     int tokens = 0;
   };
   Running running;
@@ -135,7 +135,7 @@ void TestServerWork::keepsRequestsForOthers() {
   const Json answer = Json::parse(running.post(kChat, chatWith()).body);
   QTRY_COMPARE(running.engine.going(), 0);
   running.server.requests().setListener(nullptr);
-  QCOMPARE(listener.told, std::string("begin /v1/chat/completions;end 1;"));
+  QCOMPARE(listener.reported, std::string("begin /v1/chat/completions;end 1;"));
   QCOMPARE(listener.tokens, 22);
   const std::vector<ServedRequest> list = running.server.requests().list();
   QCOMPARE(list.size(), std::size_t{1});

@@ -83,10 +83,10 @@ std::vector<remote::RemoteTarget> targetAt(const Server& server, ServerKind kind
   return {target};
 }
 
-RemoteResult run(const Server& server, const exports::QueryCalls& made, Told& told,
+RemoteResult run(const Server& server, const exports::QueryCalls& made, Told& reported,
                  ServerKind kind = ServerKind::Vllm) {
   remote::HttpClient client;
-  return remote::runRemotely(client, targetAt(server, kind), {}, made.requests, told, {}, made.calls);
+  return remote::runRemotely(client, targetAt(server, kind), {}, made.requests, reported, {}, made.calls);
 }
 
 }  // namespace
@@ -97,13 +97,13 @@ class TestSpnlRun : public QObject {
  private Q_SLOTS:
   void aQueryIsSentWhole() {
     Server server(eventsAnswer(piece(0, "Lis") + piece(0, "bon", "stop") + kDone));
-    Told told;
-    const RemoteResult result = run(server, callsOf(kSpans), told);
+    Told reported;
+    const RemoteResult result = run(server, callsOf(kSpans), reported);
     QVERIFY2(!result.error, result.error ? Failure(*result.error).what() : "");
     QCOMPARE(result.steps.size(), std::size_t{1});
     QCOMPARE(result.steps[0].answer.text, std::string("Lisbon"));
     QCOMPARE(result.steps[0].answer.finish, std::string("stop"));
-    QVERIFY((told.texts == std::vector<std::string>{"0Lis", "0bon"}));
+    QVERIFY((reported.texts == std::vector<std::string>{"0Lis", "0bon"}));
     const QByteArray request = server.request();
     QVERIFY2(request.startsWith("POST /v1/query/execute?stream=true&"), request.constData());
     QVERIFY(request.contains("Content-Type: text/plain\r\n"));
@@ -120,8 +120,8 @@ class TestSpnlRun : public QObject {
         R"(data: {"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}})"
         "\n\n" +
         kDone));
-    Told told;
-    const RemoteResult result = run(server, callsOf(kSpans), told);
+    Told reported;
+    const RemoteResult result = run(server, callsOf(kSpans), reported);
     QVERIFY(!result.steps[0].answer.promptTokens && !result.steps[0].answer.generatedTokens);
     QVERIFY(result.steps[0].cached.state == CachedState::CannotReport);
   }
@@ -133,8 +133,8 @@ class TestSpnlRun : public QObject {
                                R"("prompt_tokens_details":{"cached_tokens":4}}})"
                                "\n\n" +
                                kDone));
-    Told told;
-    const RemoteResult result = run(server, callsOf(kThree), told, ServerKind::Spanscope);
+    Told reported;
+    const RemoteResult result = run(server, callsOf(kThree), reported, ServerKind::Spanscope);
     QVERIFY(!result.error);
     QCOMPARE(server.requests(), 1);
     QCOMPARE(result.steps.size(), std::size_t{3});
@@ -142,9 +142,9 @@ class TestSpnlRun : public QObject {
     QCOMPARE(result.steps[1].answer.text, std::string("B"));
     QCOMPARE(result.steps[2].answer.text, std::string("Cc"));
     QCOMPARE(result.steps[0].answer.finish, std::string("length"));
-    QVERIFY((told.texts == std::vector<std::string>{"2C", "0A", "1B", "0a", "2c"}));
-    QCOMPARE(told.sent.size(), std::size_t{3});
-    QVERIFY(told.sent[0].second > 0 && told.sent[1].second == 0 && told.sent[2].second == 0);
+    QVERIFY((reported.texts == std::vector<std::string>{"2C", "0A", "1B", "0a", "2c"}));
+    QCOMPARE(reported.sent.size(), std::size_t{3});
+    QVERIFY(reported.sent[0].second > 0 && reported.sent[1].second == 0 && reported.sent[2].second == 0);
     // What the server counted, it counted once.
     QCOMPARE(result.steps[0].counted, std::size_t{3});
     QCOMPARE(result.steps[0].cached.tokens, std::int64_t{4});
@@ -179,8 +179,8 @@ class TestSpnlRun : public QObject {
     QFETCH(QByteArray, answer);
     QFETCH(int, replies);
     Server server(http(200, answer));
-    Told told;
-    const RemoteResult result = run(server, callsOf(query), told);
+    Told reported;
+    const RemoteResult result = run(server, callsOf(query), reported);
     QVERIFY2(!result.error, result.error ? Failure(*result.error).what() : "");
     QVERIFY(server.request().startsWith("POST /v1/query/execute?stream=false "));
     QCOMPARE(result.steps.size(), static_cast<std::size_t>(replies));
@@ -198,13 +198,13 @@ class TestSpnlRun : public QObject {
       bodies.push_back(Json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString()));
       return eventsAnswer(piece(0, "r" + QByteArray::number(bodies.size()), "stop") + kDone);
     });
-    Told told;
+    Told reported;
     const QByteArray inner = R"({"g":{"model":"spnl/m","max_tokens":7,"input":{"user":"Name a town."}}})";
     const RemoteResult result =
         run(server,
             callsOf(R"({"g":{"model":"spnl/m","max_tokens":9,"input":{"cross":[{"plus":[)" + inner +
                     R"(,{"user":"b"}]},{"user":"q"}]}}})"),
-            told);
+            reported);
     QVERIFY(!result.error);
     QCOMPARE(bodies.size(), std::size_t{2});
     // Behind its own prompt, which the server has computed.
@@ -250,8 +250,8 @@ class TestSpnlRun : public QObject {
     QFETCH(QString, said);
     QFETCH(QStringList, broken);
     Server server(answer, holds ? Server::After::Hold : Server::After::Close);
-    Told told;
-    const RemoteResult result = run(server, callsOf("{\"seq\":[" + kThree + "," + kSpans + "]}"), told);
+    Told reported;
+    const RemoteResult result = run(server, callsOf("{\"seq\":[" + kThree + "," + kSpans + "]}"), reported);
     QVERIFY(result.error.has_value());
     const QString found = QString::fromUtf8(Failure(*result.error).what());
     QVERIFY2(found.contains(said) && found.contains(QStringLiteral("/v1/query/execute")), qPrintable(found));
@@ -269,9 +269,10 @@ class TestSpnlRun : public QObject {
 
   void missingRepliesAreSaid() {
     Server server(http(200, R"({"choices":[{"index":0,"message":{"content":"a"}}]})"));
-    Told told;
-    const RemoteResult result = run(
-        server, callsOf(R"({"repeat":{"n":2,"g":{"model":"m","max_tokens":1,"input":{"user":"a"}}}})"), told);
+    Told reported;
+    const RemoteResult result =
+        run(server, callsOf(R"({"repeat":{"n":2,"g":{"model":"m","max_tokens":1,"input":{"user":"a"}}}})"),
+            reported);
     QVERIFY(result.error && result.error->found.find("1 choice") != std::string::npos);
   }
 
@@ -306,9 +307,9 @@ class TestSpnlRun : public QObject {
         counted += said->text.find("5 tokens of 3 replies together") != std::string::npos ? 1 : 0;
         isNamed |= said->text.find("SPNL's query endpoint") != std::string::npos;
       }
-      if (const auto* told = std::get_if<trace::ServerReported>(&event.payload)) {
-        prompts.push_back(told->promptTokens.value_or(-1));
-        QVERIFY(!told->generatedTokens);
+      if (const auto* reported = std::get_if<trace::ServerReported>(&event.payload)) {
+        prompts.push_back(reported->promptTokens.value_or(-1));
+        QVERIFY(!reported->generatedTokens);
       }
       if (const auto* end = std::get_if<trace::RunFinished>(&event.payload)) answer = end->answer;
     }
@@ -344,18 +345,18 @@ class TestSpnlRun : public QObject {
     targets.front().otherwise = &remote::chatProtocol();
     const exports::QueryCalls made = callsOf(kThree);
     const auto chats = exports::chatRequests(*query::parseJson(kThree.toStdString()).query, 7).requests;
-    Told told;
+    Told reported;
     remote::HttpClient client;
     const RemoteResult result =
-        remote::runRemotely(client, targets, {}, made.requests, told, {}, made.calls, chats);
+        remote::runRemotely(client, targets, {}, made.requests, reported, {}, made.calls, chats);
     QCOMPARE(!result.error, isChanged);
     QCOMPARE(result.changed.contains(0), isChanged);
     if (!isChanged) {
       QVERIFY2(result.error->found.find("no plus") != std::string::npos, result.error->message().c_str());
       return;
     }
-    QCOMPARE(told.changes.size(), std::size_t{1});
-    QVERIFY2(told.changes[0].find("no plus") != std::string::npos, told.changes[0].c_str());
+    QCOMPARE(reported.changes.size(), std::size_t{1});
+    QVERIFY2(reported.changes[0].find("no plus") != std::string::npos, reported.changes[0].c_str());
     QCOMPARE(result.steps.size(), std::size_t{3});
     for (const remote::RemoteStep& step : result.steps) {
       QCOMPARE(step.answer.text, std::string("A"));

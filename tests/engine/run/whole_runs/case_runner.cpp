@@ -143,7 +143,7 @@ class CaseRunner::Scene {
     m_isTimed = m_isTimed || warm.isTimed;
     // What is looked for in tiers that turned out slow is decided by the clock.
     if (predicted && !m_isTimed) {
-      take(checkForecast(*predicted, *plan, warm));
+      take(checkPrediction(*predicted, *plan, warm));
       for (const run::StepPrediction& step : predicted->steps)
         ++(step.doubt == run::Doubt::None ? m_seen.exactSteps : m_seen.boundedSteps);
     }
@@ -258,7 +258,7 @@ class CaseRunner::Scene {
       m_seen.cachedTokens += step.metrics.cachedTokens;
       m_seen.relocatedTokens += step.metrics.relocatedTokens;
     }
-    for (const auto& [request, reply] : warm.replies) m_seen.evictedBlocks += reply.evicted;
+    for (const auto& [request, answer] : warm.answers) m_seen.evictedBlocks += answer.evicted;
   }
 
   TinyModels& m_models;

@@ -13,12 +13,12 @@ enum class Subject : std::uint8_t {
   Exception,    ///< something was thrown that is no Failure
   Outcome,      ///< one of the runs failed, or they failed in different ways
   Prompt,       ///< span tables
-  Reply,        ///< sampled tokens and how the reply ended
+  Answer,       ///< sampled tokens and how the reply ended
   Probability,  ///< bits of the probabilities of sampled tokens
   Text,         ///< texts of replies and of the answer
   Attention,    ///< what tokens looked at, bit for bit
   Figures,      ///< the run's own figures do not add up
-  Forecast,     ///< a prediction was wrong
+  Prediction,   ///< a prediction was wrong
   Trace,        ///< the events lead to another state than the engine's
   Replay,       ///< replayed replies differ
   Leak          ///< blocks are still held

@@ -102,12 +102,12 @@ class PlainLayout {
 
   void layOutput(const plan::PromptOutput& output) {
     std::vector<TokenId> tokens = m_renderer.generationPrompt();
-    const std::vector<TokenId>& reply = m_prompts.m_replies[output.step];
-    tokens.insert(tokens.end(), reply.begin(), reply.end());
+    const std::vector<TokenId>& answer = m_prompts.m_answers[output.step];
+    tokens.insert(tokens.end(), answer.begin(), answer.end());
     // What a reply already ends with is not said once more.
-    const std::vector<TokenId>& suffix = m_renderer.replySuffix();
-    std::size_t have = std::min(suffix.size(), reply.size());
-    while (!std::equal(reply.end() - static_cast<std::ptrdiff_t>(have), reply.end(), suffix.begin(),
+    const std::vector<TokenId>& suffix = m_renderer.answerSuffix();
+    std::size_t have = std::min(suffix.size(), answer.size());
+    while (!std::equal(answer.end() - static_cast<std::ptrdiff_t>(have), answer.end(), suffix.begin(),
                        suffix.begin() + static_cast<std::ptrdiff_t>(have)))
       --have;
     tokens.insert(tokens.end(), suffix.begin() + static_cast<std::ptrdiff_t>(have), suffix.end());
@@ -115,14 +115,14 @@ class PlainLayout {
     const bool isReused =
         output.form == plan::OutputForm::Reused && (mask == PlainMask::Spans || mask == PlainMask::Linked);
     if (isReused) {
-      m_reply = m_prompts.m_reused.size();
+      m_answer = m_prompts.m_reused.size();
       m_prompts.m_reused.push_back({.step = output.step, .tokens = {}});
       m_path.push_back({.plus = m_nextPlus++, .child = 0, .isSubqueryResult = false});
     }
     putFirst(tokens, m_rules.crops(), suffix.size());
     if (isReused) {
       m_path.pop_back();
-      m_reply.reset();
+      m_answer.reset();
     }
   }
 
@@ -139,7 +139,7 @@ class PlainLayout {
   }
 
   void put(const std::vector<TokenId>& tokens) {
-    for (const TokenId token : tokens) add(token, m_path, m_reply);
+    for (const TokenId token : tokens) add(token, m_path, m_answer);
     for (const TokenId token : tokens) {
       if (token == m_rules.markers.plus || token == m_rules.markers.cross) m_lastMark = token;
     }
@@ -153,17 +153,17 @@ class PlainLayout {
   void pad() {
     while (static_cast<std::int64_t>(m_rows.size()) % m_rules.blockSize != 0) {
       const PlainRow last = m_rows.back();
-      add(m_rules.markers.pad, last.path, last.reply);
+      add(m_rules.markers.pad, last.path, last.answer);
     }
   }
 
-  void add(TokenId token, const std::vector<PlainRow::Child>& path, std::optional<std::size_t> reply) {
+  void add(TokenId token, const std::vector<PlainRow::Child>& path, std::optional<std::size_t> answer) {
     PlainRow row{.token = token, .position = static_cast<std::int64_t>(m_rows.size()), .path = path};
     if (!m_rows.empty() && m_rows.back().path == path) row.local = m_rows.back().local + 1;
-    if (reply) {
-      std::vector<TokenId>& tokens = m_prompts.m_reused[*reply].tokens;
-      row.reply = reply;
-      row.replyRow = tokens.size();
+    if (answer) {
+      std::vector<TokenId>& tokens = m_prompts.m_reused[*answer].tokens;
+      row.answer = answer;
+      row.answerRow = tokens.size();
       tokens.push_back(token);
     }
     m_rows.push_back(std::move(row));
@@ -174,18 +174,18 @@ class PlainLayout {
   layout::LayoutRules m_rules;
   std::vector<PlainRow> m_rows;
   std::vector<PlainRow::Child> m_path;
-  std::optional<std::size_t> m_reply;
+  std::optional<std::size_t> m_answer;
   std::size_t m_nextPlus = 0;
   const plan::PromptMessage* m_first = nullptr;
   std::optional<TokenId> m_lastMark;
 };
 
-PlainPrompts::PlainPrompts(const plan::Plan& plan, const std::vector<std::vector<TokenId>>& replies,
+PlainPrompts::PlainPrompts(const plan::Plan& plan, const std::vector<std::vector<TokenId>>& answers,
                            layout::MessageRenderer& renderer, const testing::PlainTransformer& plain,
                            PlainPolicy policy)
     : m_plain(plain),
       m_policy(policy),
-      m_replies(replies),
+      m_answers(answers),
       m_generationPrompt(renderer.generationPrompt().size()) {
   for (const plan::Step& step : plan.steps) m_prompts.push_back(PlainLayout(*this, renderer).layOut(step));
 }
@@ -221,10 +221,10 @@ bool PlainPrompts::sees(const PlainRow& row, const PlainRow& earlier) const {
 PlainPrompts::Passed PlainPrompts::passOnce(const std::vector<PlainRow>& rows,
                                             const std::vector<Passed>& reused, const Passed* before) const {
   const auto isComputed = [&](const PlainRow& row) {
-    if (before == nullptr) return !row.reply;
+    if (before == nullptr) return !row.answer;
     const bool isFirstSegment = &row - rows.data() == row.local;
     return row.path.empty() || (!isFirstSegment && row.local < m_policy.linked) ||
-           (isFirstSegment && !row.reply);
+           (isFirstSegment && !row.answer);
   };
   Passed passed;
   for (const PlainRow& row : rows) passed.hidden.push_back(m_plain.embed(row.token));
@@ -236,10 +236,10 @@ PlainPrompts::Passed PlainPrompts::passOnce(const std::vector<PlainRow>& rows,
       const PlainRow& row = rows[i];
       if (isComputed(row)) {
         entering.push_back(passed.hidden[i]);
-      } else if (row.reply) {
-        const std::vector<Numbers>& inner = reused[*row.reply].entering[at];
-        const std::size_t length = m_reused[*row.reply].tokens.size();
-        entering.push_back(inner[inner.size() - length + row.replyRow]);
+      } else if (row.answer) {
+        const std::vector<Numbers>& inner = reused[*row.answer].entering[at];
+        const std::size_t length = m_reused[*row.answer].tokens.size();
+        entering.push_back(inner[inner.size() - length + row.answerRow]);
       } else {
         entering.push_back(before->entering[at][i]);
       }
@@ -261,21 +261,21 @@ PlainPrompts::Passed PlainPrompts::pass(const std::vector<PlainRow>& rows) const
   // Of replies that are reused, the rows that they were under their own prompts.
   std::vector<Passed> reused(m_reused.size());
   for (const PlainRow& row : rows) {
-    if (!row.reply || !reused[*row.reply].entering.empty()) continue;
-    const Reused& reply = m_reused[*row.reply];
-    reused[*row.reply] =
-        pass(rowsOf(reply.step, m_prompts[reply.step].size() - m_generationPrompt, reply.tokens));
+    if (!row.answer || !reused[*row.answer].entering.empty()) continue;
+    const Reused& answer = m_reused[*row.answer];
+    reused[*row.answer] =
+        pass(rowsOf(answer.step, m_prompts[answer.step].size() - m_generationPrompt, answer.tokens));
   }
   const Passed spans = passOnce(rows, reused, nullptr);
   return m_policy.mask == PlainMask::Linked ? passOnce(rows, reused, &spans) : spans;
 }
 
 std::vector<Numbers> PlainPrompts::logits(StepIndex step) const {
-  const std::vector<TokenId>& reply = m_replies[step];
+  const std::vector<TokenId>& answer = m_answers[step];
   const std::size_t prompt = m_prompts[step].size();
-  const Passed passed = pass(rowsOf(step, prompt, {reply.begin(), reply.end() - 1}));
+  const Passed passed = pass(rowsOf(step, prompt, {answer.begin(), answer.end() - 1}));
   std::vector<Numbers> logits;
-  for (std::size_t i = 0; i < reply.size(); ++i)
+  for (std::size_t i = 0; i < answer.size(); ++i)
     logits.push_back(m_plain.logits(passed.hidden[prompt - 1 + i]));
   return logits;
 }

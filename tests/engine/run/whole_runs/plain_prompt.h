@@ -39,9 +39,9 @@ struct PlainRow {
     bool operator==(const Child&) const = default;
   };
   std::vector<Child> path;
-  std::int32_t local = 0;              ///< index among successive rows with the same path
-  std::optional<std::size_t> reply{};  ///< index of the reused reply in PlainPrompts, if the row is of one
-  std::size_t replyRow = 0;            ///< index among the rows of that reply
+  std::int32_t local = 0;               ///< index among successive rows with the same path
+  std::optional<std::size_t> answer{};  ///< index of the reused reply in PlainPrompts, if the row is of one
+  std::size_t answerRow = 0;            ///< index among the rows of that reply
 };
 
 /// The prompts and replies of one plan.
@@ -49,7 +49,7 @@ class PlainPrompts {
  public:
   /// All arguments must outlive this object. `replies[i]` are the sampled tokens of step i. The renderer
   /// knows the layout.
-  PlainPrompts(const plan::Plan& plan, const std::vector<std::vector<TokenId>>& replies,
+  PlainPrompts(const plan::Plan& plan, const std::vector<std::vector<TokenId>>& answers,
                layout::MessageRenderer& renderer, const testing::PlainTransformer& plain, PlainPolicy policy);
 
   /// The rows of a step's prompt.
@@ -81,7 +81,7 @@ class PlainPrompts {
 
   const testing::PlainTransformer& m_plain;
   PlainPolicy m_policy;
-  const std::vector<std::vector<TokenId>>& m_replies;
+  const std::vector<std::vector<TokenId>>& m_answers;
   std::size_t m_generationPrompt = 0;  ///< number of its tokens
   std::vector<std::vector<PlainRow>> m_prompts;
   std::vector<Reused> m_reused;

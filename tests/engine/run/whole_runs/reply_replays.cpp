@@ -30,29 +30,29 @@ std::set<std::pair<std::uint64_t, std::uint64_t>> keysIn(const trace::PoolState&
 }
 
 /// Which token was not drawn from these logits; none if all were.
-std::optional<std::size_t> otherDraw(const run::ReplayedReply& replayed, const ToldReply& told,
+std::optional<std::size_t> otherDraw(const run::ReplayedAnswer& replayed, const ReportedReply& reported,
                                      const compute::SamplingSettings& settings) {
-  for (std::size_t i = 0; i < told.tokens.size(); ++i) {
+  for (std::size_t i = 0; i < reported.tokens.size(); ++i) {
     const compute::SampledToken drawn =
         compute::sampleRow({.logits = replayed.logits[i], .settings = settings, .index = i});
-    if (drawn.token != told.tokens[i] || std::bit_cast<std::uint32_t>(drawn.probability) !=
-                                             std::bit_cast<std::uint32_t>(told.probabilities[i]))
+    if (drawn.token != reported.tokens[i] || std::bit_cast<std::uint32_t>(drawn.probability) !=
+                                                 std::bit_cast<std::uint32_t>(reported.probabilities[i]))
       return i;
   }
   return std::nullopt;
 }
 
-run::AttentionReplayRequest attentionOf(const run::FinishedReply& reply, RunId run, std::int32_t layer) {
-  run::AttentionReplayRequest request{.reply = reply, .layer = layer, .head = -1, .singleKeys = true};
-  request.reply.run = run;
+run::AttentionReplayRequest attentionOf(const run::FinishedAnswer& answer, RunId run, std::int32_t layer) {
+  run::AttentionReplayRequest request{.answer = answer, .layer = layer, .head = -1, .singleKeys = true};
+  request.answer.run = run;
   return request;
 }
 
 /// The maps that a replay of a layer's attention sends.
-std::vector<trace::AttentionMass> mapsOf(const AfterRun& after, const run::FinishedReply& reply,
+std::vector<trace::AttentionMass> mapsOf(const AfterRun& after, const run::FinishedAnswer& answer,
                                          std::int32_t layer) {
   const std::size_t before = after.sink.events().size();
-  after.session.replayAttention(attentionOf(reply, after.session.lastRun(), layer));
+  after.session.replayAttention(attentionOf(answer, after.session.lastRun(), layer));
   std::vector<trace::AttentionMass> maps;
   for (std::size_t i = before; i < after.sink.events().size(); ++i) {
     if (const auto* mass = std::get_if<trace::ReplayedMass>(&after.sink.events()[i].payload))
@@ -75,27 +75,27 @@ std::string replayFault(const AfterRun& warm, const AfterRun& cold, const run::S
   const plan::Step& planned = setting.plan.steps[step.step];
   const compute::SamplingSettings settings{
       .temperature = planned.temperature, .topK = setting.topK, .topP = setting.topP, .seed = planned.seed};
-  const run::FinishedReply reply = finishedReply(warm.record, step, setting.policy);
-  const run::FinishedReply other = finishedReply(cold.record, simulator, setting.policy);
-  const run::ReplayedReply found = warm.session.replayReply(reply, kAllRows);
-  const run::ReplayedReply expected = cold.session.replayReply(other, kAllRows);
+  const run::FinishedAnswer answer = finishedAnswer(warm.record, step, setting.policy);
+  const run::FinishedAnswer other = finishedAnswer(cold.record, simulator, setting.policy);
+  const run::ReplayedAnswer found = warm.session.replayAnswer(answer, kAllRows);
+  const run::ReplayedAnswer expected = cold.session.replayAnswer(other, kAllRows);
   if (found.logits.size() != step.tokens.size() || expected.logits.size() != step.tokens.size())
     return "another number of rows";
-  if (const auto at = otherDraw(expected, cold.record.replyOf(simulator), settings))
+  if (const auto at = otherDraw(expected, cold.record.answerOf(simulator), settings))
     return "cold, token " + std::to_string(*at) + " was drawn from other numbers";
-  if (const auto at = otherDraw(found, warm.record.replyOf(step), settings))
+  if (const auto at = otherDraw(found, warm.record.answerOf(step), settings))
     return "token " + std::to_string(*at) + " was drawn from other numbers";
   for (std::size_t i = 0; i < found.logits.size(); ++i) {
     if (!equalBits(found.logits[i], expected.logits[i])) return "other logits of token " + std::to_string(i);
   }
   if (!(inOrder(found.attention) == inOrder(expected.attention))) return "other attention";
   const auto layer = static_cast<std::int32_t>(step.step % 3);
-  const std::vector<trace::AttentionMass> maps = mapsOf(warm, reply, layer);
+  const std::vector<trace::AttentionMass> maps = mapsOf(warm, answer, layer);
   if (!(maps == mapsOf(cold, other, layer))) return "other maps of layer " + std::to_string(layer);
-  const ToldReply& told = warm.record.replyOf(step);
+  const ReportedReply& reported = warm.record.answerOf(step);
   for (const trace::AttentionMass& map : maps) {
-    const auto recorded = told.rows.find({map.layer, map.segment, map.row});
-    if (recorded == told.rows.end()) {
+    const auto recorded = reported.rows.find({map.layer, map.segment, map.row});
+    if (recorded == reported.rows.end()) {
       if (setting.isRecorded) return "row " + std::to_string(map.row) + " was not recorded";
       continue;
     }

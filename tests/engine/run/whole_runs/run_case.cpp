@@ -64,7 +64,7 @@ SessionChoice anySession(Dice& dice) {
   session.rowsPerPass = dice.of(std::vector{1, 3, 7, 16, 37, 64, 512, 512});
   session.threads = dice.oneIn(6) ? 2 + dice.below(2) : 1;
   session.halfKeys = dice.oneIn(4);
-  // Tails make forecasts unsure: which of several is copied from.
+  // Tails make predictions unsure: which of several is copied from.
   session.tails = !dice.oneIn(session.tiers == Tiers::None ? 4 : 2);
   session.endings = static_cast<Endings>(dice.below(3));
   if (dice.oneIn(10)) session.positions = 60 + dice.below(160);
@@ -76,7 +76,7 @@ QueryRun anyRun(Dice& dice, RandomTrees& trees, const QueryRun& usual) {
   run.query = trees.next();
   if (dice.oneIn(3)) run.policy = anyChoice(dice);
   if (dice.oneIn(4)) run.layout = anyLayout(dice);
-  if (dice.oneIn(4)) run.outputForm = dice.oneIn(2) ? plan::OutputForm::Anew : plan::OutputForm::Reused;
+  if (dice.oneIn(4)) run.outputForm = dice.oneIn(2) ? plan::OutputForm::Recomputed : plan::OutputForm::Reused;
   if (dice.oneIn(5)) run.distribute = !run.distribute;
   if (dice.oneIn(8)) run.fanIn = 2;
   run.mapReduce = run.fanIn > 0 && dice.oneIn(2);

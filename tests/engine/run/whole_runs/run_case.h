@@ -42,7 +42,7 @@ struct QueryRun {
   query::Node query;
   policy::Choice policy;
   layout::Layout layout = layout::Layout::Exact;
-  plan::OutputForm outputForm = plan::OutputForm::Anew;
+  plan::OutputForm outputForm = plan::OutputForm::Recomputed;
   bool distribute = true;
   std::uint32_t fanIn = 0;  ///< fan-in of attention locality; 0: off
   bool mapReduce = false;   ///< shape of attention locality

@@ -23,7 +23,7 @@ const char* nameOf(Subject subject) {
       return "outcome";
     case Subject::Prompt:
       return "prompt";
-    case Subject::Reply:
+    case Subject::Answer:
       return "reply";
     case Subject::Probability:
       return "probability";
@@ -33,8 +33,8 @@ const char* nameOf(Subject subject) {
       return "attention";
     case Subject::Figures:
       return "figures";
-    case Subject::Forecast:
-      return "forecast";
+    case Subject::Prediction:
+      return "prediction";
     case Subject::Trace:
       return "trace";
     case Subject::Replay:
@@ -80,7 +80,8 @@ std::string listed(const std::vector<TokenId>& tokens) {
   return text;
 }
 
-void compareAttention(const ToldReply& warm, const ToldReply& cold, const std::string& where, Found& found) {
+void compareAttention(const ReportedReply& warm, const ReportedReply& cold, const std::string& where,
+                      Found& found) {
   for (const auto& [index, looked] : warm.looked) {
     const auto same = cold.looked.find(index);
     if (same == cold.looked.end() || same->second.keySegments != looked.keySegments ||
@@ -106,30 +107,30 @@ void compareAttention(const ToldReply& warm, const ToldReply& cold, const std::s
 void compareStep(const RunRecord& warm, const run::StepResult& step, const RunRecord& cold,
                  const run::StepResult& other, Found& found) {
   const std::string where = "step " + std::to_string(step.step) + ": ";
-  const ToldReply& told = warm.replyOf(step);
-  const ToldReply& expected = cold.replyOf(other);
-  if (told.prompt != expected.prompt) return found.add(Subject::Prompt, where + "another span table");
+  const ReportedReply& reported = warm.answerOf(step);
+  const ReportedReply& expected = cold.answerOf(other);
+  if (reported.prompt != expected.prompt) return found.add(Subject::Prompt, where + "another span table");
   const bool isCut = step.outcome == StepOutcome::Stopped;
   const std::size_t count = step.tokens.size();
   const bool isPart = count <= other.tokens.size() &&
                       std::equal(step.tokens.begin(), step.tokens.end(), other.tokens.begin());
   if (!isPart || (!isCut && (count != other.tokens.size() || step.outcome != other.outcome)))
-    return found.add(Subject::Reply,
+    return found.add(Subject::Answer,
                      where + "replied " + listed(step.tokens) + ", cold " + listed(other.tokens));
   std::vector<float> probabilities = expected.probabilities;
   probabilities.resize(std::min(count, probabilities.size()));
-  if (!equalBits(told.probabilities, probabilities)) {
-    const auto at = std::mismatch(told.probabilities.begin(), told.probabilities.end(), probabilities.begin(),
-                                  probabilities.end());
+  if (!equalBits(reported.probabilities, probabilities)) {
+    const auto at = std::mismatch(reported.probabilities.begin(), reported.probabilities.end(),
+                                  probabilities.begin(), probabilities.end());
     return found.add(Subject::Probability,
-                     where + "token " + std::to_string(at.first - told.probabilities.begin()));
+                     where + "token " + std::to_string(at.first - reported.probabilities.begin()));
   }
   if (!isCut && step.text != other.text)
     found.add(Subject::Text, where + "\"" + step.text + "\", cold \"" + other.text + "\"");
-  compareAttention(told, expected, where, found);
+  compareAttention(reported, expected, where, found);
 }
 
-// ---- forecasts
+// ---- predictions
 // --------------------------------------------------------------------------------------------------------
 
 std::string shown(const char* name, const run::CountRange& range, std::int64_t count) {
@@ -145,15 +146,15 @@ std::string shown(const trace::BlockLookedUp& block) {
 }
 
 /// What does not agree; empty if all does.
-std::string forecastFault(const run::StepPrediction& predicted, const run::StepResult& step,
-                          const ToldReply& told) {
+std::string predictionFault(const run::StepPrediction& predicted, const run::StepResult& step,
+                            const ReportedReply& reported) {
   const trace::StepMetrics& metrics = step.metrics;
   const std::tuple<const char*, run::CountRange, std::int64_t> rows[] = {
       {"prompt", predicted.prompt, metrics.promptTokens},
       {"cached", predicted.cached, metrics.cachedTokens},
       {"relocated", predicted.relocated, metrics.relocatedTokens},
       {"computed", predicted.computed, metrics.computedTokens},
-      {"evicted", predicted.evicted, told.evicted}};
+      {"evicted", predicted.evicted, reported.evicted}};
   for (const auto& [name, range, count] : rows) {
     if (!range.holds(count)) return shown(name, range, count);
   }
@@ -161,15 +162,16 @@ std::string forecastFault(const run::StepPrediction& predicted, const run::StepR
   for (const auto& [name, range, count] : rows) {
     if (std::string(name) != "evicted" && !range.known()) return "not sure of " + shown(name, range, count);
   }
-  if (told.lookups.size() != predicted.blocks.size()) return "another number of blocks";
-  for (std::size_t i = 0; i < told.lookups.size(); ++i) {
+  if (reported.lookups.size() != predicted.blocks.size()) return "another number of blocks";
+  for (std::size_t i = 0; i < reported.lookups.size(); ++i) {
     const auto facts = [](const trace::BlockLookedUp& block) {
       return std::tuple(block.segment, block.virtualIndex, block.outcome, block.tokens, block.wanted,
                         block.base);
     };
-    const bool hasReason = !predicted.reasonsAreSure || told.lookups[i].reason == predicted.blocks[i].reason;
-    if (facts(told.lookups[i]) == facts(predicted.blocks[i]) && hasReason) continue;
-    return "block " + std::to_string(i) + ": " + shown(told.lookups[i]) + "; predicted " +
+    const bool hasReason =
+        !predicted.reasonsAreSure || reported.lookups[i].reason == predicted.blocks[i].reason;
+    if (facts(reported.lookups[i]) == facts(predicted.blocks[i]) && hasReason) continue;
+    return "block " + std::to_string(i) + ": " + shown(reported.lookups[i]) + "; predicted " +
            shown(predicted.blocks[i]);
   }
   return {};
@@ -204,14 +206,14 @@ Differences compareRuns(const RunRecord& warm, const RunRecord& cold) {
   return found.take();
 }
 
-Differences checkForecast(const run::Prediction& predicted, const plan::Plan& plan, const RunRecord& ran) {
+Differences checkPrediction(const run::Prediction& predicted, const plan::Plan& plan, const RunRecord& ran) {
   Found found;
   if (ran.result.outcome == RunOutcome::Failed) {
-    if (!predicted.error) found.add(Subject::Forecast, "not foreseen: " + said(ran.result));
+    if (!predicted.error) found.add(Subject::Prediction, "not foreseen: " + said(ran.result));
     return found.take();
   }
   if (predicted.errorIsCertain) {
-    found.add(Subject::Forecast, "finished, predicted to fail: " + predicted.error->message());
+    found.add(Subject::Prediction, "finished, predicted to fail: " + predicted.error->message());
     return found.take();
   }
   for (const run::StepResult& step : ran.result.steps) {
@@ -220,11 +222,11 @@ Differences checkForecast(const run::Prediction& predicted, const plan::Plan& pl
                                   [&](const auto& other) { return other.step == step.step; });
     if (own == predicted.steps.end()) {
       // Behind a step that may fail there are no figures.
-      if (!predicted.error) found.add(Subject::Forecast, where + "not predicted");
+      if (!predicted.error) found.add(Subject::Prediction, where + "not predicted");
       continue;
     }
-    if (const std::string fault = forecastFault(*own, step, ran.replyOf(step)); !fault.empty())
-      found.add(Subject::Forecast, where + doubtName(own->doubt) + ": " + fault);
+    if (const std::string fault = predictionFault(*own, step, ran.answerOf(step)); !fault.empty())
+      found.add(Subject::Prediction, where + doubtName(own->doubt) + ": " + fault);
   }
   const bool isSure = std::all_of(predicted.steps.begin(), predicted.steps.end(),
                                   [](const auto& step) { return step.doubt == run::Doubt::None; });
@@ -237,7 +239,7 @@ Differences checkForecast(const run::Prediction& predicted, const plan::Plan& pl
         if (step.step == index) order.push_back(step.request);
       }
     }
-    if (order != ran.admitted) found.add(Subject::Forecast, "another order");
+    if (order != ran.admitted) found.add(Subject::Prediction, "another order");
   }
   return found.take();
 }
@@ -255,14 +257,14 @@ Differences checkTrace(const WatchingSink& sink, const RunRecord& ran, const tra
     found.add(Subject::Leak, "block " + std::to_string(i) + " is still held");
     break;
   }
-  const trace::Progress& told = sink.replay().progress();
-  const trace::RunState& state = told.runs.at(run);
+  const trace::Progress& reported = sink.replay().progress();
+  const trace::RunState& state = reported.runs.at(run);
   if (state.outcome != ran.result.outcome || state.answer != ran.result.answer)
     found.add(Subject::Trace, "another outcome or answer");
   for (const run::StepResult& step : ran.result.steps) {
-    const trace::RequestState& request = told.requests.at(step.request);
+    const trace::RequestState& request = reported.requests.at(step.request);
     const trace::StepMetrics& metrics = step.metrics;
-    const ToldReply& reply = ran.replyOf(step);
+    const ReportedReply& answer = ran.answerOf(step);
     const bool isSame =
         request.run == run && request.step == step.step && request.outcome == step.outcome &&
         request.phase == trace::RequestPhase::Finished && request.text == step.text &&
@@ -270,7 +272,7 @@ Differences checkTrace(const WatchingSink& sink, const RunRecord& ran, const tra
         request.promptTokens == metrics.promptTokens && request.cachedTokens == metrics.cachedTokens &&
         request.relocatedTokens == metrics.relocatedTokens && request.preemptions == metrics.preemptions &&
         request.recomputedTokens == metrics.recomputedTokens;
-    if (!isSame || !reply.isInOrder || reply.tokens != step.tokens)
+    if (!isSame || !answer.isInOrder || answer.tokens != step.tokens)
       found.add(Subject::Trace, "step " + std::to_string(step.step) + ": its events give other figures");
     // Figures of a step are those of its first admission.
     if (step.outcome != StepOutcome::Stopped && step.outcome != StepOutcome::Failed &&

@@ -15,9 +15,9 @@ namespace spanscope::test {
 /// probabilities, texts, and the bits of their attention. A stopped run is compared as far as it came.
 Differences compareRuns(const RunRecord& warm, const RunRecord& cold);
 
-/// Checks that an exact forecast is right, token for token and block for block, and that the bounds of an
-/// inexact forecast hold.
-Differences checkForecast(const run::Prediction& predicted, const plan::Plan& plan, const RunRecord& ran);
+/// Checks that an exact prediction is right, token for token and block for block, and that the bounds of an
+/// inexact prediction hold.
+Differences checkPrediction(const run::Prediction& predicted, const plan::Plan& plan, const RunRecord& ran);
 
 /// Checks that the events, live or from a file, lead to the engine's state, that their figures equal those of
 /// the result, and that no block is held when nothing runs.

@@ -37,27 +37,27 @@ RunRecord::RunRecord(run::RunResult runResult, const std::vector<trace::Event>& 
       isTimed = isTimed || logged->text.find("nothing more is loaded") != std::string::npos;
     if (const auto* team = std::get_if<trace::TeamFormed>(&event.payload)) teams.push_back(team->requests);
     if (event.request == 0) continue;
-    ToldReply& reply = replies[event.request];
+    ReportedReply& answer = answers[event.request];
     if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
-      reply.prompt = table->segments;
+      answer.prompt = table->segments;
     } else if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload)) {
-      reply.isInOrder = reply.isInOrder && token->index == static_cast<std::int32_t>(reply.tokens.size());
-      reply.tokens.push_back(token->token);
-      reply.probabilities.push_back(token->probability);
-      reply.text += token->text;
+      answer.isInOrder = answer.isInOrder && token->index == static_cast<std::int32_t>(answer.tokens.size());
+      answer.tokens.push_back(token->token);
+      answer.probabilities.push_back(token->probability);
+      answer.text += token->text;
     } else if (const auto* looked = std::get_if<trace::SegmentAttention>(&event.payload)) {
-      if (looked->index >= 0) reply.looked[looked->index] = *looked;
+      if (looked->index >= 0) answer.looked[looked->index] = *looked;
     } else if (const auto* others = std::get_if<trace::TeammateAttention>(&event.payload)) {
-      reply.onTeammates[others->index] = others->mass;
+      answer.onTeammates[others->index] = others->mass;
     } else if (const auto* mass = std::get_if<trace::AttentionMass>(&event.payload)) {
-      if (mass->row >= 0) reply.rows[{mass->layer, mass->segment, mass->row}] = *mass;
+      if (mass->row >= 0) answer.rows[{mass->layer, mass->segment, mass->row}] = *mass;
     } else if (std::holds_alternative<trace::RequestPreempted>(event.payload)) {
       gaveWay.insert(event.request);
       ++preemptions;
     } else if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload)) {
-      if (!gaveWay.contains(event.request)) reply.lookups.push_back(*lookup);
+      if (!gaveWay.contains(event.request)) answer.lookups.push_back(*lookup);
     } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&event.payload)) {
-      if (removed->reason == trace::RemovalReason::Evicted) ++reply.evicted;
+      if (removed->reason == trace::RemovalReason::Evicted) ++answer.evicted;
     } else if (std::holds_alternative<trace::RequestAdmitted>(event.payload)) {
       if (!gaveWay.contains(event.request)) admitted.push_back(event.request);
     } else if (std::holds_alternative<trace::BlockLoaded>(event.payload)) {
@@ -66,21 +66,22 @@ RunRecord::RunRecord(run::RunResult runResult, const std::vector<trace::Event>& 
   }
 }
 
-run::FinishedReply finishedReply(const RunRecord& record, const run::StepResult& step,
-                                 const policy::Choice& policy) {
-  run::FinishedReply reply;
-  reply.request = step.request;
-  reply.segments = record.replyOf(step).prompt;
-  reply.tokens = step.tokens;
-  reply.policy = policy;
+run::FinishedAnswer finishedAnswer(const RunRecord& record, const run::StepResult& step,
+                                   const policy::Choice& policy) {
+  run::FinishedAnswer answer;
+  answer.request = step.request;
+  answer.segments = record.answerOf(step).prompt;
+  answer.tokens = step.tokens;
+  answer.policy = policy;
   for (const std::vector<RequestId>& team : record.teams) {
     if (std::find(team.begin(), team.end(), step.request) == team.end()) continue;
     for (const RequestId member : team) {
-      const ToldReply& told = record.replies.at(member);
-      reply.teammates.members.push_back({.request = member, .segments = told.prompt, .reply = told.tokens});
+      const ReportedReply& reported = record.answers.at(member);
+      answer.teammates.members.push_back(
+          {.request = member, .segments = reported.prompt, .answer = reported.tokens});
     }
   }
-  return reply;
+  return answer;
 }
 
 }  // namespace spanscope::test

@@ -38,7 +38,7 @@ class WatchingSink final : public trace::Sink {
 };
 
 /// One reply as the events tell it.
-struct ToldReply {
+struct ReportedReply {
   std::vector<trace::SegmentInfo> prompt;
   std::vector<TokenId> tokens;
   std::vector<float> probabilities;
@@ -56,7 +56,7 @@ struct RunRecord {
   RunRecord(run::RunResult runResult, const std::vector<trace::Event>& events);
 
   run::RunResult result;
-  std::map<RequestId, ToldReply> replies;
+  std::map<RequestId, ReportedReply> answers;
   std::vector<RequestId> admitted;  ///< requests in order of admission, each once
   std::vector<std::vector<RequestId>> teams;
   std::int64_t preemptions = 0;
@@ -64,11 +64,11 @@ struct RunRecord {
   /// The time that loading took decided what was looked up in the tiers.
   bool isTimed = false;
 
-  const ToldReply& replyOf(const run::StepResult& step) const { return replies.at(step.request); }
+  const ReportedReply& answerOf(const run::StepResult& step) const { return answers.at(step.request); }
 };
 
 /// The reply of a step in the form in which it can be replayed.
-run::FinishedReply finishedReply(const RunRecord& record, const run::StepResult& step,
-                                 const policy::Choice& policy);
+run::FinishedAnswer finishedAnswer(const RunRecord& record, const run::StepResult& step,
+                                   const policy::Choice& policy);
 
 }  // namespace spanscope::test

@@ -113,12 +113,12 @@ class TestPlainPrompts : public QObject {
                          &m_models.tokenizer(), &m_models.chat(), sink);
     test::Dice dice(m_seed);
     test::RandomTrees trees(dice);
-    std::int64_t marksInReplies = 0;
+    std::int64_t marksInAnswers = 0;
     std::int64_t reused = 0;
     std::int64_t cached = 0;
     for (int query = 0; query < 8; ++query) {
       plan::PlanOptions planning;
-      planning.outputForm = isReused ? OutputForm::Reused : OutputForm::Anew;
+      planning.outputForm = isReused ? OutputForm::Reused : OutputForm::Recomputed;
       planning.distribute = query % 2 == 0;
       const query::Node tree = query < 2 ? *query::parseJson(kNested).query : trees.next();
       const auto plan = plan::makePlan(tree, planning).plan;
@@ -131,26 +131,26 @@ class TestPlainPrompts : public QObject {
       run::RunResult result = session.run(*plan, options);
       QVERIFY2(!result.error, result.error ? result.error->message().c_str() : "");
       const test::RunRecord record(std::move(result), sink.events());
-      std::vector<std::vector<TokenId>> replies(plan->steps.size());
+      std::vector<std::vector<TokenId>> answers(plan->steps.size());
       for (const run::StepResult& step : record.result.steps) {
-        replies[step.step] = step.tokens;
+        answers[step.step] = step.tokens;
         cached += step.metrics.cachedTokens;
-        marksInReplies += std::count_if(step.tokens.begin(), step.tokens.end(), [&](TokenId token) {
+        marksInAnswers += std::count_if(step.tokens.begin(), step.tokens.end(), [&](TokenId token) {
           return token == marks.plus || token == marks.cross || token == marks.pad;
         });
       }
-      const PlainPrompts prompts(*plan, replies, renderer, plain, row.plain);
+      const PlainPrompts prompts(*plan, answers, renderer, plain, row.plain);
       for (const run::StepResult& step : record.result.steps) {
         const QString where = QString("query %1, step %2: ").arg(query).arg(step.step);
         const std::vector<PlainRow>& rows = prompts.prompt(step.step);
-        const std::string other = otherRows(rows, record.replyOf(step).prompt);
+        const std::string other = otherRows(rows, record.answerOf(step).prompt);
         QVERIFY2(other.empty(),
                  qPrintable(where + QString::fromStdString(other + "\n" + query::writeCanonical(tree))));
         reused +=
-            std::count_if(rows.begin(), rows.end(), [](const PlainRow& r) { return r.reply.has_value(); });
+            std::count_if(rows.begin(), rows.end(), [](const PlainRow& r) { return r.answer.has_value(); });
         const std::vector<testing::Numbers> expected = prompts.logits(step.step);
-        const run::ReplayedReply found =
-            session.replayReply(test::finishedReply(record, step, options.policy), 0);
+        const run::ReplayedAnswer found =
+            session.replayAnswer(test::finishedAnswer(record, step, options.policy), 0);
         QCOMPARE(found.logits.size(), expected.size());
         for (std::size_t i = 0; i < expected.size(); ++i) {
           const double error = relative(found.logits[i], expected[i]);
@@ -160,7 +160,7 @@ class TestPlainPrompts : public QObject {
         }
       }
     }
-    QVERIFY(marksInReplies > 0);
+    QVERIFY(marksInAnswers > 0);
     QVERIFY(cached > 0);
     QCOMPARE(reused > 0,
              isReused && (row.plain.mask == PlainMask::Spans || row.plain.mask == PlainMask::Linked));
@@ -191,14 +191,14 @@ class TestPlainPrompts : public QObject {
       run::RunOptions options;
       options.maxTokens = 2;
       QVERIFY(!session.run(*plan, options).error);
-      std::vector<std::vector<std::int32_t>> told;
+      std::vector<std::vector<std::int32_t>> reported;
       for (const trace::Event& event : sink.events()) {
         if (const auto* report = std::get_if<trace::WindowsReported>(&event.payload))
-          told.push_back(report->windows);
+          reported.push_back(report->windows);
       }
       std::vector<std::vector<std::int32_t>> wanted;
       if (hasAny) wanted.push_back(expected);
-      QVERIFY(told == wanted);
+      QVERIFY(reported == wanted);
     }
   }
 

@@ -254,7 +254,7 @@ class TestLlamaCppSimulator : public QObject {
   void fates() {
     const auto simulator = kLlamaCpp.open({.slots = 1, .chunk = 4});
     const auto serve = [&simulator](const std::vector<TokenId>& prompt) {
-      return simulator->serve({.prompt = prompt, .reply = {}, .salt = {}});
+      return simulator->serve({.prompt = prompt, .answer = {}, .salt = {}});
     };
     using Fates = std::vector<FateRun>;
     const Answer first = serve({1, 2, 3, 4, 5, 6, 7, 8});
@@ -267,7 +267,7 @@ class TestLlamaCppSimulator : public QObject {
     QCOMPARE(edited.fates, Fates({{0, 2, Fate::Found}, {2, 4, Fate::Moved}, {6, 1, Fate::Differs}}));
     QCOMPARE(serve({1, 2}).fates, Fates({{0, 1, Fate::Found}, {1, 1, Fate::AlwaysRecomputed}}));
     const std::vector<TokenId> prompt{1, 2, 3, 4, 9};
-    QCOMPARE(copy->serve({.prompt = prompt, .reply = {}, .salt = {}}).cached, 4);
+    QCOMPARE(copy->serve({.prompt = prompt, .answer = {}, .salt = {}}).cached, 4);
     QVERIFY_EXCEPTION_THROWN(serve({}), Failure);
   }
 };

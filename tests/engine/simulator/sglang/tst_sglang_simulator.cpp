@@ -115,7 +115,7 @@ class TestSglangSimulator : public QObject {
       std::vector<TokenId> prompt;
       for (std::int32_t token = 0; token < common; ++token) prompt.push_back(token);
       prompt.insert(prompt.end(), {1000 + common, 1});
-      return simulator->serve({.prompt = prompt, .reply = {}, .salt = salt}).cached;
+      return simulator->serve({.prompt = prompt, .answer = {}, .salt = salt}).cached;
     };
     for (std::int32_t common = 40; common > 0; --common) QCOMPARE(cached(common), common == 40 ? 0 : common);
     for (std::int32_t common = 40; common > 0; --common) QCOMPARE(cached(common), common + 1);
@@ -136,7 +136,7 @@ class TestSglangSimulator : public QObject {
   void fates() {
     const auto simulator = kSglang.open({.cacheTokens = 20, .blockSize = 4});
     const auto serve = [&simulator](const std::vector<TokenId>& prompt) {
-      return simulator->serve({.prompt = prompt, .reply = {}, .salt = {}}).fates;
+      return simulator->serve({.prompt = prompt, .answer = {}, .salt = {}}).fates;
     };
     using Fates = std::vector<FateRun>;
     QCOMPARE(serve({1, 2, 3, 4, 5, 6, 7, 8}), Fates({{0, 8, Fate::Differs}}));
@@ -147,7 +147,7 @@ class TestSglangSimulator : public QObject {
              Fates({{0, 4, Fate::Found}, {4, 1, Fate::NotWhole}, {5, 3, Fate::Differs}}));
     QCOMPARE(serve(std::vector<TokenId>(21, 1)), Fates({{0, 21, Fate::TooLittle}}));
     const std::vector<TokenId> prompt{1, 2, 3, 4, 5, 9, 7, 8, 1};
-    QCOMPARE(copy->serve({.prompt = prompt, .reply = {}, .salt = {}}).cached, 4);
+    QCOMPARE(copy->serve({.prompt = prompt, .answer = {}, .salt = {}}).cached, 4);
     QVERIFY_EXCEPTION_THROWN(serve({}), Failure);
   }
 };

@@ -64,14 +64,15 @@ void read(Story& story) {
     }
     if (event.request == 0) continue;
     if (story.requests.size() < event.request) story.requests.resize(event.request);
-    Told& told = story.requests[event.request - 1];
+    Told& traced = story.requests[event.request - 1];
     if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload))
-      told.lookups.push_back(*lookup);
+      traced.lookups.push_back(*lookup);
     if (const auto* taken = std::get_if<trace::BlockAllocated>(&event.payload))
-      told.taken.push_back(taken->block);
-    if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload)) told.admitted = *admitted;
+      traced.taken.push_back(taken->block);
+    if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload))
+      traced.admitted = *admitted;
     if (const auto* finished = std::get_if<trace::StepFinished>(&event.payload))
-      told.outcome = finished->outcome;
+      traced.outcome = finished->outcome;
   }
 }
 
@@ -106,7 +107,7 @@ std::string vllmDifference(const Story& story) {
   std::size_t next = 0;
   std::size_t removed = 0;
   std::size_t stored = 0;
-  constexpr std::int64_t kNotTold = -1;
+  constexpr std::int64_t kNotReported = -1;
   std::int64_t freeBlocks = story.found["blocks"].get<std::int64_t>() - 1;
   for (const Json& op : story.found["ops"]) {
     for (const Json& event : op["events"]) {
@@ -117,25 +118,25 @@ std::string vllmDifference(const Story& story) {
     if (op["op"] == "decode") {
       for (const Json& step : op["steps"]) {
         // A request that is refused a block gives back all it has.
-        if (step.contains("refused")) freeBlocks = kNotTold;
-        if (freeBlocks != kNotTold)
+        if (step.contains("refused")) freeBlocks = kNotReported;
+        if (freeBlocks != kNotReported)
           freeBlocks -= static_cast<std::int64_t>(step.value("blocks", Json::array()).size());
       }
     }
     if (op["op"] != "admit") continue;
     if (next >= story.requests.size()) return "too few requests";
-    const Told& told = story.requests[next++];
+    const Told& traced = story.requests[next++];
     if (op.contains("refused")) {
-      if (told.admitted || !told.lookups.empty() || told.outcome != trace::StepOutcome::Failed)
+      if (traced.admitted || !traced.lookups.empty() || traced.outcome != trace::StepOutcome::Failed)
         return "request " + std::to_string(next) + ": it was refused";
       continue;
     }
-    if (!told.admitted || told.admitted->cachedTokens != op["cached"].get<std::int64_t>())
+    if (!traced.admitted || traced.admitted->cachedTokens != op["cached"].get<std::int64_t>())
       return "request " + std::to_string(next) + ": other cached tokens";
-    if (told.tokens(trace::LookupOutcome::Hit) != op["cached"].get<std::int64_t>()) return "other hits";
-    if (told.found() != op["hit_blocks"].get<std::vector<BlockId>>()) return "other blocks are found";
+    if (traced.tokens(trace::LookupOutcome::Hit) != op["cached"].get<std::int64_t>()) return "other hits";
+    if (traced.found() != op["hit_blocks"].get<std::vector<BlockId>>()) return "other blocks are found";
     const auto own = op["new_blocks"].get<std::vector<BlockId>>();
-    if (told.taken.size() < own.size() || !std::equal(own.begin(), own.end(), told.taken.begin()))
+    if (traced.taken.size() < own.size() || !std::equal(own.begin(), own.end(), traced.taken.begin()))
       return "other blocks are taken";
   }
   std::size_t removals = 0;
@@ -145,7 +146,7 @@ std::string vllmDifference(const Story& story) {
   }
   if (removals != removed) return "other removals";
   if (countOf<trace::BlockStored>(story.events) != stored) return "other blocks are stored";
-  if (freeBlocks != kNotTold && static_cast<std::int64_t>(story.replay.pool().freeCount()) != freeBlocks)
+  if (freeBlocks != kNotReported && static_cast<std::int64_t>(story.replay.pool().freeCount()) != freeBlocks)
     return std::to_string(story.replay.pool().freeCount()) + " free instead of " + std::to_string(freeBlocks);
   return {};
 }
@@ -159,13 +160,13 @@ std::string sglangDifference(const Story& story) {
     last = &op;
     if (op["op"] != "admit") continue;
     if (next >= story.requests.size()) return "too few requests";
-    const Told& told = story.requests[next++];
+    const Told& traced = story.requests[next++];
     if (op.contains("refused")) {
-      if (told.admitted || told.outcome != trace::StepOutcome::Failed) return "it was refused";
+      if (traced.admitted || traced.outcome != trace::StepOutcome::Failed) return "it was refused";
       continue;
     }
-    if (!told.admitted || told.admitted->cachedTokens != op["cached"].get<std::int64_t>() ||
-        told.tokens(trace::LookupOutcome::Hit) != op["cached"].get<std::int64_t>())
+    if (!traced.admitted || traced.admitted->cachedTokens != op["cached"].get<std::int64_t>() ||
+        traced.tokens(trace::LookupOutcome::Hit) != op["cached"].get<std::int64_t>())
       return "request " + std::to_string(next) + ": other cached tokens";
   }
   std::int64_t removed = 0;
@@ -188,17 +189,17 @@ std::string llamaDifference(const Story& story) {
   bool hasRefused = false;
   for (const Json& request : story.found["requests"]) {
     if (next >= story.requests.size()) return "too few requests";
-    const Told& told = story.requests[next++];
+    const Told& traced = story.requests[next++];
     if (request.contains("refused")) {
       hasRefused = true;
-      if (told.admitted || told.outcome != trace::StepOutcome::Failed) return "it was refused";
+      if (traced.admitted || traced.outcome != trace::StepOutcome::Failed) return "it was refused";
       continue;
     }
     const auto found = request["cache_n"].get<std::int64_t>();
-    if (!told.admitted || told.admitted->cachedTokens != found ||
-        told.tokens(trace::LookupOutcome::Hit) + told.tokens(trace::LookupOutcome::Relocated) != found)
+    if (!traced.admitted || traced.admitted->cachedTokens != found ||
+        traced.tokens(trace::LookupOutcome::Hit) + traced.tokens(trace::LookupOutcome::Relocated) != found)
       return "request " + std::to_string(next) + ": other cached tokens";
-    if (static_cast<std::int64_t>(told.lookups.size()) - found != request["prompt_n"].get<std::int64_t>())
+    if (static_cast<std::int64_t>(traced.lookups.size()) - found != request["prompt_n"].get<std::int64_t>())
       return "request " + std::to_string(next) + ": other computed tokens";
     held[request["slot"].get<std::int64_t>()] = request["tokens_cached"].get<std::int64_t>();
   }
@@ -222,7 +223,7 @@ std::string fileDifference(const Story& story) {
 
 struct Prompt {
   std::vector<TokenId> prompt;
-  std::vector<TokenId> reply;
+  std::vector<TokenId> answer;
 };
 
 /// The prompts of a recorded scenario of llama-server.
@@ -232,7 +233,7 @@ std::vector<Prompt> promptsIn(const std::string& line) {
   for (const Json& request : scenario["requests"]) {
     Prompt& prompt = prompts.emplace_back();
     prompt.prompt = request["request"]["prompt"].get<std::vector<TokenId>>();
-    if (request.contains("tokens")) prompt.reply = request["tokens"].get<std::vector<TokenId>>();
+    if (request.contains("tokens")) prompt.answer = request["tokens"].get<std::vector<TokenId>>();
   }
   return prompts;
 }
@@ -313,12 +314,12 @@ class TestToldTraces : public QObject {
           own.open({.cacheTokens = room, .blockSize = block, .slots = slots, .chunk = chunk});
       const auto silent = simulator->copy();
       CacheTracer teller(
-          {.program = toldProgram(own), .setup = "here", .model = {}, .shape = simulator->shape()},
+          {.program = tracedProgram(own), .setup = "here", .model = {}, .shape = simulator->shape()},
           [](TokenId token) { return std::to_string(token); });
       std::vector<Answer> answers;
       for (const Prompt& prompt : promptsIn(line)) {
         teller.follow(kServedName, {.run = 1, .request = static_cast<RequestId>(answers.size() + 1)});
-        const Request request{.prompt = prompt.prompt, .reply = prompt.reply, .salt = {}};
+        const Request request{.prompt = prompt.prompt, .answer = prompt.answer, .salt = {}};
         answers.push_back(simulator->serve(request, &teller));
         QVERIFY(silent->serve(request) == answers.back());
       }
@@ -328,16 +329,16 @@ class TestToldTraces : public QObject {
       QCOMPARE(story.problem, std::string());
       QCOMPARE(story.requests.size(), answers.size());
       for (std::size_t i = 0; i < answers.size(); ++i) {
-        const Told& told = story.requests[i];
-        QCOMPARE(told.admitted.has_value(), !answers[i].isRefused);
+        const Told& traced = story.requests[i];
+        QCOMPARE(traced.admitted.has_value(), !answers[i].isRefused);
         std::map<Fate, std::int64_t> fates;
         for (const FateRun& run : answers[i].fates) fates[run.fate] += run.count;
-        QCOMPARE(told.tokens(trace::LookupOutcome::Hit), fates[Fate::Found]);
-        QCOMPARE(told.tokens(trace::LookupOutcome::Relocated), fates[Fate::Moved]);
-        QCOMPARE(told.missed(trace::MissReason::LastToken), fates[Fate::AlwaysRecomputed]);
-        if (told.admitted) QCOMPARE(told.admitted->cachedTokens, std::int64_t{answers[i].cached});
+        QCOMPARE(traced.tokens(trace::LookupOutcome::Hit), fates[Fate::Found]);
+        QCOMPARE(traced.tokens(trace::LookupOutcome::Relocated), fates[Fate::Moved]);
+        QCOMPARE(traced.missed(trace::MissReason::LastToken), fates[Fate::AlwaysRecomputed]);
+        if (traced.admitted) QCOMPARE(traced.admitted->cachedTokens, std::int64_t{answers[i].cached});
         found += fates[Fate::Found];
-        gone += told.missed(trace::MissReason::Evicted);
+        gone += traced.missed(trace::MissReason::Evicted);
       }
       QCOMPARE(story.replay.pool().freeCount() + 1, story.replay.pool().blockCount());
     }
@@ -352,7 +353,7 @@ class TestToldTraces : public QObject {
                        [](TokenId token) { return std::to_string(token); });
     const auto serve = [&](RequestId request, const std::vector<TokenId>& prompt) {
       teller.follow(kServedName, {.run = 1, .request = request, .node = "/g", .step = request});
-      simulator->serve({.prompt = prompt, .reply = {}, .salt = {}}, &teller);
+      simulator->serve({.prompt = prompt, .answer = {}, .salt = {}}, &teller);
     };
     serve(1, {1, 2, 3, 4, 5, 6, 7, 8});
     serve(2, {1, 2, 3, 4, 5, 6, 7, 8});

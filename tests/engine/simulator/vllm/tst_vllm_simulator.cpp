@@ -25,8 +25,8 @@ std::vector<TokenId> tokensFrom(TokenId first, std::size_t count) {
 }
 
 Answer served(Simulator& simulator, const std::vector<TokenId>& prompt,
-              const std::vector<TokenId>& reply = {}, std::string_view salt = {}) {
-  return simulator.serve({.prompt = prompt, .reply = reply, .salt = salt});
+              const std::vector<TokenId>& answer = {}, std::string_view salt = {}) {
+  return simulator.serve({.prompt = prompt, .answer = answer, .salt = salt});
 }
 
 std::string fatesText(const Answer& answer) {

@@ -73,10 +73,10 @@ void editTree(Document& document, std::mt19937& random) {
   }
 }
 
-std::vector<std::string> frozenReplies(std::mt19937& random) {
-  std::vector<std::string> replies(below(random, 4), "Lisbon. ä 🎻");
-  if (!replies.empty()) replies.front() = below(random, 2) == 0 ? "" : "\"Porto\"\n";
-  return replies;
+std::vector<std::string> frozenAnswers(std::mt19937& random) {
+  std::vector<std::string> answers(below(random, 4), "Lisbon. ä 🎻");
+  if (!answers.empty()) answers.front() = below(random, 2) == 0 ? "" : "\"Porto\"\n";
+  return answers;
 }
 
 void editLooks(Document& document, std::mt19937& random) {
@@ -96,7 +96,7 @@ void editLooks(Document& document, std::mt19937& random) {
       setCollapsed(document, {node}, on);
       break;
     case 4:
-      setFrozen(document, node, frozenReplies(random));
+      setFrozen(document, node, frozenAnswers(random));
       break;
     case 5:
       setPosition(document, node, Point{.x = double(random()) / 7, .y = -double(random()) / 3e6});

@@ -36,9 +36,9 @@ class TestDocumentQuery : public QObject {
   void roundTripsRandomTrees();
   void namesEveryPath();
   void leavesOutMutedAndFrozen();
-  void frozenRepliesRunNothing();
-  void repliesOfRepeatsAndMapsAreAPlus_data();
-  void repliesOfRepeatsAndMapsAreAPlus();
+  void frozenAnswersRunNothing();
+  void answersOfRepeatsAndMapsAreAPlus_data();
+  void answersOfRepeatsAndMapsAreAPlus();
   void tellsWhatIsIncomplete();
   void replaceKeepsWhatStays();
   void replaceFollowsAMove();
@@ -115,7 +115,7 @@ void TestDocumentQuery::leavesOutMutedAndFrozen() {
 }
 
 /// A prompt that other generates answer in is not run for a reply that is frozen.
-void TestDocumentQuery::frozenRepliesRunNothing() {
+void TestDocumentQuery::frozenAnswersRunNothing() {
   Document document = fromQuery(parse(R"({"g":{"model":"m","input":{"plus":[{"g":{"model":"m","input":
       {"plus":[{"g":{"model":"m","input":{"user":"a"}}}]}}}]}}})"));
   const NodeId outer = childOf(document, childOf(document, document.root(), 0), 0);
@@ -129,7 +129,7 @@ void TestDocumentQuery::frozenRepliesRunNothing() {
               {"assistant":"c"}]}]},{"assistant":"b"}]}]}}})"));
 }
 
-void TestDocumentQuery::repliesOfRepeatsAndMapsAreAPlus_data() {
+void TestDocumentQuery::answersOfRepeatsAndMapsAreAPlus_data() {
   QTest::addColumn<QByteArray>("node");
   QTest::addColumn<int>("replies");
   QTest::addColumn<QByteArray>("expected");
@@ -144,14 +144,14 @@ void TestDocumentQuery::repliesOfRepeatsAndMapsAreAPlus_data() {
   QTest::newRow("not frozen") << QByteArray(repeat) << 0 << QByteArray(repeat);
 }
 
-void TestDocumentQuery::repliesOfRepeatsAndMapsAreAPlus() {
+void TestDocumentQuery::answersOfRepeatsAndMapsAreAPlus() {
   QFETCH(QByteArray, node);
-  QFETCH(int, replies);
+  QFETCH(int, answers);
   QFETCH(QByteArray, expected);
   Document document = fromQuery(parse((R"({"cross":[{"user":"a"},)" + node + "]}").toStdString()));
   const NodeId frozen = childOf(document, document.root(), 1);
   std::vector<std::string> texts;
-  for (int i = 0; i < replies; ++i) texts.push_back("reply " + std::to_string(i));
+  for (int i = 0; i < answers; ++i) texts.push_back("reply " + std::to_string(i));
   setFrozen(document, frozen, texts);
   const QueryOf run = toQuery(document, TakeOut::MutedAndFrozen);
   QVERIFY(run.query == parse((R"({"cross":[{"user":"a"},)" + expected + "]}").toStdString()));

@@ -272,14 +272,14 @@ class TestModelFinder : public QObject {
     write(m_root / "extra.gguf", tinyGguf("llama", 0, 0, "gpt-2", "blk.0.vision.weight"));
 
     const auto problemOf = [this](const char* name) { return readModelHeader(m_root / name).problem; };
-    const auto tells = [&](const char* name, const char* cause) {
+    const auto reports = [&](const char* name, const char* cause) {
       const std::string problem = problemOf(name);
       QVERIFY2(problem.find(cause) != std::string::npos, problem.c_str());
     };
-    tells("empty.gguf", "an empty file");
-    for (const char* name : {"pointer.gguf", "weights", "vocabulary"}) tells(name, "Git LFS");
-    tells("mlx", "MLX");
-    tells("extra.gguf", "blk.0.vision.weight");
+    reports("empty.gguf", "an empty file");
+    for (const char* name : {"pointer.gguf", "weights", "vocabulary"}) reports(name, "Git LFS");
+    reports("mlx", "MLX");
+    reports("extra.gguf", "blk.0.vision.weight");
   }
 
   void aLongListSaysThatItEnds() {

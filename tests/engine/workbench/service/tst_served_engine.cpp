@@ -129,7 +129,7 @@ class TestServedEngine : public QObject {
   void clientsShareNothing();
   void manyClientsAtOnce();
   void promptsThatAreTooLong();
-  void repliesCanBeAsLongAsAsked();
+  void answersCanBeAsLongAsAsked();
   void clientsThatGoAwayEndTheirRuns();
   void requestsHaveTheirEvents();
   void textsStayOutOfTheTrace();
@@ -224,7 +224,7 @@ void TestServedEngine::promptsThatAreTooLong() {
 }
 
 /// Programs that measure speed ask for replies of an exact length.
-void TestServedEngine::repliesCanBeAsLongAsAsked() {
+void TestServedEngine::answersCanBeAsLongAsAsked() {
   const Served served;
   const auto endOf = [&](const std::string& members) {
     const Json json = Json::parse(
@@ -278,9 +278,9 @@ void TestServedEngine::requestsHaveTheirEvents() {
 void TestServedEngine::textsStayOutOfTheTrace() {
   const Served open;
   const Served closed(512, {}, false);
-  const HttpAnswer told = open.post("/v1/query/execute?stream=false", kRag);
+  const HttpAnswer reported = open.post("/v1/query/execute?stream=false", kRag);
   const HttpAnswer kept = closed.post("/v1/query/execute?stream=false", kRag);
-  QCOMPARE(contentOf(kept), contentOf(told));
+  QCOMPARE(contentOf(kept), contentOf(reported));
   QTRY_VERIFY(!closed.events().empty() &&
               std::holds_alternative<trace::RunFinished>(closed.events().back().payload));
   const auto textOf = [](const std::vector<trace::Event>& events) {

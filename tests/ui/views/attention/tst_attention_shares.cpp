@@ -206,7 +206,7 @@ class TestAttentionShares : public QObject {
   }
 
   /// What went to replies that were written beside it is told, though no segment of the prompt has it.
-  void repliesWrittenBesideItAreTold() {
+  void answersWrittenBesideItAreTold() {
     test::TraceMaker maker(16, 512);
     std::vector<trace::SegmentInfo> table{test::TraceMaker::segment(10, 0, "/g/input/cross/0/plus/0"),
                                           test::TraceMaker::segment(6, 10, "/g/input/cross/1")};

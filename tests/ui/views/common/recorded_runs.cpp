@@ -61,7 +61,7 @@ std::shared_ptr<const ui::DocumentPrediction> RunRecorder::predict(const documen
                                                                    bool comparesLayouts) {
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
-  auto forecast =
+  auto prediction =
       m_predictor.predict({.id = 1,
                            .query = std::move(*query.query),
                            .paths = std::move(query.paths),
@@ -70,7 +70,7 @@ std::shared_ptr<const ui::DocumentPrediction> RunRecorder::predict(const documen
                            .comparesLayouts = comparesLayouts,
                            .surroundings = std::make_shared<ui::RunInputs>(QString(), ui::Asker{})},
                           m_session.get(), &m_bundle, {});
-  return std::make_shared<const ui::DocumentPrediction>(std::move(*forecast));
+  return std::make_shared<const ui::DocumentPrediction>(std::move(*prediction));
 }
 
 Recorded RunRecorder::recorded() const {

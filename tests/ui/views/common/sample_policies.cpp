@@ -12,8 +12,9 @@ namespace {
 constexpr double kSecondsPerMs = 1e-3;
 
 /// An answer of which token 3 diverges so much; `best`: what a full prefill has there.
-jobs::ComparedReply reply(const std::vector<std::string>& words, double divergence, const std::string& best) {
-  jobs::ComparedReply made{.node = "/g", .texts = words, .fullTexts = words, .fidelity = {}};
+jobs::ComparedAnswer answer(const std::vector<std::string>& words, double divergence,
+                            const std::string& best) {
+  jobs::ComparedAnswer made{.node = "/g", .texts = words, .fullTexts = words, .fidelity = {}};
   made.fullTexts[3] = best;
   for (std::size_t i = 0; i < words.size(); ++i) {
     trace::FidelityToken token;
@@ -55,14 +56,14 @@ ui::PolicyComparison samplePolicies(const document::Document& document) {
   jobs::MeasuredPolicy spans =
       measured("spans", 200, 20, {.hit = 13, .relocated = 57, .computed = 13}, 4 * kMebibyte);
   spans.answer = "The pet is Coco.";
-  spans.replies.push_back(reply({"The", " pet", " is", " Coco", "."}, 0.5, " Biscuit"));
+  spans.answers.push_back(answer({"The", " pet", " is", " Coco", "."}, 0.5, " Biscuit"));
   jobs::MeasuredPolicy prefix = measured("prefix", 190, 150, {.hit = 13, .computed = 70}, 7 * kMebibyte);
   prefix.answer = "The pet is Biscuit.";
-  prefix.replies.push_back(reply({"The", " pet", " is", " Biscuit", "."}, 0, " Biscuit"));
+  prefix.answers.push_back(answer({"The", " pet", " is", " Biscuit", "."}, 0, " Biscuit"));
   jobs::MeasuredPolicy link =
       measured("link(16)", 210, 60, {.hit = 13, .relocated = 20, .computed = 34, .again = 16}, 5 * kMebibyte);
   link.answer = "The pet is Biscuit.";
-  link.replies.push_back(reply({"The", " pet", " is", " Biscuit", "."}, 0.125, " Biscuit"));
+  link.answers.push_back(answer({"The", " pet", " is", " Biscuit", "."}, 0.125, " Biscuit"));
   jobs::MeasuredPolicy blend{.policy = "blend(0.15)", .stage = jobs::PolicyStage::Failed};
   blend.problem = "the pool is too small";
   comparison.policies = {std::move(spans), std::move(prefix), std::move(link), std::move(blend)};

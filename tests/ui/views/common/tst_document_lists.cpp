@@ -181,7 +181,7 @@ void TestDocumentLists::theProcessorTakesOver() {
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
 }
 
-/// As the run would say it, from the forecast.
+/// As the run would say it, from the prediction.
 void TestDocumentLists::thePoolIsMadeLargeEnough() {
   ProblemsView view;
   ViewBench bench(view, kQuery);
@@ -189,19 +189,19 @@ void TestDocumentLists::thePoolIsMadeLargeEnough() {
   const auto fix = [&view] { return fixOf(view, "enlargePool"); };
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
   QVERIFY(fix() == nullptr);
-  auto forecast = std::make_shared<DocumentPrediction>();
-  forecast->gap = PredictionGap::None;
-  forecast->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
-                   .isCertain = true,
-                   .blocksNeeded = 245};
-  bench.setForecast(forecast);
+  auto prediction = std::make_shared<DocumentPrediction>();
+  prediction->gap = PredictionGap::None;
+  prediction->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
+                     .isCertain = true,
+                     .blocksNeeded = 245};
+  bench.setPrediction(prediction);
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
   QTRY_VERIFY(fix() != nullptr);
   QVERIFY(fix()->text().contains(QStringLiteral("245")));
   bench.picture(QStringLiteral("problems-pool"));
   QTest::mouseClick(fix(), Qt::LeftButton);
   QCOMPARE(bench.document().settings.blockCount, 245);
-  bench.setForecast(std::make_shared<DocumentPrediction>());
+  bench.setPrediction(std::make_shared<DocumentPrediction>());
   QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
   QVERIFY(fix() == nullptr);
 }
@@ -215,12 +215,12 @@ void TestDocumentLists::fixesAreInTheirRows() {
   bench.model().change(QStringLiteral("Device"), [](document::Document& d) { d.settings.device = "cuda:1"; });
   bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .reason = {}},
                     {.name = "cuda", .description = {}, .memoryBytes = 0, .reason = "no driver"}});
-  auto forecast = std::make_shared<DocumentPrediction>();
-  forecast->gap = PredictionGap::None;
-  forecast->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
-                   .isCertain = true,
-                   .blocksNeeded = 245};
-  bench.setForecast(forecast);
+  auto prediction = std::make_shared<DocumentPrediction>();
+  prediction->gap = PredictionGap::None;
+  prediction->fit = {.error = errorAt("", "a prompt that needs 244 blocks", "fewer"),
+                     .isCertain = true,
+                     .blocksNeeded = 245};
+  bench.setPrediction(prediction);
   const auto* model = static_cast<const ProblemListModel*>(list->model());
   QTRY_COMPARE(model->rowCount(), 3);
   const auto idOf = [](const Problem& problem) -> const char* {

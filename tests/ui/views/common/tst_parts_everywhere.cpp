@@ -14,8 +14,8 @@
 #include "ui/views/attention/share_bars.h"
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/views/forecast/forecast_table.h"
 #include "ui/views/output/output_model.h"
+#include "ui/views/prediction/prediction_table.h"
 #include "ui/views/tokens/token_strip_model.h"
 
 #include <QTest>
@@ -143,45 +143,45 @@ class TestPartsEverywhere : public QObject {
       QVERIFY2(attentionReadout(blocks, options, lower, middle).contains(part.name), qPrintable(part.name));
     }
     QCOMPARE(names, kParts);
-    QCOMPARE(columns, double(blocks.columns - blocks.segments.back().replyColumns));
+    QCOMPARE(columns, double(blocks.columns - blocks.segments.back().answerColumns));
     QCOMPARE(rows, double(blocks.rows.size()));
     for (std::size_t part = 0; part < hues.size(); ++part)
       QCOMPARE(hues[part], static_cast<std::size_t>(strip.segments[part].hue));
 
-    // The forecast has the same parts, and says of the prompt what the account says of the run.
+    // The prediction has the same parts, and says of the prompt what the account says of the run.
     ViewInput next = input;
     next.prediction.newest = recorder.predict(document);
-    const ForecastTable forecast = forecastTable(next, Against::Present);
+    const PredictionTable prediction = predictionTable(next, Against::Present);
     names.clear();
-    TokenAccount foretold;
+    TokenAccount predicted;
     run::CountRange cached;
     run::CountRange relocated;
     run::CountRange again;
     std::int64_t beside = 0;
-    for (const ForecastSegment& part : forecast.steps.back().segments) {
+    for (const PredictionSegment& part : prediction.steps.back().segments) {
       if (part.isHidden)
         beside += part.account.total();
       else
         names << part.name;
       if (part.isHidden) continue;
-      foretold += part.account;
+      predicted += part.account;
       cached += part.cached;
       relocated += part.relocated;
       again += part.again;
     }
     QCOMPARE(names, kParts);
-    const ForecastCounts& counts = forecast.steps.back().counts;
+    const PredictionCounts& counts = prediction.steps.back().counts;
     QVERIFY(counts.prompt.known() && counts.cached.known() && counts.again.known() &&
             counts.computed.known());
     QCOMPARE(counts.prompt.least, counts.cached.least + counts.again.least + counts.computed.least);
-    QCOMPARE(foretold.total(), counts.prompt.least);
-    QCOMPARE(foretold.cached() + foretold.again, counts.cached.least + counts.again.least);
+    QCOMPARE(predicted.total(), counts.prompt.least);
+    QCOMPARE(predicted.cached() + predicted.again, counts.cached.least + counts.again.least);
     // Under policies that choose by values, parts have bounds only.
     QVERIFY(cached.holds(counts.cached.least) && again.holds(counts.again.least));
     QVERIFY(relocated.least <= counts.relocated.least && counts.relocated.most <= relocated.most);
-    QVERIFY(forecast.steps.back().ran->again == 0 || counts.again.least > 0);
-    QCOMPARE(foretold.computed, counts.computed.least);
-    QCOMPARE(std::optional(foretold.padded), counts.padded);
+    QVERIFY(prediction.steps.back().ran->again == 0 || counts.again.least > 0);
+    QCOMPARE(predicted.computed, counts.computed.least);
+    QCOMPARE(std::optional(predicted.padded), counts.padded);
     QCOMPARE(beside, counts.beside.least);
 
     // Each token is in one column of the account.
@@ -191,11 +191,11 @@ class TestPartsEverywhere : public QObject {
     QCOMPARE(prompt.total(), counts.prompt.least);
     QCOMPARE(std::optional(prompt.padded), counts.padded);
     QCOMPARE(std::optional(prompt.cropped), counts.cropped);
-    QVERIFY(forecast.steps.back().ran == prompt);
+    QVERIFY(prediction.steps.back().ran == prompt);
     QCOMPARE(account.beside(), beside);
     TokenAccount parts;
-    const RequestParts told = requestParts(input, request);
-    for (const trace::PartRange& range : told.parts.visible())
+    const RequestParts reported = requestParts(input, request);
+    for (const trace::PartRange& range : reported.parts.visible())
       parts += account.of(range.segment, range.begin, range.end);
     // What was cropped stands in no part of the prompt.
     parts.cropped = prompt.cropped;
@@ -262,18 +262,20 @@ class TestPartsEverywhere : public QObject {
     QCOMPARE(cold.computed, cold.total());
 
     const document::Document swapped = test::swapped(rag);
-    const std::shared_ptr<const DocumentPrediction> forecast = recorder.predict(swapped);
-    const run::AccountForecast said = run::accountOf(forecast->present.steps.back(), forecast->blockSize);
+    const std::shared_ptr<const DocumentPrediction> prediction = recorder.predict(swapped);
+    const run::AccountPrediction said =
+        run::accountOf(prediction->present.steps.back(), prediction->blockSize);
     recorder.run(swapped, policy::kLink, false, own);
     const ViewInput input = recorder.recorded().input();
     RequestAccount account(input, input.shownRequest());
     const TokenAccount prompt = account.prompt();
     QVERIFY(prompt.again > 0);
     // Nothing of the documents is new.
-    const RequestParts told = requestParts(input, input.shownRequest());
+    const RequestParts reported = requestParts(input, input.shownRequest());
     TokenAccount documents;
-    for (const trace::PartRange& range : told.parts.visible()) {
-      if (told.parts.info(range.part).inPlus) documents += account.of(range.segment, range.begin, range.end);
+    for (const trace::PartRange& range : reported.parts.visible()) {
+      if (reported.parts.info(range.part).inPlus)
+        documents += account.of(range.segment, range.begin, range.end);
     }
     QCOMPARE(documents.computed, std::int64_t{0});
     QCOMPARE(documents.again, prompt.again);

@@ -250,7 +250,7 @@ class TestRunModels : public QObject {
   }
 
   /// Columns of the answer are told from those of the question it stands behind.
-  void columnsOfTheReplyAreItsOwn() {
+  void columnsOfTheAnswerAreItsOwn() {
     const ViewInput input = selecting(m_runs.input(), lastOf(m_runs.input(), 1));
     for (const AttentionGrain grain :
          {AttentionGrain::Segments, AttentionGrain::Blocks, AttentionGrain::Tokens}) {
@@ -263,10 +263,11 @@ class TestRunModels : public QObject {
       const auto prompt = static_cast<std::int32_t>(request.segments.back().tokens.size());
       const AttentionSegment& last = model.segments.back();
       const std::int32_t width = last.grain == AttentionGrain::Tokens ? 1 : model.blockSize;
-      QCOMPARE(last.columns - last.replyColumns,
+      QCOMPARE(last.columns - last.answerColumns,
                last.grain == AttentionGrain::Segments ? 1 : (prompt + width - 1) / width);
-      QCOMPARE(last.replyColumns > 0, last.grain != AttentionGrain::Segments);
-      for (std::size_t s = 0; s + 1 < model.segments.size(); ++s) QCOMPARE(model.segments[s].replyColumns, 0);
+      QCOMPARE(last.answerColumns > 0, last.grain != AttentionGrain::Segments);
+      for (std::size_t s = 0; s + 1 < model.segments.size(); ++s)
+        QCOMPARE(model.segments[s].answerColumns, 0);
     }
   }
 
@@ -564,7 +565,7 @@ class TestRunModels : public QObject {
     QCOMPARE(answerReason(known, request), QString());
     QCOMPARE(outputModel(known).answers[0].measureReason, QString());
     QVERIFY(!measurableRequests(known, run).empty());
-    QVERIFY(finishedReply(known, request).policy == *policy::findChoice("link(3)"));
+    QVERIFY(finishedAnswer(known, request).policy == *policy::findChoice("link(3)"));
     for (const char* policy : {"magic(3)", "link(-1)", ""}) {
       const ViewInput unknown = withPolicy(policy);
       for (const QString& said :
@@ -577,7 +578,7 @@ class TestRunModels : public QObject {
     }
   }
 
-  void aReplyThatEndsWithTheContextSaysSo() {
+  void aAnswerThatEndsWithTheContextSaysSo() {
     auto trace = std::make_shared<TraceStore>();
     const auto send = [&trace](RequestId request, trace::Payload payload) {
       trace::Event event;
@@ -701,18 +702,18 @@ class TestRunModels : public QObject {
     const ViewInput input = m_runs.input();
     EventNames names(input);
     const QRegularExpression code(QStringLiteral("[a-z]_[a-z]|/g\\b|/input|/plus"));
-    QStringList replies;
+    QStringList answers;
     for (const trace::Event& event : m_runs.events) {
       const QString name = names.of(event);
       // A model may write anything.
       if (!std::holds_alternative<trace::TokenGenerated>(event.payload))
         QVERIFY2(!name.contains(code), qPrintable(name));
       else
-        replies += name;
+        answers += name;
       if (event.run != 0) QVERIFY2(name.contains(QStringLiteral("run %1").arg(event.run)), qPrintable(name));
     }
-    QVERIFY2(replies.front().startsWith(QStringLiteral("Token generated · run 1 · answer of generate · “")),
-             qPrintable(replies.front()));
+    QVERIFY2(answers.front().startsWith(QStringLiteral("Token generated · run 1 · answer of generate · “")),
+             qPrintable(answers.front()));
     const auto found = std::find_if(m_runs.events.begin(), m_runs.events.end(), [](const auto& event) {
       const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload);
       return lookup != nullptr && lookup->outcome == trace::LookupOutcome::Relocated;

@@ -59,8 +59,8 @@ void ViewBench::setDevices(std::vector<compute::Device> devices) {
   give();
 }
 
-void ViewBench::setForecast(std::shared_ptr<const DocumentPrediction> forecast) {
-  m_input.prediction.newest = std::move(forecast);
+void ViewBench::setPrediction(std::shared_ptr<const DocumentPrediction> prediction) {
+  m_input.prediction.newest = std::move(prediction);
   give();
 }
 

@@ -22,7 +22,7 @@ class ViewBench : public QObject {
   void setTheme(Scheme scheme);
   void loadTokenizer();
   void setDevices(std::vector<compute::Device> devices);
-  void setForecast(std::shared_ptr<const DocumentPrediction> forecast);
+  void setPrediction(std::shared_ptr<const DocumentPrediction> prediction);
   const Selection& selection() const { return m_input.selection; }
   const QStringList& commands() const { return m_commands; }
   QString summary() const { return m_summary; }

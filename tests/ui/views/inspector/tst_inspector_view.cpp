@@ -138,7 +138,7 @@ class TestInspectorView : public QObject {
   void editsMapInputs();
   void editsAugmentAndFile();
   void freezes();
-  void freezesSeveralReplies();
+  void freezesSeveralAnswers();
   void focusesTheText();
   void followsTheSelection();
   void editsParameters();
@@ -582,7 +582,7 @@ void TestInspectorView::freezes() {
   QVERIFY(!bench.document().at(node).isFrozen());
 }
 
-void TestInspectorView::freezesSeveralReplies() {
+void TestInspectorView::freezesSeveralAnswers() {
   InspectorView view;
   ViewBench bench(view, R"({"repeat": {"n": 2, "g": {"model": "m", "input": {"user": "Name a city."}}}})");
   bench.show({380, 560});

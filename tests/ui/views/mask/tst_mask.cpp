@@ -54,8 +54,8 @@ std::int32_t rowsIn(const MaskModel& model, BlockRole state) {
 const trace::TokensRecomputed* againOf(const ViewInput& input, RequestId request) {
   const trace::TokensRecomputed* again = nullptr;
   for (const trace::Event& event : input.trace->events()) {
-    const auto* told = std::get_if<trace::TokensRecomputed>(&event.payload);
-    if (told != nullptr && event.request == request) again = told;
+    const auto* reported = std::get_if<trace::TokensRecomputed>(&event.payload);
+    if (reported != nullptr && event.request == request) again = reported;
   }
   return again;
 }
@@ -207,7 +207,7 @@ class TestMask : public QObject {
     QVERIFY(maskModel(test::twentyDocuments()).notes.empty());
   }
 
-  void aSparseReplyIsSaid() {
+  void aSparseAnswerIsSaid() {
     const MaskModel model = maskModel(exampleRuns(*policy::findPolicy("sparse")));
     QCOMPARE(model.notes.size(), std::size_t{1});
     QVERIFY(model.notes.front().contains(QStringLiteral("sparse")));

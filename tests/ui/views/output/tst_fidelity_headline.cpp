@@ -22,13 +22,13 @@ class TestFidelityHeadline : public QObject {
   }
   static Answer measured(std::size_t same, std::size_t agreed) {
     Answer answer = finished();
-    trace::FidelityMetrics figures;
-    figures.tokens = 11;
-    figures.agreeing = 10;
-    figures.meanDivergence = 0.13;
-    figures.sameAnswers = same;
-    figures.agreedTokens = agreed;
-    answer.fidelity = figures;
+    trace::FidelityMetrics metricValues;
+    metricValues.tokens = 11;
+    metricValues.agreeing = 10;
+    metricValues.meanDivergence = 0.13;
+    metricValues.sameAnswers = same;
+    metricValues.agreedTokens = agreed;
+    answer.fidelity = metricValues;
     return answer;
   }
 

@@ -24,7 +24,7 @@ namespace spanscope::policy {
 // Policies whose generated rows do not read all earlier keys define how these rows read.
 
 /// The state of an answer that is being generated, which the scheduler gives to a policy.
-struct Reply {
+struct Answer {
   RequestId request = 0;
   const layout::SpanTable* table = nullptr;  ///< span table of the prompt; never null
   /// Blocks of the table's last segment, by virtual block. The answer continues that segment. Null if the
@@ -39,24 +39,24 @@ struct Reply {
 /// the answer in question. A request without a team is alone in the list.
 ///
 /// The rows of the base class read like all other rows.
-class ReplyRows {
+class AnswerRows {
  public:
-  virtual ~ReplyRows() = default;
-  ReplyRows() = default;
-  ReplyRows(const ReplyRows&) = delete;
-  ReplyRows& operator=(const ReplyRows&) = delete;
+  virtual ~AnswerRows() = default;
+  AnswerRows() = default;
+  AnswerRows(const AnswerRows&) = delete;
+  AnswerRows& operator=(const AnswerRows&) = delete;
 
   /// Returns the indices of the answers whose next row belongs to the team's next step, ascending. Every row
   /// of a step may read the keys that the other rows of that step store.
-  virtual std::vector<std::size_t> next(std::span<const Reply> replies) const;
+  virtual std::vector<std::size_t> next(std::span<const Answer> answers) const;
 
   /// Returns the position of a row in the view of its answer. `row` is counted from the answer's first row.
-  virtual std::int64_t positionOf(std::span<const Reply> replies, std::size_t own, std::int32_t row) const;
+  virtual std::int64_t positionOf(std::span<const Answer> answers, std::size_t own, std::int32_t row) const;
 
   /// Adds the keys that rows [row, row + count) of an answer read. They follow the keys of the segments
   /// before. Also sets the other fields of the run for reading. `run` has the start position of the last
   /// segment. For a member of a team, a run has one row.
-  virtual void addKeys(compute::QueryRun& run, std::span<const Reply> replies, std::size_t own,
+  virtual void addKeys(compute::QueryRun& run, std::span<const Answer> answers, std::size_t own,
                        std::int32_t row, std::int32_t count) const;
 
   /// Joins the key ranges of addKeys() in the attention mass of one row. One range remains for each of the
@@ -66,8 +66,8 @@ class ReplyRows {
 
   /// Returns the event for the row from which token `index` of an answer was sampled, or nothing. `shares`
   /// are the means of the result of joinMass() over heads and observed layers.
-  virtual std::optional<trace::Payload> tell(std::int32_t index, std::span<const Reply> replies,
-                                             std::size_t own, std::span<const float> shares) const;
+  virtual std::optional<trace::Payload> report(std::int32_t index, std::span<const Answer> answers,
+                                               std::size_t own, std::span<const float> shares) const;
 };
 
 /// How the rows of one segment of a span table are computed.
@@ -94,14 +94,14 @@ struct Narrowing {
 
 /// By default, every row is computed in every layer. It reads all keys that its segment attends to, and the
 /// earlier tokens of its segment. Other requests may reuse it.
-struct RowPlan {
+struct ComputePlan {
   std::vector<SegmentRows> segments{};  ///< one for each segment of the table; empty: all have the default
   std::vector<Narrowing> narrowings{};  ///< ascending by layer
   compute::StoredPart comparedPart = compute::StoredPart::Keys;  ///< decides which rows may be left out
   std::int32_t checkLayer = 0;  ///< first layer that may leave rows out; the trace reports it
   /// How generated rows read, if not by default. The keys and values of generated tokens then differ from
   /// those of the same tokens elsewhere. They belong to the request alone. Null: by default.
-  std::shared_ptr<const ReplyRows> reply{};
+  std::shared_ptr<const AnswerRows> answer{};
 
   bool isJoint(std::size_t segment) const { return !segments.empty() && segments[segment].isJoint; }
   std::optional<std::uint32_t> copyOf(std::size_t segment) const {

@@ -3,7 +3,7 @@
 // the document's policy uses it, by servers of each kind, and by servers of the person's list.
 #pragma once
 
-#include "ui/views/forecast/forecast_table.h"
+#include "ui/views/prediction/prediction_table.h"
 
 #include <QString>
 
@@ -17,11 +17,11 @@ QString placeHere();
 QString ownPlace(const document::Document& document);
 
 /// All places, in the order in which they are shown. The first is the embedded cache.
-std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against against,
-                                          const AskedSimulators* simulators);
+std::vector<PredictionPlace> predictionPlaces(const ViewInput& input, Against against,
+                                              const AskedSimulators* simulators);
 
 /// The steps of a twin, as those of the embedded cache are shown.
-std::vector<ForecastStep> simulatorSteps(const ViewInput& input, const AskedSimulators& asked,
-                                         const workbench::SimulatorForecast& simulator, Against against);
+std::vector<PredictionStep> simulatorSteps(const ViewInput& input, const AskedSimulators& asked,
+                                           const workbench::SimulatorPrediction& simulator, Against against);
 
 }  // namespace spanscope::ui

@@ -8,7 +8,7 @@
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_scene.h"
-#include "ui/editor/node_forecast.h"
+#include "ui/editor/node_prediction.h"
 #include "ui/words/glossary.h"
 #include "ui/words/metric_words.h"
 
@@ -42,7 +42,7 @@ run::CountRange range(std::int64_t least, std::int64_t most) {
 
 }  // namespace
 
-class TestNodeForecast : public QObject {
+class TestNodePrediction : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -56,16 +56,16 @@ class TestNodeForecast : public QObject {
     m_input = m_recorder->input();
     m_input.document = std::make_shared<const Document>(m_swapped);
     m_input.prediction.newest = m_recorder->predict(m_swapped);
-    m_forecasts = nodeForecasts(*m_input.prediction.newest, m_swapped);
+    m_predictions = nodePredictions(*m_input.prediction.newest, m_swapped);
   }
 
   void everyNodeIsServedAsItWasSaid() {
     m_recorder->run(m_swapped);
     const NodeStatuses statuses = nodeStatuses(m_recorder->input());
-    QCOMPARE(m_forecasts.size(), std::size_t(6));  // three documents, system, question, generate
-    for (const auto& [id, copies] : m_forecasts) {
+    QCOMPARE(m_predictions.size(), std::size_t(6));  // three documents, system, question, generate
+    for (const auto& [id, copies] : m_predictions) {
       QCOMPARE(copies.size(), std::size_t(1));
-      const NodeForecast& said = copies.front();
+      const NodePrediction& said = copies.front();
       const TokenAccount& served = statuses.at(id).served;
       QVERIFY(said.isCertain);
       QCOMPARE(said.prompt, range(served.total(), served.total()));
@@ -73,9 +73,9 @@ class TestNodeForecast : public QObject {
       QCOMPARE(said.relocated, range(served.relocated, served.relocated));
       QCOMPARE(said.computed, range(served.computed, served.computed));
       // It came as it was said: there is nothing more to show.
-      QVERIFY(forecastBeside(m_forecasts, id, statuses.at(id)) == nullptr);
+      QVERIFY(predictionBeside(m_predictions, id, statuses.at(id)) == nullptr);
     }
-    const NodeForecast& generate = m_forecasts.at(m_swapped.root()).front();
+    const NodePrediction& generate = m_predictions.at(m_swapped.root()).front();
     QVERIFY(generate.blocks > 0);
     QVERIFY(generate.foundBlocks < generate.blocks);
   }
@@ -88,9 +88,9 @@ class TestNodeForecast : public QObject {
       for (int i = 1; i < words; ++i) text += " a";
       const Document document = test::documentFromJson(
           R"({"g":{"model":"","input":{"seq":[{"system":"Be brief."},{"user":")" + text + R"("}]}}})");
-      const std::shared_ptr<const DocumentPrediction> forecast = m_recorder->predict(document);
-      const auto tokens = promptTokens(*forecast, document);
-      const NodeForecasts predicted = nodeForecasts(*forecast, document);
+      const std::shared_ptr<const DocumentPrediction> prediction = m_recorder->predict(document);
+      const auto tokens = promptTokens(*prediction, document);
+      const NodePredictions predicted = nodePredictions(*prediction, document);
       return std::tuple(tokens.at(nodeAtPath(document, "/g/input/seq/0")),
                         tokens.at(nodeAtPath(document, "/g/input/seq/1")), predicted.empty());
     };
@@ -124,14 +124,14 @@ class TestNodeForecast : public QObject {
       if (run == 2) rag = m_swapped;
       rag.settings.policy = policy.toStdString();
       rag.settings.layout = layout.toStdString();
-      const NodeForecasts said = nodeForecasts(*recorder.predict(rag), rag);
+      const NodePredictions said = nodePredictions(*recorder.predict(rag), rag);
       QCOMPARE(said.size(), std::size_t(6));  // three documents, system, question, generate
       recorder.run(rag);
       const NodeStatuses statuses = nodeStatuses(recorder.input());
       std::int64_t again = 0;
       for (const auto& [id, copies] : said) {
         QCOMPARE(copies.size(), std::size_t(1));
-        const NodeForecast& own = copies.front();
+        const NodePrediction& own = copies.front();
         const TokenAccount& served = statuses.at(id).served;
         QVERIFY(own.isCertain);
         QCOMPARE(own.prompt, range(served.total(), served.total()));
@@ -141,7 +141,7 @@ class TestNodeForecast : public QObject {
         QVERIFY(own.relocated.holds(served.relocated));
         QCOMPARE(own.cached.least + own.again.most, served.cached() + served.again);
         QCOMPARE(own.cached.most + own.again.least, served.cached() + served.again);
-        QVERIFY(forecastBeside(said, id, statuses.at(id)) == nullptr);
+        QVERIFY(predictionBeside(said, id, statuses.at(id)) == nullptr);
         if (id == rag.root()) {
           // Of the prompt as a whole everything is known but which tokens it are.
           QCOMPARE(own.again, range(served.again, served.again));
@@ -185,14 +185,14 @@ class TestNodeForecast : public QObject {
     DocumentModel model(next);
     CanvasCore core;
     core.setModel(&model);
-    NodeForecast said = nodeForecasts(*recorder.predict(next), next).at(next.root()).front();
+    NodePrediction said = nodePredictions(*recorder.predict(next), next).at(next.root()).front();
     recorder.run(next);
     core.setInput(recorder.input());
     QString after = core.tipOf(next.root()).split(QLatin1Char('\n')).first();
     QVERIFY2(after.contains(words), qPrintable(after));
     if (policy == QLatin1String("blend")) said.relocated = range(0, 0);  // bounds: it chooses among them
     said.blocks = 0;
-    QString before = forecastWords(said);
+    QString before = predictionWords(said);
     before.replace(QStringLiteral("Next run"), QStringLiteral("Last run"));
     if (policy == QLatin1String("blend"))
       after.remove(QRegularExpression(QStringLiteral("; \\d+ ") + metricShortName("relocated-tokens")));
@@ -224,32 +224,32 @@ class TestNodeForecast : public QObject {
     }
   }
 
-  void boundsHoldARunWithReplies() {
+  void boundsHoldARunWithAnswers() {
     const Document judge = test::exampleDocument("judge-4.json");
-    const NodeForecasts said = nodeForecasts(*m_recorder->predict(judge), judge);
+    const NodePredictions said = nodePredictions(*m_recorder->predict(judge), judge);
     m_recorder->run(judge);
     const NodeStatuses statuses = nodeStatuses(m_recorder->input());
-    const NodeForecast& root = said.at(judge.root()).front();
+    const NodePrediction& root = said.at(judge.root()).front();
     QVERIFY(!root.isCertain);
     QVERIFY(!root.prompt.known());
     const TokenAccount& served = statuses.at(judge.root()).served;
     QVERIFY(root.prompt.holds(served.total()));
     QVERIFY(root.cached.holds(served.hit + served.relocated));
     QVERIFY(root.computed.holds(served.computed));
-    QVERIFY(forecastBadge(root).contains(QStringLiteral("–")));
-    QVERIFY(forecastWords(root).contains(QStringLiteral("not known yet")));
+    QVERIFY(predictionBadge(root).contains(QStringLiteral("–")));
+    QVERIFY(predictionWords(root).contains(QStringLiteral("not known yet")));
   }
 
   void badges_data() {
-    QTest::addColumn<NodeForecast>("forecast");
+    QTest::addColumn<NodePrediction>("prediction");
     QTest::addColumn<QString>("badge");
     const auto row = [](const char* name, run::CountRange prompt, run::CountRange cached, bool certain,
                         const QString& badge) {
-      NodeForecast forecast;
-      forecast.prompt = prompt;
-      forecast.cached = cached;
-      forecast.isCertain = certain;
-      QTest::newRow(name) << forecast << badge;
+      NodePrediction prediction;
+      prediction.prompt = prompt;
+      prediction.cached = cached;
+      prediction.isCertain = certain;
+      QTest::newRow(name) << prediction << badge;
     };
     row("known", range(80, 80), range(60, 60), true, QStringLiteral("next 75\u00A0%"));
     row("nothing", range(80, 80), range(0, 0), true, QStringLiteral("next 0\u00A0%"));
@@ -261,22 +261,22 @@ class TestNodeForecast : public QObject {
     row("a leaf among replies", range(20, 20), range(10, 10), false, QStringLiteral("next ≈ 50\u00A0%"));
   }
   void badges() {
-    QFETCH(NodeForecast, forecast);
+    QFETCH(NodePrediction, prediction);
     QFETCH(QString, badge);
-    QCOMPARE(forecastBadge(forecast), badge);
+    QCOMPARE(predictionBadge(prediction), badge);
   }
 
   void whatIsAsBeforeIsNotSaid() {
-    NodeForecast own;
+    NodePrediction own;
     own.prompt = own.computed = range(80, 80);
-    const NodeForecasts forecasts{{1, {own}}};
+    const NodePredictions predictions{{1, {own}}};
     NodeStatus status;
-    QVERIFY(forecastBeside(forecasts, 2, status) == nullptr);
-    QVERIFY(forecastBeside(forecasts, 1, status) == nullptr);  // nothing cached, nothing run
+    QVERIFY(predictionBeside(predictions, 2, status) == nullptr);
+    QVERIFY(predictionBeside(predictions, 1, status) == nullptr);  // nothing cached, nothing run
     status.served.computed = 70;
-    QVERIFY(forecastBeside(forecasts, 1, status) == nullptr);  // nor then
+    QVERIFY(predictionBeside(predictions, 1, status) == nullptr);  // nor then
     status.served = {.hit = 40, .relocated = 0, .computed = 40};
-    QVERIFY(forecastBeside(forecasts, 1, status) != nullptr);
+    QVERIFY(predictionBeside(predictions, 1, status) != nullptr);
   }
 
   void theCanvasShowsItBesideTheNewestStateOnly() {
@@ -285,38 +285,39 @@ class TestNodeForecast : public QObject {
     core.setModel(&model);
     core.setInput(m_input);
     const NodeId first = m_swapped.at(m_plus).children[0];
-    QVERIFY(core.forecastOf(first) != nullptr);
-    QCOMPARE(core.forecastOf(first)->relocated, core.forecastOf(first)->prompt);
+    QVERIFY(core.predictionOf(first) != nullptr);
+    QCOMPARE(core.predictionOf(first)->relocated, core.predictionOf(first)->prompt);
     const QString ahead = metricShare("cached-tokens", QStringLiteral("20"), "prompt-tokens",
                                       QStringLiteral("20"), QStringLiteral("100\u00A0%"));
     QVERIFY(core.tipOf(first).contains(metricShare("cached-tokens", 0, "prompt-tokens", 20)));
     QVERIFY(core.tipOf(first).contains(ahead));
-    QVERIFY(core.forecastOf(m_plus) == nullptr);
+    QVERIFY(core.predictionOf(m_plus) == nullptr);
     QVERIFY2(core.tipOf(m_plus).contains(explain(u"plus")), "a join says what it promises");
     QVERIFY(!core.tipOf(first).contains(explain(u"plus")));
 
-    core.setForecastsShown(false);
-    QVERIFY(core.forecastOf(first) == nullptr);
-    core.setForecastsShown(true);
-    QVERIFY(core.forecastOf(first) != nullptr);
+    core.setPredictionsShown(false);
+    QVERIFY(core.predictionOf(first) == nullptr);
+    core.setPredictionsShown(true);
+    QVERIFY(core.predictionOf(first) != nullptr);
 
     ViewInput earlier = m_input;
     --earlier.position;
     core.setInput(earlier);
-    QVERIFY(core.forecastOf(first) == nullptr);
+    QVERIFY(core.predictionOf(first) == nullptr);
     core.setInput(m_input);
-    QVERIFY(core.forecastOf(first) != nullptr);
+    QVERIFY(core.predictionOf(first) != nullptr);
 
     ViewInput unknown = m_input;
-    auto forecast = std::make_shared<DocumentPrediction>(*m_input.prediction.newest);
-    forecast->gap = PredictionGap::Asks;
-    unknown.prediction.newest = forecast;
+    auto prediction = std::make_shared<DocumentPrediction>(*m_input.prediction.newest);
+    prediction->gap = PredictionGap::Asks;
+    unknown.prediction.newest = prediction;
     core.setInput(unknown);
-    QVERIFY(core.forecastOf(first) == nullptr);
+    QVERIFY(core.predictionOf(first) == nullptr);
   }
 
-  /// Between two forecasts the nodes keep the one there is: nothing but the node that is typed into changes.
-  void typingChangesNoForecast() {
+  /// Between two predictions the nodes keep the one there is: nothing but the node that is typed into
+  /// changes.
+  void typingChangesNoPrediction() {
     DocumentModel model(m_swapped);
     CanvasCore core;
     core.setModel(&model);
@@ -335,7 +336,7 @@ class TestNodeForecast : public QObject {
     core.setInput(pending);
     QCOMPARE(drawn.count(), 0);
     QCOMPARE(statuses.count(), 1);
-    QVERIFY(core.forecastOf(m_swapped.at(m_plus).children[0]) != nullptr);
+    QVERIFY(core.predictionOf(m_swapped.at(m_plus).children[0]) != nullptr);
   }
 
   void itIsReadAndToldByATip() {
@@ -371,7 +372,7 @@ class TestNodeForecast : public QObject {
       input.theme = Theme(scheme);
       driver.setInput(input);
       const QString name = scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light");
-      QVERIFY(driver.canvas().grab().save(folder + QStringLiteral("/node-forecast-") + name +
+      QVERIFY(driver.canvas().grab().save(folder + QStringLiteral("/node-prediction-") + name +
                                           QStringLiteral(".png")));
     }
   }
@@ -381,8 +382,8 @@ class TestNodeForecast : public QObject {
   Document m_swapped;
   NodeId m_plus = document::kNoNode;
   ViewInput m_input;
-  NodeForecasts m_forecasts;
+  NodePredictions m_predictions;
 };
 
-SPANSCOPE_TEST(tst_node_forecast, TestNodeForecast, QApplication)
-#include "tst_node_forecast.moc"
+SPANSCOPE_TEST(tst_node_prediction, TestNodePrediction, QApplication)
+#include "tst_node_prediction.moc"

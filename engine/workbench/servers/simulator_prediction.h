@@ -52,7 +52,7 @@ class SimulatorCases {
 };
 
 /// A simulator's predictions for the prompts of a query.
-struct SimulatorForecast {
+struct SimulatorPrediction {
   /// Returns "vLLM", "llama.cpp, one slot" or "gpu-3, vLLM".
   std::string name() const;
 
@@ -69,17 +69,17 @@ struct SimulatorForecast {
   std::vector<simulator::Answer> empty;    ///< for each prompt, with an empty cache
   FoundRanges presentRange;                ///< of `present`
   FoundRanges emptyRange;                  ///< of `empty`
-  bool operator==(const SimulatorForecast&) const = default;
+  bool operator==(const SimulatorPrediction&) const = default;
 };
 
-struct SimulatorForecasts {
+struct SimulatorPredictions {
   std::string problem;  ///< the reason why there are no prompts, in a sentence; empty: there are some
   std::vector<ServerPrompt> prompts;
-  std::vector<SimulatorForecast> simulators;
+  std::vector<SimulatorPrediction> simulators;
 };
 
 /// The work of a simulator's cache with earlier queries and one query, as a trace.
-struct ToldForecast {
+struct TracedPrediction {
   std::string problem;  ///< the reason why there is none, in a sentence; empty: there is one
   std::string name;     ///< "vLLM", "llama.cpp, one slot", "gpu-3, vLLM"
   std::vector<trace::Event> events;
@@ -115,27 +115,29 @@ struct PromptModel {
 };
 
 /// Keeps its results for the next query. Not thread-safe.
-class SimulatorForecaster {
+class SimulatorPredictioner {
  public:
   /// Predicts a query. `sent` are the earlier queries, in order. Servers with default options have had all of
   /// them. Servers of the user's list have had their own. Faults of the query are in the result and are not
   /// thrown. Returns nothing after a stop.
-  std::optional<SimulatorForecasts> forecast(const PromptModel& model, const query::Node& query,
-                                             const RunSettings& settings, const std::vector<SentQuery>& sent,
-                                             const std::vector<NamedSimulator>& named,
-                                             const std::stop_token& stop);
+  std::optional<SimulatorPredictions> prediction(const PromptModel& model, const query::Node& query,
+                                                 const RunSettings& settings,
+                                                 const std::vector<SentQuery>& sent,
+                                                 const std::vector<NamedSimulator>& named,
+                                                 const std::stop_token& stop);
 
-  /// Traces the simulator of the prediction with this SimulatorForecast::id, from an empty cache on. With
+  /// Traces the simulator of the prediction with this SimulatorPrediction::id, from an empty cache on. With
   /// `afterSent`, it serves the earlier queries first, and then the query. `queryJson` is its canonical text.
-  /// Reports faults like forecast(). Returns nothing after a stop.
-  std::optional<ToldForecast> tell(const PromptModel& model, const query::Node& query,
-                                   const std::string& queryJson, const RunSettings& settings,
-                                   const std::vector<SentQuery>& sent,
-                                   const std::vector<NamedSimulator>& named, const std::string& place,
-                                   bool afterSent, const std::stop_token& stop);
+  /// Reports faults like prediction(). Returns nothing after a stop.
+  std::optional<TracedPrediction> emitEvent(const PromptModel& model, const query::Node& query,
+                                            const std::string& queryJson, const RunSettings& settings,
+                                            const std::vector<SentQuery>& sent,
+                                            const std::vector<NamedSimulator>& named,
+                                            const std::string& place, bool afterSent,
+                                            const std::stop_token& stop);
 
-  /// Returns the forecasts without predictions, for this reason.
-  static SimulatorForecasts without(const std::string& problem, const std::vector<NamedSimulator>& named);
+  /// Returns the predictions without predictions, for this reason.
+  static SimulatorPredictions without(const std::string& problem, const std::vector<NamedSimulator>& named);
 
  private:
   void useModel(const PromptModel& model);
@@ -148,7 +150,7 @@ class SimulatorForecaster {
 
   /// A server that has got the earlier queries.
   struct Place {
-    SimulatorForecast forecast;  ///< without answers
+    SimulatorPrediction prediction;  ///< without answers
     simulator::Settings settings;
     std::unique_ptr<simulator::Simulator> simulator;  ///< null: it has none
     bool isSilent = false;                            ///< it has no prediction for any query
@@ -192,9 +194,9 @@ class SimulatedTrace {
   std::vector<trace::Event> events() const { return m_tracer.events(); }
 
  private:
-  void tellPrompt(const simulator::TracedRequest& about, const ServerPrompt& prompt);
-  void tellAnswer(const simulator::TracedRequest& about, const ServerPrompt& prompt,
-                  const simulator::Answer& answer);
+  void tracePrompt(const simulator::TracedRequest& about, const ServerPrompt& prompt);
+  void traceAnswer(const simulator::TracedRequest& about, const ServerPrompt& prompt,
+                   const simulator::Answer& answer);
   void note(const simulator::TracedRequest& about, std::string text);
 
   SimulatedTraceTitle m_title;

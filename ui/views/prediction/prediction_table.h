@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the document's next run would find in the cache: its steps and their span tables, compared with the
-// forecast before and with the last run.
+// prediction before and with the last run.
 #pragma once
 
 #include "engine/run/prediction.h"
@@ -23,10 +23,10 @@ namespace spanscope::ui {
 /// The cache against which the run is predicted.
 enum class Against : std::uint8_t { Present, Empty };
 
-using ForecastCounts = metrics::PredictedAccount;
+using PredictionCounts = metrics::PredictedAccount;
 
 /// A part of the prompt, or what lies beside the prompt.
-struct ForecastSegment {
+struct PredictionSegment {
   QString name;
   std::size_t hue = 0;
   document::NodeId node = document::kNoNode;
@@ -37,67 +37,67 @@ struct ForecastSegment {
   TokenAccount account;
   /// Those of the account, but with what the run will choose: bounds where it chooses among several parts.
   run::CountRange cached, relocated, again;
-  bool holdsReply = false;
+  bool holdsAnswer = false;
   std::int64_t base = 0;  ///< the most possible, if a reply stands before it
-  bool isAfterReply = false;
+  bool isAfterAnswer = false;
   QString sees;  ///< names of the segments that it sees
   std::vector<BlockLook> blocks;
   QString blockWords;  ///< "2 hit, 1 computed (never seen)"
-  bool operator==(const ForecastSegment&) const = default;
+  bool operator==(const PredictionSegment&) const = default;
 };
 
-struct ForecastStep {
+struct PredictionStep {
   StepIndex step = 0;
   QString name;
   document::NodeId node = document::kNoNode;
-  ForecastCounts counts;
-  std::optional<run::CountRange> computedBefore;  ///< computed tokens in the forecast before
+  PredictionCounts counts;
+  std::optional<run::CountRange> computedBefore;  ///< computed tokens in the prediction before
   std::optional<TokenAccount> ran;                ///< of the prompt, in the last run of the plan
   QStringList sentences;  ///< why counts are bounds, if they are; of a twin, why it finds what it finds
-  std::vector<ForecastSegment> segments;
-  bool operator==(const ForecastStep&) const = default;
+  std::vector<PredictionSegment> segments;
+  bool operator==(const PredictionStep&) const = default;
 };
 
 /// A cache in which the next run could be looked up.
-struct ForecastPlace {
-  QString id;             ///< the same from one forecast to the next
-  QString name;           ///< "With spans here", "vLLM", "gpu-3, llama.cpp"
-  bool isOwn = false;     ///< the document is run there
-  QString problem;        ///< why there are no counts, in a sentence; empty: there are
-  ForecastCounts counts;  ///< of all steps
-  QString why;            ///< why not more is found; empty: it is not a twin, or all is found
-  QString setup;          ///< of a twin: "vLLM 0.33.0, blocks of 16 tokens"
-  QString history;        ///< of a twin: what its cache has had
-  bool operator==(const ForecastPlace&) const = default;
+struct PredictionPlace {
+  QString id;               ///< the same from one prediction to the next
+  QString name;             ///< "With spans here", "vLLM", "gpu-3, llama.cpp"
+  bool isOwn = false;       ///< the document is run there
+  QString problem;          ///< why there are no counts, in a sentence; empty: there are
+  PredictionCounts counts;  ///< of all steps
+  QString why;              ///< why not more is found; empty: it is not a twin, or all is found
+  QString setup;            ///< of a twin: "vLLM 0.33.0, blocks of 16 tokens"
+  QString history;          ///< of a twin: what its cache has had
+  bool operator==(const PredictionPlace&) const = default;
 };
 
-struct ForecastTable {
+struct PredictionTable {
   QString gap;  ///< why there is nothing to show; empty: there is something
   /// The embedded cache first; never empty if there is something to show.
-  std::vector<ForecastPlace> places;
+  std::vector<PredictionPlace> places;
   std::size_t shown = 0;  ///< the place of all that follows
   QString error;          ///< why the run will or may fail
   bool errorIsCertain = false;
   bool isPending = false;
   QString cache;  ///< the cache against which it is predicted, in words
-  ForecastCounts totals;
+  PredictionCounts totals;
   std::optional<run::CountRange> computedBefore;
   std::optional<TokenAccount> ran;
   RunId ranRun = 0;  ///< the run of `ran`
-  std::vector<ForecastStep> steps;
-  bool operator==(const ForecastTable&) const = default;
+  std::vector<PredictionStep> steps;
+  bool operator==(const PredictionTable&) const = default;
 };
 
-/// `place`: ForecastPlace::id of the place that is shown; empty, or none of them: where the document is run.
-/// `twins`: what they say, perhaps of the query before the last change; null: not known yet.
-ForecastTable forecastTable(const ViewInput& input, Against against, const QString& place = {},
-                            const AskedSimulators* simulators = nullptr);
+/// `place`: PredictionPlace::id of the place that is shown; empty, or none of them: where the document is
+/// run. `twins`: what they say, perhaps of the query before the last change; null: not known yet.
+PredictionTable predictionTable(const ViewInput& input, Against against, const QString& place = {},
+                                const AskedSimulators* simulators = nullptr);
 
 /// What the counts say beside found and computed tokens, in the words of other views: "12 recomputed",
 /// "30 padded", "8 cropped". Counts of 0, and such that are not known, are left out.
-QStringList accountWords(const ForecastCounts& counts);
+QStringList accountWords(const PredictionCounts& counts);
 /// "83 → 13" if the range has changed, else "13".
 QString changedText(const std::optional<run::CountRange>& before, const run::CountRange& now);
-QString forecastCsv(const ForecastTable& table);
+QString predictionCsv(const PredictionTable& table);
 
 }  // namespace spanscope::ui

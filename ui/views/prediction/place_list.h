@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/views/common/table_view.h"
-#include "ui/views/forecast/forecast_table.h"
+#include "ui/views/prediction/prediction_table.h"
 
 #include <QAbstractTableModel>
 
@@ -12,7 +12,7 @@ class QAction;
 
 namespace spanscope::ui {
 
-/// The places of a forecast, a row each.
+/// The places of a prediction, a row each.
 class PlaceModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -20,8 +20,8 @@ class PlaceModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  void setPlaces(std::vector<ForecastPlace> places);
-  const std::vector<ForecastPlace>& places() const { return m_places; }
+  void setPlaces(std::vector<PredictionPlace> places);
+  const std::vector<PredictionPlace>& places() const { return m_places; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -29,20 +29,20 @@ class PlaceModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
  private:
-  QString text(const ForecastPlace& place, int column) const;
+  QString text(const PredictionPlace& place, int column) const;
 
-  std::vector<ForecastPlace> m_places;
+  std::vector<PredictionPlace> m_places;
 };
 
 class PlaceDelegate;
 
-/// Shows what is found at each place; the chosen one is what the forecast shows.
+/// Shows what is found at each place; the chosen one is what the prediction shows.
 class PlaceList : public TableView {
   Q_OBJECT
  public:
   explicit PlaceList(QWidget* parent = nullptr);
 
-  void showPlaces(const ForecastTable& table, const Theme& theme);
+  void showPlaces(const PredictionTable& table, const Theme& theme);
   const PlaceModel& places() const { return *m_model; }
   /// The reasons are left out where the list stands beside what it chooses.
   void setNarrow(bool narrow);
@@ -57,14 +57,14 @@ class PlaceList : public TableView {
  private:
   PlaceModel* m_model;
   PlaceDelegate* m_delegate;
-  QAction* m_tell;  ///< shows the cache of the selected place as a run
+  QAction* m_report;  ///< shows the cache of the selected place as a run
 };
 
 /// Whether a twin says what is found there, and so can tell what its cache does.
-bool canTell(const ForecastPlace& place);
+bool canTrace(const PredictionPlace& place);
 /// "2624 of 4539"
-QString foundText(const ForecastPlace& place);
+QString foundText(const PredictionPlace& place);
 /// What the row says, in sentences.
-QString placeTip(const ForecastPlace& place);
+QString placeTip(const PredictionPlace& place);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/editor/node_forecast.h"
+#include "ui/editor/node_prediction.h"
 
 #include "engine/query/node_parts.h"
 #include "ui/words/metric_words.h"
@@ -24,18 +24,18 @@ bool isLeaf(const query::Node& own) {
 
 class Reader {
  public:
-  Reader(const DocumentPrediction& forecast, const Document& document)
-      : m_forecast(forecast), m_document(document) {}
+  Reader(const DocumentPrediction& prediction, const Document& document)
+      : m_prediction(prediction), m_document(document) {}
 
-  NodeForecasts read() {
-    const std::vector<run::StepPrediction>& steps = m_forecast.present.steps;
+  NodePredictions read() {
+    const std::vector<run::StepPrediction>& steps = m_prediction.present.steps;
     std::map<StepIndex, const run::StepPrediction*> byStep;
     for (const run::StepPrediction& step : steps) byStep[step.step] = &step;
-    if (m_forecast.plan) {
-      for (const plan::Step& step : m_forecast.plan->steps) m_steps.insert(step.node);
+    if (m_prediction.plan) {
+      for (const plan::Step& step : m_prediction.plan->steps) m_steps.insert(step.node);
     }
     // Steps are read from the last to the first, because the last copy of a leaf's own step counts.
-    const std::vector<StepIndex>& order = m_forecast.present.order;
+    const std::vector<StepIndex>& order = m_prediction.present.order;
     for (auto step = order.rbegin(); step != order.rend(); ++step) {
       const auto found = byStep.find(*step);
       if (found == byStep.end()) continue;
@@ -48,7 +48,7 @@ class Reader {
   /// After read(): of the texts that no predicted prompt shows.
   std::map<NodeId, std::int64_t> readUnfit() {
     std::map<NodeId, std::int64_t> tokens;
-    for (auto prompt = m_forecast.unfit.rbegin(); prompt != m_forecast.unfit.rend(); ++prompt) {
+    for (auto prompt = m_prediction.unfit.rbegin(); prompt != m_prediction.unfit.rend(); ++prompt) {
       for (const auto& [node, ranges] : leavesOf(prompt->first, prompt->second)) {
         m_leaves.insert(node);
         for (const trace::PartRange& range : ranges) tokens[node] += range.end - range.begin;
@@ -59,26 +59,26 @@ class Reader {
 
  private:
   void takeStep(const run::StepPrediction& step) {
-    const plan::Step& planned = m_forecast.plan->steps[step.step];
-    const NodeId node = m_forecast.paths.nodeOf(planned.node);
+    const plan::Step& planned = m_prediction.plan->steps[step.step];
+    const NodeId node = m_prediction.paths.nodeOf(planned.node);
     if (!m_document.contains(node)) return;
-    std::vector<NodeForecast>& copies = m_result[node];
+    std::vector<NodePrediction>& copies = m_result[node];
     if (copies.size() <= planned.copy) copies.resize(planned.copy + 1);
     const auto isFound = [](const trace::BlockLookedUp& block) {
       return block.outcome == trace::LookupOutcome::Hit || block.outcome == trace::LookupOutcome::Relocated;
     };
-    NodeForecast& own = copies[planned.copy];
-    own = {run::accountOf(step, m_forecast.blockSize)};
+    NodePrediction& own = copies[planned.copy];
+    own = {run::accountOf(step, m_prediction.blockSize)};
     own.blocks = static_cast<std::int64_t>(step.blocks.size());
     own.foundBlocks = std::count_if(step.blocks.begin(), step.blocks.end(), isFound);
     own.isCertain = step.doubt == run::Doubt::None;
   }
 
   void takeLeaves(const run::StepPrediction& step) {
-    const metrics::RequestTokens tokens = run::tokensOf(step, m_forecast.blockSize);
+    const metrics::RequestTokens tokens = run::tokensOf(step, m_prediction.blockSize);
     for (const auto& [node, ranges] : leavesOf(step.step, step.table)) {
       m_leaves.insert(node);
-      NodeForecast leaf{run::accountOf(step, tokens, ranges)};
+      NodePrediction leaf{run::accountOf(step, tokens, ranges)};
       leaf.isCertain = step.doubt == run::Doubt::None;
       m_result[node].assign(1, leaf);
     }
@@ -101,10 +101,10 @@ class Reader {
         if (segment.hidden || first >= begin) continue;
         const std::int64_t from = place;
         place += begin - first;
-        const auto path = m_forecast.paths.byPath.find(run.node);
-        if (path == m_forecast.paths.byPath.end() || m_leaves.contains(path->second)) continue;
+        const auto path = m_prediction.paths.byPath.find(run.node);
+        if (path == m_prediction.paths.byPath.end() || m_leaves.contains(path->second)) continue;
         const NodeId node = path->second;
-        if (!isOwnStep(m_steps, m_forecast.plan->steps[step].node, run.node)) continue;
+        if (!isOwnStep(m_steps, m_prediction.plan->steps[step].node, run.node)) continue;
         if (!m_document.contains(node) || !isLeaf(m_document.at(node).own)) continue;
         const auto taken = here.find(node);
         if (taken != here.end() && taken->second != from) continue;
@@ -117,44 +117,45 @@ class Reader {
     return shown;
   }
 
-  const DocumentPrediction& m_forecast;
+  const DocumentPrediction& m_prediction;
   const Document& m_document;
   std::set<NodePath> m_steps;  ///< of the plan
   std::set<NodeId> m_leaves;   ///< leaves that a later prompt has shown
-  NodeForecasts m_result;
+  NodePredictions m_result;
 };
 
-QString shareText(const NodeForecast& forecast) {
+QString shareText(const NodePrediction& prediction) {
   // The bounds of a prompt and of what is cached in it are those of different replies: a part is at most all.
   const auto number = [](std::int64_t part, std::int64_t whole) {
     return whole <= 0 ? QStringLiteral("0") : shareNumber(std::min(part, whole), whole);
   };
-  const QString least = number(forecast.cached.least, forecast.prompt.most);
-  const QString most = number(forecast.cached.most, forecast.prompt.least);
+  const QString least = number(prediction.cached.least, prediction.prompt.most);
+  const QString most = number(prediction.cached.most, prediction.prompt.least);
   if (least != most) return tr("%1–%2\u00A0%").arg(least, most);
-  return forecast.isCertain ? tr("%1\u00A0%").arg(least) : tr("≈ %1\u00A0%").arg(least);
+  return prediction.isCertain ? tr("%1\u00A0%").arg(least) : tr("≈ %1\u00A0%").arg(least);
 }
 
 }  // namespace
 
-std::map<NodeId, std::int64_t> promptTokens(const DocumentPrediction& forecast, const Document& document) {
-  Reader reader(forecast, document);
-  const NodeForecasts predicted = reader.read();
+std::map<NodeId, std::int64_t> promptTokens(const DocumentPrediction& prediction, const Document& document) {
+  Reader reader(prediction, document);
+  const NodePredictions predicted = reader.read();
   std::map<NodeId, std::int64_t> tokens = reader.readUnfit();
   for (const auto& [id, copies] : predicted)
     if (document.at(id).children.empty()) tokens[id] = copies.front().prompt.least;
   return tokens;
 }
 
-NodeForecasts nodeForecasts(const DocumentPrediction& forecast, const Document& document) {
-  return Reader(forecast, document).read();
+NodePredictions nodePredictions(const DocumentPrediction& prediction, const Document& document) {
+  return Reader(prediction, document).read();
 }
 
-const NodeForecast* forecastBeside(const NodeForecasts& forecasts, NodeId node, const NodeStatus& status) {
-  const auto found = forecasts.find(node);
-  if (found == forecasts.end()) return nullptr;
-  const std::vector<NodeForecast>& copies = found->second;
-  const NodeForecast& own = copies[std::min<std::size_t>(status.copy, copies.size() - 1)];
+const NodePrediction* predictionBeside(const NodePredictions& predictions, NodeId node,
+                                       const NodeStatus& status) {
+  const auto found = predictions.find(node);
+  if (found == predictions.end()) return nullptr;
+  const std::vector<NodePrediction>& copies = found->second;
+  const NodePrediction& own = copies[std::min<std::size_t>(status.copy, copies.size() - 1)];
   const TokenAccount& ran = status.served;
   if (own.cached.most + own.again.most == 0 && ran.cached() + ran.again == 0) return nullptr;
   const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && own.cached.holds(ran.cached()) &&
@@ -162,28 +163,28 @@ const NodeForecast* forecastBeside(const NodeForecasts& forecasts, NodeId node, 
   return isAsRun ? nullptr : &own;
 }
 
-QString forecastBadge(const NodeForecast& forecast) {
-  return tr("next %1").arg(shareText(forecast));
+QString predictionBadge(const NodePrediction& prediction) {
+  return tr("next %1").arg(shareText(prediction));
 }
 
-QString forecastWords(const NodeForecast& forecast) {
+QString predictionWords(const NodePrediction& prediction) {
   const QString cached =
-      metricShare("cached-tokens", predictedText("cached-tokens", forecast), "prompt-tokens",
-                  predictedText("prompt-tokens", forecast), shareText(forecast));
-  QString words = forecast.server.isEmpty()
+      metricShare("cached-tokens", predictedText("cached-tokens", prediction), "prompt-tokens",
+                  predictedText("prompt-tokens", prediction), shareText(prediction));
+  QString words = prediction.server.isEmpty()
                       ? tr("Next run: %1").arg(cached)
                       : tr(/*id:next-run-on-server*/ "Next run on %1: %2 (cache simulator of %3)")
-                            .arg(forecast.server, cached, forecast.serverKind);
+                            .arg(prediction.server, cached, prediction.serverKind);
   for (const QString& more : metricPhrases({"relocated-tokens", "tokens-computed-again", "padded-tokens",
                                             "cropped-tokens", "tokens-beside-the-prompt"},
-                                           forecast))
+                                           prediction))
     words += tr("; %1").arg(more);
-  if (forecast.blocks > 0)
-    words += tr("; %1").arg(metricPart("hit-blocks", QString::number(forecast.foundBlocks), "blocks",
-                                       QString::number(forecast.blocks)));
-  if (!forecast.isCertain) {
+  if (prediction.blocks > 0)
+    words += tr("; %1").arg(metricPart("hit-blocks", QString::number(prediction.foundBlocks), "blocks",
+                                       QString::number(prediction.blocks)));
+  if (!prediction.isCertain) {
     words += tr(" (bounds: answers are not known yet)");
-  } else if (!forecast.again.known()) {
+  } else if (!prediction.again.known()) {
     words += tr(" (bounds: the run chooses the tokens to recompute)");
   }
   return words;
@@ -192,29 +193,29 @@ QString forecastWords(const NodeForecast& forecast) {
 namespace {
 
 /// Tokens [begin, end) of a prompt, as the server would serve them.
-NodeForecast ofTokens(const workbench::ServerPrompt& prompt, const simulator::Answer& answer,
-                      std::int64_t begin, std::int64_t end) {
-  NodeForecast forecast;
-  forecast.prompt = {.least = end - begin, .most = end - begin};
+NodePrediction ofTokens(const workbench::ServerPrompt& prompt, const simulator::Answer& answer,
+                        std::int64_t begin, std::int64_t end) {
+  NodePrediction prediction;
+  prediction.prompt = {.least = end - begin, .most = end - begin};
   for (const simulator::FateRun& run : answer.fates) {
     const std::int64_t count =
         std::min<std::int64_t>(end, run.begin + run.count) - std::max<std::int64_t>(begin, run.begin);
     if (count <= 0) continue;
     const bool isMoved = run.fate == simulator::Fate::Moved;
     if (!isMoved && run.fate != simulator::Fate::Found) continue;
-    forecast.cached += {.least = count, .most = count};
-    if (isMoved) forecast.relocated += {.least = count, .most = count};
+    prediction.cached += {.least = count, .most = count};
+    if (isMoved) prediction.relocated += {.least = count, .most = count};
   }
   const auto first = prompt.tokens().begin();
   const std::int64_t unknown =
       std::count_if(first + begin, first + end, [](TokenId token) { return token < 0; });
   if (unknown > 0) {
-    forecast.prompt.least -= unknown;
-    forecast.isCertain = false;
+    prediction.prompt.least -= unknown;
+    prediction.isCertain = false;
   }
-  forecast.computed = {.least = forecast.prompt.least - forecast.cached.most,
-                       .most = forecast.prompt.most - forecast.cached.least};
-  return forecast;
+  prediction.computed = {.least = prediction.prompt.least - prediction.cached.most,
+                         .most = prediction.prompt.most - prediction.cached.least};
+  return prediction;
 }
 
 class SimulatorReader {
@@ -222,7 +223,7 @@ class SimulatorReader {
   SimulatorReader(const AskedSimulators& asked, const document::Document& document)
       : m_asked(asked), m_document(document) {}
 
-  NodeForecasts read() {
+  NodePredictions read() {
     const auto& prompts = m_asked.simulators.prompts;
     // The last prompt that holds a text counts.
     for (std::size_t i = prompts.size(); i-- > 0;) {
@@ -230,7 +231,7 @@ class SimulatorReader {
       if (!m_document.contains(node)) continue;
       const std::string& own = m_document.at(node).server;
       const std::string& server = own.empty() ? m_document.settings.server : own;
-      const workbench::SimulatorForecast* const simulator = simulatorOf(server);
+      const workbench::SimulatorPrediction* const simulator = simulatorOf(server);
       if (simulator == nullptr || i >= simulator->present.size() || simulator->present[i].isRefused) continue;
       takePrompt(node, prompts[i], *simulator, simulator->present[i]);
     }
@@ -239,22 +240,22 @@ class SimulatorReader {
 
  private:
   /// Null: it has none, or that says nothing.
-  const workbench::SimulatorForecast* simulatorOf(const std::string& server) const {
+  const workbench::SimulatorPrediction* simulatorOf(const std::string& server) const {
     if (server.empty() || server == document::kEmbedded) return nullptr;
-    for (const workbench::SimulatorForecast& simulator : m_asked.simulators.simulators) {
+    for (const workbench::SimulatorPrediction& simulator : m_asked.simulators.simulators) {
       if (simulator.server == server && simulator.problem.empty()) return &simulator;
     }
     return nullptr;
   }
 
   void takePrompt(NodeId node, const workbench::ServerPrompt& prompt,
-                  const workbench::SimulatorForecast& simulator, const simulator::Answer& answer) {
+                  const workbench::SimulatorPrediction& simulator, const simulator::Answer& answer) {
     const QString server = QString::fromStdString(simulator.server);
     const QString kind = QString::fromUtf8(simulator.kind->title);
     const auto all = static_cast<std::int64_t>(prompt.tokens().size());
-    std::vector<NodeForecast>& copies = m_result[node];
+    std::vector<NodePrediction>& copies = m_result[node];
     if (copies.size() <= prompt.name.second) copies.resize(prompt.name.second + 1);
-    NodeForecast& own = copies[prompt.name.second];
+    NodePrediction& own = copies[prompt.name.second];
     own = ofTokens(prompt, answer, 0, all);
     own.server = server;
     own.serverKind = kind;
@@ -266,7 +267,7 @@ class SimulatorReader {
                       .most = own.prompt.most - range.least};
     }
     // What an earlier step says may be found, too.
-    if (prompt.holdsReply) own.cached.most = std::max(own.cached.least, own.prompt.most - 1);
+    if (prompt.holdsAnswer) own.cached.most = std::max(own.cached.least, own.prompt.most - 1);
     std::int64_t place = 0;
     for (const layout::TokenRun& run : prompt.table.segments.front().runs) {
       const std::int64_t from = std::exchange(place, place + run.count);
@@ -284,11 +285,11 @@ class SimulatorReader {
   }
 
   /// Its text may be cut into several runs; another prompt, or another copy of this one, counts no more.
-  void addLeaf(NodeId leaf, const NodeForecast& part, const workbench::ServerPrompt* prompt,
+  void addLeaf(NodeId leaf, const NodePrediction& part, const workbench::ServerPrompt* prompt,
                const QString& server, const QString& kind) {
     const auto [known, isNew] = m_promptOf.emplace(leaf, prompt);
     if (!isNew && known->second != prompt) return;
-    std::vector<NodeForecast>& copies = m_result[leaf];
+    std::vector<NodePrediction>& copies = m_result[leaf];
     if (isNew) copies.assign(1, {});
     copies.front() += part;
     copies.front().isCertain = copies.front().isCertain && part.isCertain;
@@ -299,12 +300,12 @@ class SimulatorReader {
   const AskedSimulators& m_asked;
   const document::Document& m_document;
   std::map<NodeId, const workbench::ServerPrompt*> m_promptOf;
-  NodeForecasts m_result;
+  NodePredictions m_result;
 };
 
 }  // namespace
 
-NodeForecasts serverForecasts(const AskedSimulators& asked, const document::Document& document) {
+NodePredictions serverPredictions(const AskedSimulators& asked, const document::Document& document) {
   if (asked.prediction == nullptr || !asked.simulators.problem.empty()) return {};
   return SimulatorReader(asked, document).read();
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "ui/views/common/input_view.h"
-#include "ui/views/forecast/forecast_model.h"
-#include "ui/views/forecast/layout_page.h"
+#include "ui/views/prediction/layout_page.h"
+#include "ui/views/prediction/prediction_model.h"
 #include "ui/views/view.h"
 
 #include <QPointer>
@@ -22,34 +22,34 @@ class QTreeView;
 
 namespace spanscope::ui {
 
-class ForecastDelegate;
-class ForecastHeader;
+class PredictionDelegate;
+class PredictionHeader;
 class PlaceList;
 
-class ForecastView : public RunView, public LateView {
+class PredictionView : public RunView, public LateView {
   Q_OBJECT
  public:
-  explicit ForecastView(QWidget* parent = nullptr);
+  explicit PredictionView(QWidget* parent = nullptr);
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
   /// Waits for the twins.
   void finish() override;
 
-  const ForecastModel& model() const { return *m_model; }
+  const PredictionModel& model() const { return *m_model; }
   QTreeView& tree() { return *m_tree; }
   PlaceList& places() { return *m_places; }
   void setAgainst(Against against);
-  /// Shows what is found at a place, by ForecastPlace::id; empty: where the document is run.
+  /// Shows what is found at a place, by PredictionPlace::id; empty: where the document is run.
   void showPlace(const QString& id);
   /// Has the twin that is shown tell what its cache does with the queries before and with this one;
-  /// predicted() follows. Nothing happens unless canTell().
-  void tell();
-  bool canTell() const;
-  bool canPerform(const QString& /*command*/) const override { return canTell(); }
-  void perform(const QString& /*command*/) override { tell(); }
+  /// predicted() follows. Nothing happens unless canTrace().
+  void trace();
+  bool canTrace() const;
+  bool canPerform(const QString& /*command*/) const override { return canTrace(); }
+  void perform(const QString& /*command*/) override { trace(); }
   QPushButton& blocksButton() { return *m_blocks; }
-  /// Sets whether the layouts, side by side, are shown instead of the forecast.
+  /// Sets whether the layouts, side by side, are shown instead of the prediction.
   void showLayouts(bool shows);
   const LayoutPage& layouts() const { return *m_layouts; }
 
@@ -59,10 +59,10 @@ class ForecastView : public RunView, public LateView {
   QString emptyText() const override;
 
  private:
-  ForecastTable table() const;
-  void tell(const QString& place);
+  PredictionTable table() const;
+  void trace(const QString& place);
   void showButton();
-  void fill(ForecastTable table);
+  void fill(PredictionTable table);
   void arrange();
   void showSelected();
   void choose(const QModelIndex& index);
@@ -76,15 +76,15 @@ class ForecastView : public RunView, public LateView {
   SimulatorAsker* m_simulators;
   std::optional<Theme> m_shown;
   QBoxLayout* m_head;  ///< header and button
-  ForecastHeader* m_header;
+  PredictionHeader* m_header;
   QHBoxLayout* m_buttonRow;
   QPushButton* m_blocks;
   bool m_couldTell = false;
   PlaceList* m_places;
   QBoxLayout* m_body;
   QTreeView* m_tree;
-  ForecastModel* m_model;
-  ForecastDelegate* m_delegate;
+  PredictionModel* m_model;
+  PredictionDelegate* m_delegate;
   LayoutPage* m_layouts;
   std::set<document::NodeId> m_closed;  ///< steps that the person has collapsed
   bool m_filling = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/workbench/servers/simulator_forecast.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
@@ -109,10 +109,10 @@ FoundRanges SimulatorCases::serve(const std::vector<ServerPrompt>& prompts,
     for (const SentPrompt& sent : order) {
       const ServerPrompt& prompt = prompts[sent.index];
       const std::uint64_t place = m_served + sent.index;
-      const std::int32_t most = prompt.mostReplyTokens > 0 ? prompt.mostReplyTokens : kLongest;
-      std::vector<TokenId> reply = prompt.replyTokens;
-      if (!reply.empty())
-        reply.resize(static_cast<std::size_t>(lengthOf(most, place)), prompt.replyTokens.front());
+      const std::int32_t most = prompt.mostAnswerTokens > 0 ? prompt.mostAnswerTokens : kLongest;
+      std::vector<TokenId> answer = prompt.answerTokens;
+      if (!answer.empty())
+        answer.resize(static_cast<std::size_t>(lengthOf(most, place)), prompt.answerTokens.front());
       // An answer that the prompt holds may be shorter too.
       std::vector<TokenId> tokens;
       std::int32_t left = 0;
@@ -129,7 +129,7 @@ FoundRanges SimulatorCases::serve(const std::vector<ServerPrompt>& prompts,
         if (token >= 0 || left-- > 0) tokens.push_back(token);
       }
       const simulator::Answer answer = m_simulators[which]->serve(
-          {.prompt = tokens, .reply = reply, .salt = {}, .isBeside = sent.isBeside});
+          {.prompt = tokens, .answer = answer, .salt = {}, .isBeside = sent.isBeside});
       widen(ranges.prompts[sent.index], answer.cached);
       all += answer.cached;
     }
@@ -145,7 +145,7 @@ std::vector<simulator::Answer> answersOf(simulator::Simulator& simulator,
   for (const SentPrompt& sent : sentOrder(prompts, atOnce)) {
     const ServerPrompt& prompt = prompts[sent.index];
     answers[sent.index] = simulator.serve(
-        {.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}, .isBeside = sent.isBeside});
+        {.prompt = prompt.tokens(), .answer = prompt.answerTokens, .salt = {}, .isBeside = sent.isBeside});
   }
   return answers;
 }
@@ -166,50 +166,49 @@ std::vector<NamedSimulator> namedFor(const query::Node& query, std::vector<Named
 
 }  // namespace
 
-std::optional<SimulatorForecasts> SimulatorForecaster::forecast(const PromptModel& model,
-                                                                const query::Node& query,
-                                                                const RunSettings& settings,
-                                                                const std::vector<SentQuery>& sent,
-                                                                const std::vector<NamedSimulator>& named,
-                                                                const std::stop_token& stop) {
-  SimulatorForecasts forecasts;
+std::optional<SimulatorPredictions> SimulatorPredictioner::prediction(
+    const PromptModel& model, const query::Node& query, const RunSettings& settings,
+    const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
+    const std::stop_token& stop) {
+  SimulatorPredictions predictions;
   useModel(model);
   try {
     if (!take(sent, namedFor(query, named), stop)) return std::nullopt;
-    forecasts.problem = chatRefusal(query);
-    if (forecasts.problem.empty()) forecasts.prompts = m_writer->write(query, settings, stop);
+    predictions.problem = chatRefusal(query);
+    if (predictions.problem.empty()) predictions.prompts = m_writer->write(query, settings, stop);
   } catch (const Failure& failure) {
-    forecasts.problem = failure.what();
-    forecasts.prompts.clear();
+    predictions.problem = failure.what();
+    predictions.prompts.clear();
   }
   for (const Place& place : m_places) {
     if (stop.stop_requested()) return std::nullopt;
-    SimulatorForecast& forecast = forecasts.simulators.emplace_back(place.forecast);
-    if (!forecasts.problem.empty()) forecast.problem = forecasts.problem;
-    if (!forecast.problem.empty()) continue;
+    SimulatorPrediction& prediction = predictions.simulators.emplace_back(place.prediction);
+    if (!predictions.problem.empty()) prediction.problem = predictions.problem;
+    if (!prediction.problem.empty()) continue;
     const auto ask = [&](const simulator::Simulator& simulator, FoundRanges& ranges) {
-      std::vector<simulator::Answer> answers = answersOf(*simulator.copy(), forecasts.prompts, place.atOnce);
-      ranges = SimulatorCases(simulator).serve(forecasts.prompts, answers, place.atOnce, stop);
+      std::vector<simulator::Answer> answers =
+          answersOf(*simulator.copy(), predictions.prompts, place.atOnce);
+      ranges = SimulatorCases(simulator).serve(predictions.prompts, answers, place.atOnce, stop);
       return answers;
     };
-    forecast.present = ask(*place.simulator, forecast.presentRange);
-    forecast.empty = ask(*place.forecast.kind->open(place.settings), forecast.emptyRange);
+    prediction.present = ask(*place.simulator, prediction.presentRange);
+    prediction.empty = ask(*place.prediction.kind->open(place.settings), prediction.emptyRange);
   }
   if (stop.stop_requested()) return std::nullopt;
-  return forecasts;
+  return predictions;
 }
 
-SimulatorForecasts SimulatorForecaster::without(const std::string& problem,
-                                                const std::vector<NamedSimulator>& named) {
-  SimulatorForecasts forecasts{.problem = problem, .prompts = {}, .simulators = {}};
+SimulatorPredictions SimulatorPredictioner::without(const std::string& problem,
+                                                    const std::vector<NamedSimulator>& named) {
+  SimulatorPredictions predictions{.problem = problem, .prompts = {}, .simulators = {}};
   for (const Place& place : placesFor(named)) {
-    forecasts.simulators.push_back(place.forecast);
-    forecasts.simulators.back().problem = problem;
+    predictions.simulators.push_back(place.prediction);
+    predictions.simulators.back().problem = problem;
   }
-  return forecasts;
+  return predictions;
 }
 
-std::vector<SimulatorForecaster::Place> SimulatorForecaster::placesFor(
+std::vector<SimulatorPredictioner::Place> SimulatorPredictioner::placesFor(
     const std::vector<NamedSimulator>& named) {
   std::vector<Place> places;
   for (const KindRow& row : kKindRows)
@@ -218,7 +217,7 @@ std::vector<SimulatorForecaster::Place> SimulatorForecaster::placesFor(
   return places;
 }
 
-void SimulatorForecaster::useModel(const PromptModel& model) {
+void SimulatorPredictioner::useModel(const PromptModel& model) {
   if (m_writer != nullptr && m_model == model.id) return;
   m_model = model.id;
   m_writer = std::make_unique<PromptWriter>(model.tokenizer, *model.chat);
@@ -226,21 +225,21 @@ void SimulatorForecaster::useModel(const PromptModel& model) {
   m_places.clear();
 }
 
-SimulatorForecaster::Place SimulatorForecaster::standardPlace(const std::string& id,
-                                                              const simulator::Server& kind,
-                                                              const simulator::Settings& settings) {
+SimulatorPredictioner::Place SimulatorPredictioner::standardPlace(const std::string& id,
+                                                                  const simulator::Server& kind,
+                                                                  const simulator::Settings& settings) {
   Place place;
-  place.forecast.id = id;
-  place.forecast.kind = &kind;
-  place.forecast.setup = kind.setup(settings);
-  place.forecast.blockSize = kDrawnBlock;
+  place.prediction.id = id;
+  place.prediction.kind = &kind;
+  place.prediction.setup = kind.setup(settings);
+  place.prediction.blockSize = kDrawnBlock;
   place.settings = settings;
   place.simulator = kind.open(settings);
   place.atOnce = remote::kStandardAtOnce;
   return place;
 }
 
-SimulatorForecaster::Place SimulatorForecaster::namedPlace(const NamedSimulator& named) {
+SimulatorPredictioner::Place SimulatorPredictioner::namedPlace(const NamedSimulator& named) {
   const remote::ServerKindInfo* const info = remote::findServerKind(named.kind);
   const simulator::Server* const kind = info == nullptr ? nullptr : simulator::findServer(info->name);
   Place place;
@@ -248,48 +247,48 @@ SimulatorForecaster::Place SimulatorForecaster::namedPlace(const NamedSimulator&
   if (kind != nullptr) {
     setup = simulatorSetup(info->kind, named.slots, named.cache);
     place = standardPlace({}, *kind, setup.settings);
-    place.forecast.isAsSaid = setup.isAsSaid;
+    place.prediction.isAsSaid = setup.isAsSaid;
   }
   if (named.atOnce > 0) place.atOnce = named.atOnce;
-  place.forecast.id = "server " + named.server;
-  place.forecast.server = named.server;
-  place.forecast.version = named.version;
+  place.prediction.id = "server " + named.server;
+  place.prediction.server = named.server;
+  place.prediction.version = named.version;
   if (info == nullptr) {
-    place.forecast.problem =
+    place.prediction.problem =
         /*id:nothing-sent-yet*/ "nothing was sent to it yet, so its kind is not known";
   } else if (info->kind == remote::ServerKind::Spanscope) {
-    place.forecast.problem = "it is another Spanscope with an unknown policy and pool";
+    place.prediction.problem = "it is another Spanscope with an unknown policy and pool";
   } else if (kind == nullptr) {
-    place.forecast.problem = "the caching rules of " + std::string(info->title) + " are not known here";
+    place.prediction.problem = "the caching rules of " + std::string(info->title) + " are not known here";
   } else if (named.takesSpans) {
-    place.forecast.problem = "it gets whole queries, and its reuse of spans is not known";
+    place.prediction.problem = "it gets whole queries, and its reuse of spans is not known";
   } else {
-    place.forecast.problem = setup.problem;
+    place.prediction.problem = setup.problem;
   }
-  place.isSilent = !place.forecast.problem.empty();
+  place.isSilent = !place.prediction.problem.empty();
   return place;
 }
 
 /// Whether it was sent there. What a server counts otherwise is another model's, or is written otherwise:
 /// then its twin can say nothing until it counts as this model does.
-bool SimulatorForecaster::Place::gets(const ServerPrompt& prompt) {
-  if (forecast.server.empty()) return true;
-  if (simulator == nullptr || isSilent || prompt.reply.server != forecast.server) return false;
+bool SimulatorPredictioner::Place::gets(const ServerPrompt& prompt) {
+  if (prediction.server.empty()) return true;
+  if (simulator == nullptr || isSilent || prompt.answer.server != prediction.server) return false;
   // An answer that broke off has no count: the last one that came counts.
-  if (!prompt.reply.promptTokens && !forecast.problem.empty()) return false;
+  if (!prompt.answer.promptTokens && !prediction.problem.empty()) return false;
   const auto counted = static_cast<std::int64_t>(prompt.tokens().size());
-  const std::int64_t there = prompt.reply.promptTokens.value_or(counted);
-  forecast.problem.clear();
+  const std::int64_t there = prompt.answer.promptTokens.value_or(counted);
+  prediction.problem.clear();
   if (there != counted) {
-    forecast.problem = "it counted " + std::to_string(there) + " tokens of a prompt that has " +
-                       std::to_string(counted) + " here: its model has another tokenizer or chat template";
+    prediction.problem = "it counted " + std::to_string(there) + " tokens of a prompt that has " +
+                         std::to_string(counted) + " here: its model has another tokenizer or chat template";
   }
   return there == counted;
 }
 
 /// False: it was stopped, and the next call goes on.
-bool SimulatorForecaster::take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
-                               const std::stop_token& stop) {
+bool SimulatorPredictioner::take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
+                                 const std::stop_token& stop) {
   const bool goesOn = m_taken.size() <= sent.size() && m_named == named && !m_places.empty() &&
                       std::equal(m_taken.begin(), m_taken.end(), sent.begin(),
                                  [](RunId taken, const SentQuery& query) { return taken == query.run; });
@@ -308,13 +307,14 @@ bool SimulatorForecaster::take(const std::vector<SentQuery>& sent, const std::ve
   return !stop.stop_requested();
 }
 
-std::string SimulatorForecast::name() const {
+std::string SimulatorPrediction::name() const {
   if (!server.empty()) return kind == nullptr ? server : server + ", " + kind->title;
   // Of this kind there are two.
   return kind->name == std::string_view("llama.cpp") ? std::string(kind->title) + ", " + setup : kind->title;
 }
 
-std::vector<ServerPrompt> SimulatorForecaster::promptsOf(const SentQuery& sent, const std::stop_token& stop) {
+std::vector<ServerPrompt> SimulatorPredictioner::promptsOf(const SentQuery& sent,
+                                                           const std::stop_token& stop) {
   try {
     return m_writer->write(sent, stop);
   } catch (const Failure&) {
@@ -322,23 +322,23 @@ std::vector<ServerPrompt> SimulatorForecaster::promptsOf(const SentQuery& sent, 
   }
 }
 
-std::optional<ToldForecast> SimulatorForecaster::tell(
+std::optional<TracedPrediction> SimulatorPredictioner::emitEvent(
     const PromptModel& model, const query::Node& query, const std::string& queryJson,
     const RunSettings& settings, const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
     const std::string& place, bool afterSent, const std::stop_token& stop) {
   useModel(model);
   std::vector<Place> places = placesFor(namedFor(query, named));
   const auto own = std::find_if(places.begin(), places.end(),
-                                [&place](const Place& each) { return each.forecast.id == place; });
-  ToldForecast told;
+                                [&place](const Place& each) { return each.prediction.id == place; });
+  TracedPrediction traced;
   if (own == places.end() || own->simulator == nullptr) {
-    told.problem = own == places.end() ? "it is no place any more" : own->forecast.problem;
-    return told;
+    traced.problem = own == places.end() ? "it is no place any more" : own->prediction.problem;
+    return traced;
   }
-  told.name = own->forecast.name();
-  SimulatedTrace story({.server = own->forecast.kind,
-                        .name = told.name,
-                        .setup = own->forecast.setup,
+  traced.name = own->prediction.name();
+  SimulatedTrace story({.server = own->prediction.kind,
+                        .name = traced.name,
+                        .setup = own->prediction.setup,
                         .model = modelDirectoryOf(settings).string(),
                         .atOnce = own->atOnce},
                        *own->simulator, model.tokenizer);
@@ -349,23 +349,23 @@ std::optional<ToldForecast> SimulatorForecaster::tell(
     std::erase_if(prompts, [&own](const ServerPrompt& prompt) { return !own->gets(prompt); });
     if (prompts.empty()) continue;
     story.serve(each.queryJson, prompts);
-    told.before.push_back(each.run);
+    traced.before.push_back(each.run);
   }
-  told.problem = own->forecast.problem;
-  if (told.problem.empty()) told.problem = chatRefusal(query);
-  if (!told.problem.empty()) return told;
+  traced.problem = own->prediction.problem;
+  if (traced.problem.empty()) traced.problem = chatRefusal(query);
+  if (!traced.problem.empty()) return traced;
   try {
     story.serve(queryJson, m_writer->write(query, settings, stop));
   } catch (const Failure& failure) {
-    told.problem = failure.what();
-    return told;
+    traced.problem = failure.what();
+    return traced;
   }
   if (stop.stop_requested()) return std::nullopt;
-  told.events = story.events();
-  return told;
+  traced.events = story.events();
+  return traced;
 }
 
-void SimulatorForecaster::takeOne(const SentQuery& sent, const std::stop_token& stop) {
+void SimulatorPredictioner::takeOne(const SentQuery& sent, const std::stop_token& stop) {
   const std::vector<ServerPrompt> prompts = promptsOf(sent, stop);
   if (stop.stop_requested()) return;
   for (Place& place : m_places) {
@@ -375,7 +375,7 @@ void SimulatorForecaster::takeOne(const SentQuery& sent, const std::stop_token& 
     }
     if (own.empty()) continue;
     answersOf(*place.simulator, own, place.atOnce);
-    place.forecast.earlier += own.size();
+    place.prediction.earlier += own.size();
   }
 }
 
@@ -392,30 +392,30 @@ SimulatedTrace::SimulatedTrace(SimulatedTraceTitle title, simulator::Simulator& 
                                std::shared_ptr<const text::Tokenizer> tokenizer)
     : m_title(std::move(title)),
       m_simulator(simulator),
-      m_tracer({.program = simulator::toldProgram(*m_title.server),
+      m_tracer({.program = simulator::tracedProgram(*m_title.server),
                 .setup = m_title.setup,
                 .model = m_title.model,
                 .shape = simulator.shape()},
                [tokenizer = std::move(tokenizer)](TokenId token) { return tokenText(*tokenizer, token); }) {}
 
 void SimulatedTrace::note(const simulator::TracedRequest& about, std::string text) {
-  m_tracer.tell(about, trace::MessageLogged{.severity = Severity::Note, .text = std::move(text)});
+  m_tracer.emitEvent(about, trace::MessageLogged{.severity = Severity::Note, .text = std::move(text)});
 }
 
-void SimulatedTrace::tellPrompt(const simulator::TracedRequest& about, const ServerPrompt& prompt) {
-  m_tracer.tell(about, trace::StepStarted{.step = about.step, .copy = prompt.name.second});
+void SimulatedTrace::tracePrompt(const simulator::TracedRequest& about, const ServerPrompt& prompt) {
+  m_tracer.emitEvent(about, trace::StepStarted{.step = about.step, .copy = prompt.name.second});
   std::vector<trace::SegmentInfo> segments = run::segmentsOf(prompt.table);
   for (trace::SegmentInfo& segment : segments)
     for (const TokenId token : segment.tokens) segment.texts.push_back(m_tracer.shown(token));
-  m_tracer.tell(about, trace::SpanTableLaidOut{.segments = std::move(segments)});
+  m_tracer.emitEvent(about, trace::SpanTableLaidOut{.segments = std::move(segments)});
   if (trace::PromptDivided parts = run::partsEvent(prompt.table); !parts.parts.empty())
-    m_tracer.tell(about, std::move(parts));
-  if (prompt.holdsReply)
+    m_tracer.emitEvent(about, std::move(parts));
+  if (prompt.holdsAnswer)
     note(about, "The prompt contains an answer that is not sampled yet. It counts with its max length.");
 }
 
-void SimulatedTrace::tellAnswer(const simulator::TracedRequest& about, const ServerPrompt& prompt,
-                                const simulator::Answer& answer) {
+void SimulatedTrace::traceAnswer(const simulator::TracedRequest& about, const ServerPrompt& prompt,
+                                 const simulator::Answer& answer) {
   if (!answer.place.empty()) note(about, "It goes to " + answer.place + ".");
   for (const simulator::FateRun& run : answer.fates) {
     const bool isFound = run.fate == simulator::Fate::Found || run.fate == simulator::Fate::Moved;
@@ -425,32 +425,33 @@ void SimulatedTrace::tellAnswer(const simulator::TracedRequest& about, const Ser
     note(about,
          which + (isFound ? "found: " : "computed: ") + simulator::whyAt(*m_title.server, run.fate) + ".");
   }
-  const std::vector<TokenId>& reply = prompt.replyTokens;
-  if (!reply.empty() && reply.front() < 0)
-    note(about, "The answer is not known yet. " + counted(reply.size(), "unknown token", "unknown tokens") +
+  const std::vector<TokenId>& answer = prompt.answerTokens;
+  if (!answer.empty() && answer.front() < 0)
+    note(about, "The answer is not known yet. " + counted(answer.size(), "unknown token", "unknown tokens") +
                     " take its place.");
   // Its prompt was read, whether a reply is known or not.
   trace::StepFinished finished{
-      .step = about.step, .outcome = trace::StepOutcome::EndToken, .text = prompt.reply.text};
+      .step = about.step, .outcome = trace::StepOutcome::EndToken, .text = prompt.answer.text};
   if (answer.isRefused) {
     finished.outcome = trace::StepOutcome::Failed;
-  } else if (!prompt.reply.endedItself) {
+  } else if (!prompt.answer.endedItself) {
     finished.outcome = trace::StepOutcome::TokenLimit;
   }
-  m_tracer.tell(about, std::move(finished));
+  m_tracer.emitEvent(about, std::move(finished));
 }
 
 std::vector<simulator::Answer> SimulatedTrace::serve(const std::string& queryJson,
                                                      const std::vector<ServerPrompt>& prompts) {
   simulator::TracedRequest about{.run = ++m_run};
-  m_tracer.tell(about, trace::RunStarted{
-                           .queryJson = queryJson, .policy = simulator::toldPolicy(m_title.name), .seed = 0});
+  m_tracer.emitEvent(
+      about,
+      trace::RunStarted{.queryJson = queryJson, .policy = simulator::tracedPolicy(m_title.name), .seed = 0});
   trace::PlanMade plan;
   for (StepIndex step = 0; step < prompts.size(); ++step) {
     const StepName& name = prompts[step].name;
     plan.steps.push_back({.step = step, .node = name.first, .copy = name.second, .ply = 0, .needs = {}});
   }
-  m_tracer.tell(about, std::move(plan));
+  m_tracer.emitEvent(about, std::move(plan));
   std::vector<simulator::Answer> answers(prompts.size());
   bool isWhole = true;
   for (const SentPrompt& sent : sentOrder(prompts, m_title.atOnce)) {
@@ -458,15 +459,15 @@ std::vector<simulator::Answer> SimulatedTrace::serve(const std::string& queryJso
     const ServerPrompt& prompt = prompts[step];
     about = {.run = m_run, .request = ++m_request, .node = prompt.name.first, .step = step};
     m_tracer.follow(simulator::kServedName, about);
-    tellPrompt(about, prompt);
+    tracePrompt(about, prompt);
     answers[step] = m_simulator.serve(
-        {.prompt = prompt.tokens(), .reply = prompt.replyTokens, .salt = {}, .isBeside = sent.isBeside},
+        {.prompt = prompt.tokens(), .answer = prompt.answerTokens, .salt = {}, .isBeside = sent.isBeside},
         &m_tracer);
-    tellAnswer(about, prompt, answers[step]);
+    traceAnswer(about, prompt, answers[step]);
     isWhole = isWhole && !answers[step].isRefused;
   }
   const trace::RunOutcome outcome = isWhole ? trace::RunOutcome::Finished : trace::RunOutcome::Failed;
-  m_tracer.tell({.run = m_run}, trace::RunFinished{.outcome = outcome, .answer = {}});
+  m_tracer.emitEvent({.run = m_run}, trace::RunFinished{.outcome = outcome, .answer = {}});
   return answers;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/forecast/forecast_view.h"
+#include "ui/views/prediction/prediction_view.h"
 
 #include "ui/views/common/table_painting.h"
 #include "ui/views/common/text_painting.h"
-#include "ui/views/forecast/forecast_painting.h"
-#include "ui/views/forecast/place_list.h"
+#include "ui/views/prediction/place_list.h"
+#include "ui/views/prediction/prediction_painting.h"
 #include "ui/words/tr.h"
 
 #include <QBoxLayout>
@@ -33,30 +33,30 @@ constexpr int kWideDock = 560;
 constexpr int kPlacesWidth = 290;
 
 /// Names where it is found, if that is not the embedded cache alone.
-QString summaryOf(const ForecastTable& table) {
+QString summaryOf(const PredictionTable& table) {
   const QString computed =
       metricPhrase("computed-tokens", changedText(table.computedBefore, table.totals.computed));
-  const ForecastPlace& place = table.places[table.shown];
+  const PredictionPlace& place = table.places[table.shown];
   if (!place.problem.isEmpty()) return {};
-  return table.shown == 0 ? computed : ForecastView::tr("%1: %2").arg(place.name, computed);
+  return table.shown == 0 ? computed : PredictionView::tr("%1: %2").arg(place.name, computed);
 }
 
 }  // namespace
 
-ForecastView::ForecastView(QWidget* parent)
+PredictionView::PredictionView(QWidget* parent)
     : RunView(parent, InputPart::Prediction, Pace::EveryInput),
       m_simulators(new SimulatorAsker(this)),
       m_head(new QBoxLayout(QBoxLayout::TopToBottom)),
-      m_header(new ForecastHeader(this)),
+      m_header(new PredictionHeader(this)),
       m_buttonRow(new QHBoxLayout),
       m_blocks(new QPushButton(tr("Show its blocks as a run"), this)),
       m_places(new PlaceList(this)),
       m_body(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_tree(new QTreeView(this)),
-      m_model(new ForecastModel(this)),
-      m_delegate(new ForecastDelegate(*m_model, this)),
+      m_model(new PredictionModel(this)),
+      m_delegate(new PredictionDelegate(*m_model, this)),
       m_layouts(new LayoutPage(this)) {
-  setAccessibleName(tr("Forecast"));
+  setAccessibleName(tr("Prediction"));
   setFocusProxy(m_tree);
   m_tree->setAccessibleName(tr("Steps of the next run and the segments of their prompts"));
   m_tree->setModel(m_model);
@@ -72,13 +72,13 @@ ForecastView::ForecastView(QWidget* parent)
   header->setHighlightSections(false);
   header->setStretchLastSection(true);
   header->setMinimumSectionSize(10 * kSpace);
-  for (int column = 0; column < ForecastModel::ColumnCount; ++column) {
-    header->resizeSection(column, column == ForecastModel::Name       ? kNameWidth
-                                  : column == ForecastModel::Computed ? kComputedWidth
-                                                                      : kNumberWidth);
+  for (int column = 0; column < PredictionModel::ColumnCount; ++column) {
+    header->resizeSection(column, column == PredictionModel::Name       ? kNameWidth
+                                  : column == PredictionModel::Computed ? kComputedWidth
+                                                                        : kNumberWidth);
   }
-  connect(m_tree, &QTreeView::clicked, this, &ForecastView::choose);
-  connect(m_tree, &QTreeView::activated, this, &ForecastView::choose);
+  connect(m_tree, &QTreeView::clicked, this, &PredictionView::choose);
+  connect(m_tree, &QTreeView::activated, this, &PredictionView::choose);
   const auto remember = [this](const QModelIndex& index, bool isClosed) {
     if (m_filling) return;
     if (isClosed)
@@ -101,11 +101,11 @@ ForecastView::ForecastView(QWidget* parent)
       tr("Add a predicted run to the list of runs. It shows this server's cache for the earlier queries and "
          "this one, block by block. Nothing is sent or computed."));
   m_blocks->hide();
-  connect(m_blocks, &QPushButton::clicked, this, [this] { tell(); });
-  connect(m_places, &PlaceList::blocksWanted, this, [this](const QString& id) { tell(id); });
-  connect(m_simulators, &SimulatorAsker::told, this, [this](const auto& forecast) {
+  connect(m_blocks, &QPushButton::clicked, this, [this] { trace(); });
+  connect(m_places, &PlaceList::blocksWanted, this, [this](const QString& id) { trace(id); });
+  connect(m_simulators, &SimulatorAsker::traced, this, [this](const auto& prediction) {
     showButton();
-    Q_EMIT predicted(forecast);
+    Q_EMIT predicted(prediction);
   });
   m_body->setSpacing(0);
   m_body->addWidget(m_places);
@@ -116,7 +116,7 @@ ForecastView::ForecastView(QWidget* parent)
   m_header->hide();
   m_places->hide();
   m_tree->hide();
-  connect(m_places, &PlaceList::placeChosen, this, &ForecastView::showPlace);
+  connect(m_places, &PlaceList::placeChosen, this, &PredictionView::showPlace);
   connect(m_simulators, &SimulatorAsker::answered, this, [this] {
     if (input() != nullptr) refresh();
   });
@@ -135,7 +135,7 @@ ForecastView::ForecastView(QWidget* parent)
   });
 }
 
-void ForecastView::showLayouts(bool shows) {
+void PredictionView::showLayouts(bool shows) {
   if (shows == m_showsLayouts) return;
   m_showsLayouts = shows;
   if (m_box) m_box->setCurrentIndex(shows ? kLayoutsItem : m_against == Against::Present ? 0 : 1);
@@ -146,7 +146,7 @@ void ForecastView::showLayouts(bool shows) {
   if (input() != nullptr) refresh();
 }
 
-void ForecastView::refreshLayouts() {
+void PredictionView::refreshLayouts() {
   m_header->hide();
   m_places->hide();
   m_tree->hide();
@@ -157,43 +157,43 @@ void ForecastView::refreshLayouts() {
   update();
 }
 
-void ForecastView::showPlace(const QString& id) {
+void PredictionView::showPlace(const QString& id) {
   if (id == m_place) return;
   m_place = id;
   if (input() != nullptr) refresh();
 }
 
-bool ForecastView::canTell() const {
-  if (input() == nullptr || m_showsLayouts || m_simulators->isTelling()) return false;
-  const ForecastTable& table = m_model->table();
+bool PredictionView::canTrace() const {
+  if (input() == nullptr || m_showsLayouts || m_simulators->isTracing()) return false;
+  const PredictionTable& table = m_model->table();
   return table.gap.isEmpty() && table.shown > 0 && table.shown < table.places.size() &&
-         ui::canTell(table.places[table.shown]);
+         ui::canTrace(table.places[table.shown]);
 }
 
-void ForecastView::tell() {
-  if (canTell()) tell(m_model->table().places[m_model->table().shown].id);
+void PredictionView::trace() {
+  if (canTrace()) trace(m_model->table().places[m_model->table().shown].id);
 }
 
-void ForecastView::tell(const QString& place) {
-  m_simulators->tell(place.toStdString(), m_against == Against::Empty);
+void PredictionView::trace(const QString& place) {
+  m_simulators->trace(place.toStdString(), m_against == Against::Empty);
   showButton();
 }
 
-void ForecastView::showButton() {
-  const bool isShown = canTell() || m_simulators->isTelling();
+void PredictionView::showButton() {
+  const bool isShown = canTrace() || m_simulators->isTracing();
   m_blocks->setVisible(isShown && !m_showsLayouts);
   placeParts();
-  m_blocks->setEnabled(canTell());
-  if (std::exchange(m_couldTell, canTell()) != m_couldTell) Q_EMIT commandsChanged();
+  m_blocks->setEnabled(canTrace());
+  if (std::exchange(m_couldTell, canTrace()) != m_couldTell) Q_EMIT commandsChanged();
 }
 
-void ForecastView::resizeEvent(QResizeEvent* event) {
+void PredictionView::resizeEvent(QResizeEvent* event) {
   RunView::resizeEvent(event);
   placeParts();
 }
 
 /// In a low dock the places stand beside what is found there, and the button beside the head.
-void ForecastView::placeParts() {
+void PredictionView::placeParts() {
   const bool isLow = height() < kLowDock && width() >= kWideDock;
   for (QBoxLayout* row : {m_head, m_body})
     row->setDirection(isLow ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
@@ -208,47 +208,47 @@ void ForecastView::placeParts() {
   m_places->setMaximumHeight(isLow ? QWIDGETSIZE_MAX : m_places->sizeHint().height());
 }
 
-void ForecastView::setAgainst(Against against) {
+void PredictionView::setAgainst(Against against) {
   if (against == m_against) return;
   m_against = against;
   if (m_box) m_box->setCurrentIndex(against == Against::Present ? 0 : 1);
   if (input() != nullptr) refresh();
 }
 
-QString ForecastView::emptyText() const {
+QString PredictionView::emptyText() const {
   return m_showsLayouts ? m_layouts->table().gap : m_model->table().gap;
 }
 
-ForecastTable ForecastView::table() const {
-  ForecastTable table = forecastTable(*input(), m_against, m_place, m_simulators->newest().get());
+PredictionTable PredictionView::table() const {
+  PredictionTable table = predictionTable(*input(), m_against, m_place, m_simulators->newest().get());
   table.isPending = table.isPending || (m_simulators->isPending() && table.shown != 0);
   return table;
 }
 
-void ForecastView::refresh() {
+void PredictionView::refresh() {
   m_simulators->useServers(input()->knownServers);
   if (m_showsLayouts) {
     refreshLayouts();
     return;
   }
   m_simulators->ask(*input());
-  ForecastTable table = this->table();
+  PredictionTable table = this->table();
   const bool isSame = table == m_model->table() && m_shown == input()->theme;
   if (!isSame) fill(std::move(table));
   showButton();
   showSelected();
 }
 
-void ForecastView::fill(ForecastTable table) {
+void PredictionView::fill(PredictionTable table) {
   if (m_shown != input()->theme) m_tree->setStyleSheet(tableStyle(input()->theme));
   m_shown = input()->theme;
   m_filling = true;
   m_delegate->setTheme(theme());
   m_model->setTable(std::move(table), theme());
-  const ForecastTable& now = m_model->table();
-  for (const ForecastModel::Column column :
-       {ForecastModel::Relocated, ForecastModel::Again, ForecastModel::Padded, ForecastModel::Cropped,
-        ForecastModel::LastRun})
+  const PredictionTable& now = m_model->table();
+  for (const PredictionModel::Column column :
+       {PredictionModel::Relocated, PredictionModel::Again, PredictionModel::Padded, PredictionModel::Cropped,
+        PredictionModel::LastRun})
     m_tree->setColumnHidden(column, !m_model->hasCounts(column));
   m_header->show(&now, theme());
   m_header->setVisible(now.gap.isEmpty());
@@ -262,7 +262,7 @@ void ForecastView::fill(ForecastTable table) {
   update();
 }
 
-void ForecastView::arrange() {
+void PredictionView::arrange() {
   int rows = m_model->rowCount();
   for (int row = 0; row < m_model->rowCount(); ++row) rows += m_model->rowCount(m_model->index(row, 0));
   for (int row = 0; row < m_model->rowCount(); ++row) {
@@ -274,7 +274,7 @@ void ForecastView::arrange() {
   }
 }
 
-void ForecastView::showSelected() {
+void PredictionView::showSelected() {
   const QModelIndex wanted = m_model->indexOf(input()->selection.currentNode());
   if (!wanted.isValid()) {
     m_tree->selectionModel()->clear();
@@ -288,7 +288,7 @@ void ForecastView::showSelected() {
   m_tree->setCurrentIndex(wanted);
 }
 
-void ForecastView::choose(const QModelIndex& index) {
+void PredictionView::choose(const QModelIndex& index) {
   const document::NodeId node = m_model->node(index);
   if (input() == nullptr || node == document::kNoNode) return;
   Selection selection = input()->selection;
@@ -296,19 +296,19 @@ void ForecastView::choose(const QModelIndex& index) {
   Q_EMIT selectionWanted(selection);
 }
 
-QString ForecastView::csv() const {
+QString PredictionView::csv() const {
   if (input() == nullptr) return {};
-  return m_showsLayouts ? layoutTableCsv(layoutTable(*input())) : forecastCsv(table());
+  return m_showsLayouts ? layoutTableCsv(layoutTable(*input())) : predictionCsv(table());
 }
 
-void ForecastView::finish() {
+void PredictionView::finish() {
   if (input() == nullptr) return;
   refresh();
   m_simulators->finish();
   refresh();
 }
 
-void ForecastView::paintTo(QPainter& painter, const QSize& size) {
+void PredictionView::paintTo(QPainter& painter, const QSize& size) {
   if (input() == nullptr || !table().gap.isEmpty()) {
     painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
     const QString text = input() == nullptr ? QString() : table().gap;
@@ -327,14 +327,14 @@ void ForecastView::paintTo(QPainter& painter, const QSize& size) {
   RunView::paintTo(painter, size);
 }
 
-ViewInfo forecastRow() {
-  return {.id = QStringLiteral("forecast"),
-          .title = tr("Forecast"),
+ViewInfo predictionRow() {
+  return {.id = QStringLiteral("prediction"),
+          .title = tr("Prediction"),
           .help = tr("What the next run will find in the cache"),
-          .make = makeViewOf<ForecastView>,
+          .make = makeViewOf<PredictionView>,
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 3, 0},
                      {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 2, 0}},
-          .commands = {QStringLiteral("run.foretell")}};
+          .commands = {QStringLiteral("run.show-predicted")}};
 }
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/forecast/forecast_places.h"
+#include "ui/views/prediction/prediction_places.h"
 
 #include "ui/views/common/segment_names.h"
 #include "ui/words/tr.h"
@@ -14,7 +14,7 @@ namespace {
 
 using simulator::Fate;
 using workbench::ServerPrompt;
-using workbench::SimulatorForecast;
+using workbench::SimulatorPrediction;
 
 bool isFound(Fate fate) {
   return fate == Fate::Found || fate == Fate::Moved;
@@ -36,18 +36,18 @@ run::CountRange exactly(std::int64_t count) {
   return {.least = count, .most = count};
 }
 
-ForecastCounts countsOf(const ServerPrompt& prompt, const simulator::Answer& answer,
-                        const workbench::FoundRange& range) {
+PredictionCounts countsOf(const ServerPrompt& prompt, const simulator::Answer& answer,
+                          const workbench::FoundRange& range) {
   const auto all = static_cast<std::int64_t>(prompt.tokens().size());
   const std::int64_t moved = tokensIn(answer, 0, all, [](Fate fate) { return fate == Fate::Moved; });
-  ForecastCounts counts;
+  PredictionCounts counts;
   counts.prompt = exactly(all);
   counts.cached = {.least = range.least, .most = range.most};
   // A server that moves nothing here moves nothing in other cases.
   counts.relocated =
       range.isExact() || moved == 0 ? exactly(moved) : run::CountRange{.least = 0, .most = range.most};
   counts.computed = {.least = all - range.most, .most = all - range.least};
-  if (!prompt.holdsReply) return counts;
+  if (!prompt.holdsAnswer) return counts;
   const auto known = static_cast<std::int64_t>(std::count_if(prompt.tokens().begin(), prompt.tokens().end(),
                                                              [](TokenId token) { return token >= 0; }));
   counts.prompt.least = known;
@@ -75,13 +75,13 @@ BlockLook lookOf(const simulator::Answer& answer, std::int64_t begin, std::int64
 }
 
 /// "218 cached: whole blocks whose hashes are known"
-QString fateWords(const SimulatorForecast& simulator, Fate fate, std::int64_t tokens) {
+QString fateWords(const SimulatorPrediction& simulator, Fate fate, std::int64_t tokens) {
   const QString why = QString::fromUtf8(simulator::whyAt(*simulator.kind, fate));
   const char* const metric = isFound(fate) ? "cached-tokens" : "computed-tokens";
   return tr("%1: %2").arg(metricPhrase(metric, static_cast<double>(tokens)), why);
 }
 
-QString fateWordsIn(const SimulatorForecast& simulator, const simulator::Answer& answer, std::int64_t begin,
+QString fateWordsIn(const SimulatorPrediction& simulator, const simulator::Answer& answer, std::int64_t begin,
                     std::int64_t end) {
   QStringList words;
   for (const simulator::FateRun& run : answer.fates) {
@@ -93,7 +93,7 @@ QString fateWordsIn(const SimulatorForecast& simulator, const simulator::Answer&
 }
 
 /// Why, from the beginning of the prompt on: a sentence for each stretch of it.
-QStringList reasonsOf(const SimulatorForecast& simulator, const simulator::Answer& answer) {
+QStringList reasonsOf(const SimulatorPrediction& simulator, const simulator::Answer& answer) {
   QStringList reasons;
   if (!answer.place.empty()) reasons << tr("It goes to %1.").arg(QString::fromStdString(answer.place));
   const auto end = [](const simulator::FateRun& run) { return run.begin + run.count; };
@@ -111,7 +111,7 @@ QStringList reasonsOf(const SimulatorForecast& simulator, const simulator::Answe
 }
 
 /// The reason that matters most: why not more is found.
-QString shortReason(const SimulatorForecast& simulator, const std::vector<simulator::Answer>& answers) {
+QString shortReason(const SimulatorPrediction& simulator, const std::vector<simulator::Answer>& answers) {
   const simulator::FateRun* longest = nullptr;
   for (const simulator::Answer& answer : answers) {
     for (const simulator::FateRun& run : answer.fates)
@@ -122,29 +122,29 @@ QString shortReason(const SimulatorForecast& simulator, const std::vector<simula
   return longest->begin == 0 ? why : tr("from token %1 on: %2").arg(longest->begin).arg(why);
 }
 
-std::vector<ForecastSegment> partsOf(const ViewInput& input, const DocumentPrediction& forecast,
-                                     const SimulatorForecast& simulator, const ServerPrompt& prompt,
-                                     const simulator::Answer& answer) {
-  const RequestParts parts = requestParts(input, forecast, prompt.table);
-  std::vector<ForecastSegment> rows;
+std::vector<PredictionSegment> partsOf(const ViewInput& input, const DocumentPrediction& prediction,
+                                       const SimulatorPrediction& simulator, const ServerPrompt& prompt,
+                                       const simulator::Answer& answer) {
+  const RequestParts parts = requestParts(input, prediction, prompt.table);
+  std::vector<PredictionSegment> rows;
   std::vector<std::int64_t> lastBlock;
   const auto all = static_cast<std::int64_t>(prompt.tokens().size());
-  bool isAfterReply = false;
+  bool isAfterAnswer = false;
   std::optional<std::uint32_t> last;
   for (const trace::PartRange& range : parts.parts.visible()) {
     const bool goesOn = std::exchange(last, range.part) == range.part;
     if (!goesOn) {
-      ForecastSegment& row = rows.emplace_back();
+      PredictionSegment& row = rows.emplace_back();
       lastBlock.push_back(-1);
       row.name = parts.names[range.part].name;
       row.hue = parts.names[range.part].hue;
       if (input.document->contains(parts.names[range.part].id)) row.node = parts.names[range.part].id;
       row.kind = tr("dependent");
       row.base = range.begin;
-      row.isAfterReply = isAfterReply;
+      row.isAfterAnswer = isAfterAnswer;
       row.sees = tr("all earlier text");
     }
-    ForecastSegment& row = rows.back();
+    PredictionSegment& row = rows.back();
     const std::int64_t count = range.end - range.begin;
     const std::int64_t found = tokensIn(answer, range.begin, range.end, isFound);
     const std::int64_t moved =
@@ -152,9 +152,9 @@ std::vector<ForecastSegment> partsOf(const ViewInput& input, const DocumentPredi
     row.account.hit += found - moved;
     row.account.relocated += moved;
     row.account.computed += count - found;
-    row.holdsReply = row.holdsReply ||
-                     std::any_of(prompt.tokens().begin() + range.begin, prompt.tokens().begin() + range.end,
-                                 [](TokenId token) { return token < 0; });
+    row.holdsAnswer = row.holdsAnswer ||
+                      std::any_of(prompt.tokens().begin() + range.begin, prompt.tokens().begin() + range.end,
+                                  [](TokenId token) { return token < 0; });
     row.cached += exactly(found);
     row.relocated += exactly(moved);
     for (std::int64_t block = range.begin / simulator.blockSize; block * simulator.blockSize < range.end;
@@ -166,20 +166,20 @@ std::vector<ForecastSegment> partsOf(const ViewInput& input, const DocumentPredi
     }
     const QString words = fateWordsIn(simulator, answer, range.begin, range.end);
     row.blockWords += row.blockWords.isEmpty() ? words : tr("; ") + words;
-    isAfterReply = isAfterReply || row.holdsReply;
+    isAfterAnswer = isAfterAnswer || row.holdsAnswer;
   }
   return rows;
 }
 
-const std::vector<simulator::Answer>& answersOf(const SimulatorForecast& simulator, Against against) {
+const std::vector<simulator::Answer>& answersOf(const SimulatorPrediction& simulator, Against against) {
   return against == Against::Present ? simulator.present : simulator.empty;
 }
 
-const workbench::FoundRanges& rangesOf(const SimulatorForecast& simulator, Against against) {
+const workbench::FoundRanges& rangesOf(const SimulatorPrediction& simulator, Against against) {
   return against == Against::Present ? simulator.presentRange : simulator.emptyRange;
 }
 
-QString nameOf(const SimulatorForecast& simulator) {
+QString nameOf(const SimulatorPrediction& simulator) {
   if (!simulator.server.empty()) {
     const QString own = QString::fromStdString(simulator.server);
     return simulator.kind == nullptr ? own : tr("%1, %2").arg(own, QString::fromUtf8(simulator.kind->title));
@@ -191,7 +191,7 @@ QString nameOf(const SimulatorForecast& simulator) {
   return title;
 }
 
-QString historyText(const SimulatorForecast& simulator, Against against) {
+QString historyText(const SimulatorPrediction& simulator, Against against) {
   if (against == Against::Empty) return tr("with an empty cache");
   if (!simulator.server.empty()) {
     return simulator.earlier == 0   ? tr("this window has sent nothing to it yet")
@@ -203,9 +203,9 @@ QString historyText(const SimulatorForecast& simulator, Against against) {
                                   : tr("after %1 requests in this window").arg(simulator.earlier);
 }
 
-ForecastPlace placeOf(const SimulatorForecast& simulator, const std::vector<ServerPrompt>& prompts,
-                      Against against, const QString& own) {
-  ForecastPlace place;
+PredictionPlace placeOf(const SimulatorPrediction& simulator, const std::vector<ServerPrompt>& prompts,
+                        Against against, const QString& own) {
+  PredictionPlace place;
   place.id = QString::fromStdString(simulator.id);
   place.name = nameOf(simulator);
   place.isOwn = own == place.id;
@@ -246,25 +246,25 @@ QString ownPlace(const document::Document& document) {
              : placeHere();
 }
 
-std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against against,
-                                          const AskedSimulators* simulators) {
-  const DocumentPrediction& forecast = *input.prediction.newest;
+std::vector<PredictionPlace> predictionPlaces(const ViewInput& input, Against against,
+                                              const AskedSimulators* simulators) {
+  const DocumentPrediction& prediction = *input.prediction.newest;
   const QString own = ownPlace(*input.document);
-  std::vector<ForecastPlace> places;
-  ForecastPlace& here = places.emplace_back();
+  std::vector<PredictionPlace> places;
+  PredictionPlace& here = places.emplace_back();
   here.id = placeHere();
-  here.name = tr("With %1 here").arg(QString::fromStdString(forecast.policy));
+  here.name = tr("With %1 here").arg(QString::fromStdString(prediction.policy));
   here.isOwn = own == here.id;
-  if (!forecast.isKnown()) here.problem = QString::fromStdString(forecast.problem);
+  if (!prediction.isKnown()) here.problem = QString::fromStdString(prediction.problem);
   if (simulators != nullptr) {
-    for (const SimulatorForecast& simulator : simulators->simulators.simulators)
+    for (const SimulatorPrediction& simulator : simulators->simulators.simulators)
       places.push_back(placeOf(simulator, simulators->simulators.prompts, against, own));
   }
   // The document names a server that is in no list, or was not asked about yet.
   const bool isThere =
-      std::any_of(places.begin(), places.end(), [](const ForecastPlace& place) { return place.isOwn; });
+      std::any_of(places.begin(), places.end(), [](const PredictionPlace& place) { return place.isOwn; });
   if (isThere) return places;
-  ForecastPlace& gone = places.emplace_back();
+  PredictionPlace& gone = places.emplace_back();
   gone.id = own;
   gone.name = QString::fromStdString(input.document->settings.server);
   gone.isOwn = true;
@@ -274,21 +274,21 @@ std::vector<ForecastPlace> forecastPlaces(const ViewInput& input, Against agains
   return places;
 }
 
-std::vector<ForecastStep> simulatorSteps(const ViewInput& input, const AskedSimulators& asked,
-                                         const SimulatorForecast& simulator, Against against) {
-  const DocumentPrediction& forecast = *asked.prediction;
+std::vector<PredictionStep> simulatorSteps(const ViewInput& input, const AskedSimulators& asked,
+                                           const SimulatorPrediction& simulator, Against against) {
+  const DocumentPrediction& prediction = *asked.prediction;
   const std::vector<simulator::Answer>& answers = answersOf(simulator, against);
   std::vector<NamedStep> named;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const NodePath& node = asked.simulators.prompts[i].name.first;
     named.push_back(
-        {.step = static_cast<StepIndex>(i), .node = forecast.paths.nodeOf(node), .isRoot = node.empty()});
+        {.step = static_cast<StepIndex>(i), .node = prediction.paths.nodeOf(node), .isRoot = node.empty()});
   }
   const std::map<StepIndex, QString> names = stepNames(*input.document, named);
-  std::vector<ForecastStep> steps;
+  std::vector<PredictionStep> steps;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const ServerPrompt& prompt = asked.simulators.prompts[i];
-    ForecastStep step;
+    PredictionStep step;
     step.step = static_cast<StepIndex>(i);
     step.name = names.at(step.step);
     if (input.document->contains(named[i].node)) step.node = named[i].node;
@@ -300,10 +300,10 @@ std::vector<ForecastStep> simulatorSteps(const ViewInput& input, const AskedSimu
           "at the same time. The table is right if answers have the expected lengths and requests arrive in "
           "order.");
     }
-    if (prompt.holdsReply)
+    if (prompt.holdsAnswer)
       step.sentences << tr("Bounds only: the prompt contains an answer that is not sampled yet.");
     step.sentences << reasonsOf(simulator, answers[i]);
-    step.segments = partsOf(input, forecast, simulator, prompt, answers[i]);
+    step.segments = partsOf(input, prediction, simulator, prompt, answers[i]);
     steps.push_back(std::move(step));
   }
   return steps;

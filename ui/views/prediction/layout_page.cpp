@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/forecast/layout_page.h"
+#include "ui/views/prediction/layout_page.h"
 
 #include "ui/views/common/number_text.h"
-#include "ui/views/forecast/forecast_table.h"
+#include "ui/views/prediction/prediction_table.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
@@ -117,7 +117,7 @@ LayoutTableRow rowOf(const LayoutRow& own, bool hasOrder) {
 
 LayoutTable layoutTable(const ViewInput& input) {
   LayoutTable table;
-  table.gap = forecastTable(input, Against::Empty).gap;
+  table.gap = predictionTable(input, Against::Empty).gap;
   if (!table.gap.isEmpty()) return table;
   if (!input.prediction.newest || !input.prediction.newest->layouts) {
     table.gap = tr("Comparing the layouts…");
@@ -137,7 +137,7 @@ LayoutTable layoutTable(const ViewInput& input) {
   table.note = tr("Policy %1, each with an empty cache. Exact results are exact over the tokens of the "
                   "layout. Only the exact layout has the text of the chat template.")
                    .arg(QString::fromStdString(input.prediction.newest->policy));
-  if (comparison.hasReplies) table.note += tr(" Every answer is assumed to have its max length.");
+  if (comparison.hasAnswers) table.note += tr(" Every answer is assumed to have its max length.");
   return table;
 }
 

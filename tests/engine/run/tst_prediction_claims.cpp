@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whatever is run, wherever its blocks go: what a forecast calls exact is what the run has, and what it gives
-// bounds for lies within them.
+// Whatever is run, wherever its blocks go: what a prediction calls exact is what the run has, and what it
+// gives bounds for lies within them.
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
@@ -137,7 +137,7 @@ class Setting {
     planning.distribute = below(3) != 0;
     // A blended prompt has no place for a reply with the values it had.
     const bool mayReuse = !options.policy.name().starts_with("blend");
-    planning.outputForm = mayReuse && below(3) == 0 ? plan::OutputForm::Reused : plan::OutputForm::Anew;
+    planning.outputForm = mayReuse && below(3) == 0 ? plan::OutputForm::Reused : plan::OutputForm::Recomputed;
     lastQuery = nextQuery();
     return planOf(lastQuery, planning);
   }
@@ -212,7 +212,7 @@ class Setting {
 
 }  // namespace
 
-class TestForecastClaims : public QObject {
+class TestPredictionClaims : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -222,8 +222,9 @@ class TestForecastClaims : public QObject {
   void hold();
 };
 
-/// Before anything runs, and by the forecast in the same words; where none is left out, no layer is lacking.
-void TestForecastClaims::aLayerThatTheModelLacksIsRefused() {
+/// Before anything runs, and by the prediction in the same words; where none is left out, no layer is
+/// lacking.
+void TestPredictionClaims::aLayerThatTheModelLacksIsRefused() {
   test::SpanletSession spanlet;
   const plan::Plan plan = planOf(Queries(5).nested());
   const auto refusal = [&](const char* choice) {
@@ -246,7 +247,7 @@ void TestForecastClaims::aLayerThatTheModelLacksIsRefused() {
 }
 
 /// Replies of a team end where the context does, and what needs them is foretold all the same.
-void TestForecastClaims::aContextThatFillsIsForeseen() {
+void TestPredictionClaims::aContextThatFillsIsForeseen() {
   int ended = 0;
   for (std::int32_t positions = 80; positions < 220; positions += 10) {
     for (const bool ends : {false, true}) {
@@ -271,7 +272,7 @@ void TestForecastClaims::aContextThatFillsIsForeseen() {
   QVERIFY(ended > 2);
 }
 
-void TestForecastClaims::hold_data() {
+void TestPredictionClaims::hold_data() {
   QTest::addColumn<int>("longestReply");
   QTest::newRow("short replies") << 12;
   QTest::newRow("long replies") << 70;
@@ -280,8 +281,8 @@ void TestForecastClaims::hold_data() {
 /// Random queries under all policies and layouts, in pools small and large, with tiers behind them and
 /// without, each foretold right before it runs, or all of them before the first. SPANSCOPE_TEST_ROUNDS asks
 /// for more than the few of a row, SPANSCOPE_TEST_SEED for others.
-void TestForecastClaims::hold() {
-  QFETCH(int, longestReply);
+void TestPredictionClaims::hold() {
+  QFETCH(int, longestAnswer);
   const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_TEST_ROUNDS");
   const int otherSeed = qEnvironmentVariableIntValue("SPANSCOPE_TEST_SEED");
   const std::uint32_t seed = otherSeed != 0 ? static_cast<std::uint32_t>(otherSeed) : 20261123;
@@ -289,7 +290,7 @@ void TestForecastClaims::hold() {
   Counts counts;
   int wrong = 0;
   for (int round = 0; round < std::max(wanted, 60); ++round) {
-    Queries queries(seed + static_cast<std::uint32_t>(round), longestReply);
+    Queries queries(seed + static_cast<std::uint32_t>(round), longestAnswer);
     Setting setting(queries);
     RandomSession random(setting.session, setting.endTokens, setting.maxPositions);
     const bool isAhead = setting.below(3) == 0;
@@ -322,5 +323,5 @@ void TestForecastClaims::hold() {
   QVERIFY(counts.exact > 20 && counts.bounded > 20 && (counts.failed > 2 || otherSeed != 0));
 }
 
-SPANSCOPE_TEST(tst_forecast_claims, TestForecastClaims)
-#include "tst_forecast_claims.moc"
+SPANSCOPE_TEST(tst_prediction_claims, TestPredictionClaims)
+#include "tst_prediction_claims.moc"

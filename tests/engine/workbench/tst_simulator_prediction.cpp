@@ -8,7 +8,7 @@
 #include "engine/trace/replay.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/servers/server_simulators.h"
-#include "engine/workbench/servers/simulator_forecast.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
@@ -30,9 +30,9 @@ using spanscope::product_text::worded;
 using workbench::NamedSimulator;
 using workbench::SentQuery;
 using workbench::ServerPrompt;
-using workbench::SimulatorForecast;
-using workbench::SimulatorForecaster;
-using workbench::SimulatorForecasts;
+using workbench::SimulatorPrediction;
+using workbench::SimulatorPredictioner;
+using workbench::SimulatorPredictions;
 
 namespace {
 
@@ -70,28 +70,28 @@ query::Node parsed(const std::string& json) {
 }
 
 SentQuery sentOf(RunId run, const std::string& json,
-                 std::map<workbench::StepName, workbench::SentReply> replies) {
-  return {.run = run, .queryJson = json, .settings = {}, .replies = std::move(replies)};
+                 std::map<workbench::StepName, workbench::SentAnswer> answers) {
+  return {.run = run, .queryJson = json, .settings = {}, .answers = std::move(answers)};
 }
 
-SimulatorForecasts forecastOf(SimulatorForecaster& forecaster, const std::string& json,
-                              const std::vector<SentQuery>& sent = {},
-                              const std::vector<NamedSimulator>& named = {}) {
-  auto made = forecaster.forecast(tiny(), parsed(json), {}, sent, named, {});
+SimulatorPredictions predictionOf(SimulatorPredictioner& predictioner, const std::string& json,
+                                  const std::vector<SentQuery>& sent = {},
+                                  const std::vector<NamedSimulator>& named = {}) {
+  auto made = predictioner.prediction(tiny(), parsed(json), {}, sent, named, {});
   if (!made) qFatal("it was stopped");
   return std::move(*made);
 }
 
-const SimulatorForecast& of(const SimulatorForecasts& forecasts, const std::string& id) {
-  const auto found = std::find_if(forecasts.simulators.begin(), forecasts.simulators.end(),
-                                  [&id](const SimulatorForecast& simulator) { return simulator.id == id; });
-  if (found == forecasts.simulators.end()) qFatal("no twin %s", id.c_str());
+const SimulatorPrediction& of(const SimulatorPredictions& predictions, const std::string& id) {
+  const auto found = std::find_if(predictions.simulators.begin(), predictions.simulators.end(),
+                                  [&id](const SimulatorPrediction& simulator) { return simulator.id == id; });
+  if (found == predictions.simulators.end()) qFatal("no twin %s", id.c_str());
   return *found;
 }
 
 }  // namespace
 
-class TestSimulatorForecast : public QObject {
+class TestSimulatorPrediction : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -104,14 +104,14 @@ class TestSimulatorForecast : public QObject {
     QFETCH(QString, file);
     std::ifstream stream(SPANSCOPE_SOURCE_DIR "/resources/queries/" + file.toStdString());
     const std::string json{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    SimulatorForecaster forecaster;
-    const SimulatorForecasts forecasts = forecastOf(forecaster, json);
-    QCOMPARE(forecasts.problem, std::string());
+    SimulatorPredictioner predictioner;
+    const SimulatorPredictions predictions = predictionOf(predictioner, json);
+    QCOMPARE(predictions.problem, std::string());
     const exports::ChatRequests chat = exports::chatRequests(parsed(json));
-    QCOMPARE(forecasts.prompts.size(), chat.requests.size());
+    QCOMPARE(predictions.prompts.size(), chat.requests.size());
     for (std::size_t i = 0; i < chat.requests.size(); ++i) {
-      QCOMPARE(forecasts.prompts[i].name.first, chat.requests[i].node);
-      QCOMPARE(forecasts.prompts[i].tokens(),
+      QCOMPARE(predictions.prompts[i].name.first, chat.requests[i].node);
+      QCOMPARE(predictions.prompts[i].tokens(),
                workbench::chatTokens(chat.requests[i].messages, *tiny().tokenizer, *tiny().chat));
     }
   }
@@ -119,14 +119,14 @@ class TestSimulatorForecast : public QObject {
   /// Of two requests that are sent at the same time, the first at a llama-server gets what the slot holds.
   /// vLLM finds the same blocks for both.
   void ordersThatAreNotKnown() {
-    SimulatorForecaster forecaster;
+    SimulatorPredictioner predictioner;
     const std::string two = R"({"cross":[)" + letterTo("Tarek") + "," + letterTo("Priya") + "]}";
     const std::vector<SentQuery> sent{
         sentOf(1, letterTo("Mira"), {{{"", 0}, {.text = "Dear Mira, come at once.", .endedItself = true}}})};
-    const SimulatorForecasts forecasts = forecastOf(forecaster, two, sent);
-    QCOMPARE(forecasts.prompts.size(), std::size_t{2});
-    const SimulatorForecast& llama = of(forecasts, "llama.cpp");
-    const SimulatorForecast& vllm = of(forecasts, "vllm");
+    const SimulatorPredictions predictions = predictionOf(predictioner, two, sent);
+    QCOMPARE(predictions.prompts.size(), std::size_t{2});
+    const SimulatorPrediction& llama = of(predictions, "llama.cpp");
+    const SimulatorPrediction& vllm = of(predictions, "vllm");
     for (std::size_t i = 0; i < 2; ++i) {
       QVERIFY(!llama.presentRange.prompts.at(i).isExact());
       QVERIFY(llama.presentRange.prompts[i].least <= llama.present[i].cached);
@@ -135,7 +135,7 @@ class TestSimulatorForecast : public QObject {
       QCOMPARE(vllm.presentRange.prompts[i].most, std::int64_t{vllm.present[i].cached});
     }
     // One alone comes first.
-    const SimulatorForecasts one = forecastOf(forecaster, letterTo("Tarek"), sent);
+    const SimulatorPredictions one = predictionOf(predictioner, letterTo("Tarek"), sent);
     QVERIFY(of(one, "llama.cpp").presentRange.prompts.at(0).isExact());
     QVERIFY(of(one, "llama.cpp").presentRange.prompts[0].most > 0);
   }
@@ -158,30 +158,31 @@ class TestSimulatorForecast : public QObject {
     NamedSimulator small{.server = "small", .kind = "llama.cpp", .slots = 2};
     small.cache.slotTokens = 256;
     const NamedSimulator silent{.server = "silent", .kind = "vllm"};
-    SimulatorForecaster forecaster;
+    SimulatorPredictioner predictioner;
     const std::string first = ragWith(kMira + "," + kTarek);
-    std::map<workbench::StepName, workbench::SentReply> replies;
-    replies[{"", 0}] = {.text = "Lisbon", .server = "blocks"};
-    const SimulatorForecasts forecasts = forecastOf(forecaster, first, {sentOf(1, first, std::move(replies))},
-                                                    {blocks, off, silent, small, spans, byItself});
-    const auto all = static_cast<std::int32_t>(forecasts.prompts.at(0).tokens().size());
-    const SimulatorForecast& said = of(forecasts, "server blocks");
+    std::map<workbench::StepName, workbench::SentAnswer> answers;
+    answers[{"", 0}] = {.text = "Lisbon", .server = "blocks"};
+    const SimulatorPredictions predictions =
+        predictionOf(predictioner, first, {sentOf(1, first, std::move(answers))},
+                     {blocks, off, silent, small, spans, byItself});
+    const auto all = static_cast<std::int32_t>(predictions.prompts.at(0).tokens().size());
+    const SimulatorPrediction& said = of(predictions, "server blocks");
     QVERIFY(said.isAsSaid && said.problem.empty());
     QCOMPARE(said.setup, std::string("blocks of 4 tokens"));
     QCOMPARE(said.earlier, std::size_t{1});
     QCOMPARE(said.present.at(0).cached, (all - 1) / 4 * 4);
-    QVERIFY(!of(forecasts, "server silent").isAsSaid);
-    QCOMPARE(of(forecasts, "server silent").setup, std::string("blocks of 16 tokens"));
-    QVERIFY2(of(forecasts, "server off").problem.find("is off") != std::string::npos,
-             of(forecasts, "server off").problem.c_str());
-    QVERIFY2(of(forecasts, "server spans").problem.find("spans") != std::string::npos,
-             of(forecasts, "server spans").problem.c_str());
-    QCOMPARE(of(forecasts, "server by itself").problem, of(forecasts, "server spans").problem);
+    QVERIFY(!of(predictions, "server silent").isAsSaid);
+    QCOMPARE(of(predictions, "server silent").setup, std::string("blocks of 16 tokens"));
+    QVERIFY2(of(predictions, "server off").problem.find("is off") != std::string::npos,
+             of(predictions, "server off").problem.c_str());
+    QVERIFY2(of(predictions, "server spans").problem.find("spans") != std::string::npos,
+             of(predictions, "server spans").problem.c_str());
+    QCOMPARE(of(predictions, "server by itself").problem, of(predictions, "server spans").problem);
     NamedSimulator chats = byItself;
     chats.protocols = {"chat"};
-    QVERIFY(of(forecastOf(forecaster, first, {}, {chats}), "server by itself").problem.empty());
-    QVERIFY(of(forecasts, "server small").isAsSaid);
-    QCOMPARE(of(forecasts, "server small").setup, std::string("2 slots"));
+    QVERIFY(of(predictionOf(predictioner, first, {}, {chats}), "server by itself").problem.empty());
+    QVERIFY(of(predictions, "server small").isAsSaid);
+    QCOMPARE(of(predictions, "server small").setup, std::string("2 slots"));
   }
 
   /// llama-server's four slots are those with which it starts by itself, and share their room.
@@ -220,11 +221,11 @@ class TestSimulatorForecast : public QObject {
     remote::ServerFacts facts{.kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 1};
     const std::vector<TokenId> prompt{1, 2, 3, 4, 5, 6, 7, 8};
     const auto first = simulators.send("a", facts, prompt);
-    QCOMPARE(first->foretold.found, std::int64_t{0});
+    QCOMPARE(first->predicted.found, std::int64_t{0});
     simulators.end("a", first->number, std::vector<TokenId>{9});
-    QCOMPARE(simulators.send("a", facts, prompt)->foretold.found, std::int64_t{7});
+    QCOMPARE(simulators.send("a", facts, prompt)->predicted.found, std::int64_t{7});
     facts.slots = 2;
-    QCOMPARE(simulators.send("a", facts, prompt)->foretold.found, std::int64_t{0});
+    QCOMPARE(simulators.send("a", facts, prompt)->predicted.found, std::int64_t{0});
     facts.kind = remote::ServerKind::Vllm;
     facts.cache.findsPrefixes = false;
     QVERIFY(!simulators.send("a", facts, prompt));
@@ -257,12 +258,12 @@ class TestSimulatorForecast : public QObject {
     const auto first = simulators.send("a", facts, prompt);
     if (waits) simulators.end("a", first->number, std::vector<TokenId>{9});
     const auto second = simulators.send("a", facts, prompt);
-    QCOMPARE(second->foretold.found, std::int64_t{found});
+    QCOMPARE(second->predicted.found, std::int64_t{found});
     // The one that came first ends last, and is in the cache then.
     simulators.end("a", second->number, std::vector<TokenId>{9});
     if (!waits) simulators.end("a", first->number, std::vector<TokenId>{9});
     const std::int64_t most = kind == static_cast<int>(remote::ServerKind::Vllm) ? 32 : 39;
-    QCOMPARE(simulators.send("a", facts, prompt)->foretold.found, most);
+    QCOMPARE(simulators.send("a", facts, prompt)->predicted.found, most);
   }
 
   /// What a server has not computed leaves nothing.
@@ -273,7 +274,7 @@ class TestSimulatorForecast : public QObject {
     const std::vector<TokenId> prompt{1, 2, 3, 4, 5, 6, 7, 8};
     const auto first = simulators.send("a", facts, prompt);
     simulators.end("a", first->number, {});
-    QCOMPARE(simulators.send("a", facts, prompt)->foretold.found, std::int64_t{0});
+    QCOMPARE(simulators.send("a", facts, prompt)->predicted.found, std::int64_t{0});
   }
 
   /// A server says its version; the rules may be of another one.
@@ -286,8 +287,8 @@ class TestSimulatorForecast : public QObject {
     QVERIFY(other.find("0.1.2") != std::string::npos && other.find(own) != std::string::npos);
     NamedSimulator named{.server = "gpu-3", .kind = "vllm"};
     named.version = "0.1.2";
-    SimulatorForecaster forecaster;
-    QCOMPARE(of(forecastOf(forecaster, kNested, {}, {named}), "server gpu-3").version, named.version);
+    SimulatorPredictioner predictioner;
+    QCOMPARE(of(predictionOf(predictioner, kNested, {}, {named}), "server gpu-3").version, named.version);
   }
 
   /// Steps that do not need each other are sent together, as many as the server gets; slots answer one each.
@@ -295,66 +296,66 @@ class TestSimulatorForecast : public QObject {
     const std::string query = R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[{"plus":[)" +
                               letterTo("Mira") + "," + letterTo("Tarek") +
                               R"(]},{"user":"Which is best?"}]}}})";
-    SimulatorForecaster forecaster;
+    SimulatorPredictioner predictioner;
     NamedSimulator lone{.server = "lone", .kind = "llama.cpp", .slots = 4};
     lone.atOnce = 1;
-    const SimulatorForecasts forecasts = forecastOf(forecaster, query, {}, {lone});
-    QCOMPARE(forecasts.prompts.size(), std::size_t{3});
-    QCOMPARE(forecasts.prompts[0].ply, std::uint32_t{0});
-    QCOMPARE(forecasts.prompts[2].ply, std::uint32_t{1});
-    QVERIFY((workbench::sentOrder(forecasts.prompts, 8) ==
+    const SimulatorPredictions predictions = predictionOf(predictioner, query, {}, {lone});
+    QCOMPARE(predictions.prompts.size(), std::size_t{3});
+    QCOMPARE(predictions.prompts[0].ply, std::uint32_t{0});
+    QCOMPARE(predictions.prompts[2].ply, std::uint32_t{1});
+    QVERIFY((workbench::sentOrder(predictions.prompts, 8) ==
              std::vector<workbench::SentPrompt>{{0, false}, {1, true}, {2, false}}));
-    QVERIFY((workbench::sentOrder(forecasts.prompts, 1) ==
+    QVERIFY((workbench::sentOrder(predictions.prompts, 1) ==
              std::vector<workbench::SentPrompt>{{0, false}, {1, false}, {2, false}}));
-    QVERIFY(of(forecasts, "vllm").empty.at(1).cached > 0);
-    QCOMPARE(of(forecasts, "llama.cpp").empty.at(1).cached, 0);
-    QVERIFY(of(forecasts, "one slot").empty.at(1).cached > 0);
-    QVERIFY(of(forecasts, "server lone").empty.at(1).cached > 0);
+    QVERIFY(of(predictions, "vllm").empty.at(1).cached > 0);
+    QCOMPARE(of(predictions, "llama.cpp").empty.at(1).cached, 0);
+    QVERIFY(of(predictions, "one slot").empty.at(1).cached > 0);
+    QVERIFY(of(predictions, "server lone").empty.at(1).cached > 0);
   }
 
   /// Whether llama-server keeps what a slot held depends on how long the reply was: replies count as some
   /// tokens.
-  void repliesHaveLengths() {
-    SimulatorForecaster forecaster;
-    const std::vector<ServerPrompt> prompts = forecastOf(forecaster, letterTo("Mira")).prompts;
+  void answersHaveLengths() {
+    SimulatorPredictioner predictioner;
+    const std::vector<ServerPrompt> prompts = predictionOf(predictioner, letterTo("Mira")).prompts;
     QCOMPARE(prompts.size(), std::size_t{1});
-    const std::vector<TokenId>& reply = prompts.front().replyTokens;
-    QVERIFY(reply.size() >= 20 && reply.size() <= 60);
-    QCOMPARE(std::set<TokenId>(reply.begin(), reply.end()).size(), reply.size());
-    QVERIFY(std::all_of(reply.begin(), reply.end(), [](TokenId token) { return token < 0; }));
-    const ServerPrompt other = forecastOf(forecaster, letterTo("Tarek")).prompts.front();
+    const std::vector<TokenId>& answer = prompts.front().answerTokens;
+    QVERIFY(answer.size() >= 20 && answer.size() <= 60);
+    QCOMPARE(std::set<TokenId>(answer.begin(), answer.end()).size(), answer.size());
+    QVERIFY(std::all_of(answer.begin(), answer.end(), [](TokenId token) { return token < 0; }));
+    const ServerPrompt other = predictionOf(predictioner, letterTo("Tarek")).prompts.front();
     const auto found = [&](std::size_t length) {
       const std::unique_ptr<simulator::Simulator> slot =
           simulator::findServer("llama.cpp")->open({.slots = 1});
       ServerPrompt first = prompts.front();
-      first.replyTokens.resize(length);
+      first.answerTokens.resize(length);
       workbench::answersOf(*slot, {first}, 1);
       workbench::answersOf(*slot, {other}, 1);
       return workbench::answersOf(*slot, {first}, 1).front().cached;
     };
-    QVERIFY(found(reply.size()) > found(1));
+    QVERIFY(found(answer.size()) > found(1));
   }
 
   /// The same once more, and with its documents swapped: whole blocks, tokens, and what the slot begins with.
   void whatEachServerFinds() {
     const std::string first = ragWith(kMira + "," + kTarek);
     const std::string swapped = ragWith(kTarek + "," + kMira);
-    SimulatorForecaster forecaster;
-    const SimulatorForecasts cold = forecastOf(forecaster, first);
+    SimulatorPredictioner predictioner;
+    const SimulatorPredictions cold = predictionOf(predictioner, first);
     const auto all = static_cast<std::int32_t>(cold.prompts.at(0).tokens().size());
-    for (const SimulatorForecast& simulator : cold.simulators) {
+    for (const SimulatorPrediction& simulator : cold.simulators) {
       QCOMPARE(simulator.earlier, std::size_t{0});
       QCOMPARE(simulator.present.at(0).cached, 0);
     }
     const std::vector<SentQuery> sent{sentOf(1, first, {{{"", 0}, {.text = "Lisbon"}}})};
-    const SimulatorForecasts same = forecastOf(forecaster, first, sent);
+    const SimulatorPredictions same = predictionOf(predictioner, first, sent);
     QCOMPARE(of(same, "vllm").present.at(0).cached, (all - 1) / 16 * 16);
     for (const char* id : {"sglang", "llama.cpp", "one slot"}) {
       QCOMPARE(of(same, id).present.at(0).cached, all - 1);
       QCOMPARE(of(same, id).empty.at(0).cached, 0);
       QCOMPARE(of(same, id).earlier, std::size_t{1});
     }
-    const SimulatorForecasts other = forecastOf(forecaster, swapped, sent);
+    const SimulatorPredictions other = predictionOf(predictioner, swapped, sent);
     const std::vector<TokenId>& a = same.prompts.at(0).tokens();
     const std::vector<TokenId>& b = other.prompts.at(0).tokens();
     const auto common =
@@ -371,20 +372,20 @@ class TestSimulatorForecast : public QObject {
     QCOMPARE(answer.fates.back().begin, common);
     QVERIFY(answer.fates.back().fate == simulator::Fate::Differs);
     // What was not run is not kept.
-    QCOMPARE(forecastOf(forecaster, swapped, sent).simulators, other.simulators);
+    QCOMPARE(predictionOf(predictioner, swapped, sent).simulators, other.simulators);
   }
 
   /// An inner step leaves its prompt, and its reply is a message of the outer one.
-  void repliesOfTheRunStandInPrompts() {
-    SimulatorForecaster forecaster;
-    const SimulatorForecasts before = forecastOf(forecaster, kNested);
+  void answersOfTheRunStandInPrompts() {
+    SimulatorPredictioner predictioner;
+    const SimulatorPredictions before = predictionOf(predictioner, kNested);
     QCOMPARE(before.prompts.size(), std::size_t{2});
-    QVERIFY(!before.prompts[0].holdsReply);
-    QVERIFY(before.prompts[1].holdsReply);
+    QVERIFY(!before.prompts[0].holdsAnswer);
+    QVERIFY(before.prompts[1].holdsAnswer);
     const SentQuery sent =
         sentOf(4, kNested, {{{"", 0}, {.text = "Yes"}}, {{"/g/input/cross/0", 0}, {.text = "Lisbon"}}});
-    const SimulatorForecasts after = forecastOf(forecaster, kNested, {sent});
-    const SimulatorForecast& sglang = of(after, "sglang");
+    const SimulatorPredictions after = predictionOf(predictioner, kNested, {sent});
+    const SimulatorPrediction& sglang = of(after, "sglang");
     QCOMPARE(sglang.earlier, std::size_t{2});
     QCOMPARE(sglang.present[0].cached, static_cast<std::int32_t>(after.prompts[0].tokens().size()) - 1);
     // Of the outer prompt, all that stands before the reply.
@@ -393,20 +394,20 @@ class TestSimulatorForecast : public QObject {
     QCOMPARE(sglang.present[1].cached, static_cast<std::int32_t>(known - outer.begin()));
     // A run that ended before its second step left only the first.
     const SentQuery broken = sentOf(5, kNested, {{{"/g/input/cross/0", 0}, {.text = "Lisbon"}}});
-    QCOMPARE(of(forecastOf(forecaster, kNested, {broken}), "vllm").earlier, std::size_t{1});
+    QCOMPARE(of(predictionOf(predictioner, kNested, {broken}), "vllm").earlier, std::size_t{1});
     // And one whose inner step failed left nothing that is known.
     const SentQuery failed = sentOf(6, kNested, {{{"", 0}, {.text = "Yes"}}});
-    QCOMPARE(of(forecastOf(forecaster, kNested, {failed}), "vllm").earlier, std::size_t{0});
+    QCOMPARE(of(predictionOf(predictioner, kNested, {failed}), "vllm").earlier, std::size_t{0});
   }
 
   void namedServersHaveAStateOfTheirOwn() {
     const std::string query = ragWith(kMira + "," + kTarek);
-    SimulatorForecaster forecaster;
+    SimulatorPredictioner predictioner;
     const std::vector<NamedSimulator> list{{.server = "gpu-3", .kind = "sglang"},
                                            {.server = "box", .kind = "ollama"},
                                            {.server = "own", .kind = "spanscope"},
                                            {.server = "new", .kind = ""}};
-    const SimulatorForecasts before = forecastOf(forecaster, query, {}, list);
+    const SimulatorPredictions before = predictionOf(predictioner, query, {}, list);
     QCOMPARE(of(before, "server gpu-3").present.at(0).cached, 0);
     QCOMPARE(of(before, "server gpu-3").setup, std::string("by token"));
     QVERIFY(of(before, "server box").problem.find("Ollama") != std::string::npos);
@@ -415,13 +416,13 @@ class TestSimulatorForecast : public QObject {
     const auto all = static_cast<std::int64_t>(before.prompts.at(0).tokens().size());
     // Answered here, it is nothing to that server.
     const SentQuery here = sentOf(1, query, {{{"", 0}, {.text = "Lisbon"}}});
-    const SimulatorForecasts beside = forecastOf(forecaster, query, {here}, list);
+    const SimulatorPredictions beside = predictionOf(predictioner, query, {here}, list);
     QCOMPARE(of(beside, "server gpu-3").present.at(0).cached, 0);
     QCOMPARE(of(beside, "server gpu-3").earlier, std::size_t{0});
     QCOMPARE(of(beside, "sglang").present.at(0).cached, static_cast<std::int32_t>(all) - 1);
     const SentQuery there =
         sentOf(2, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
-    const SimulatorForecasts after = forecastOf(forecaster, query, {here, there}, list);
+    const SimulatorPredictions after = predictionOf(predictioner, query, {here, there}, list);
     QCOMPARE(of(after, "server gpu-3").present.at(0).cached, static_cast<std::int32_t>(all) - 1);
     QCOMPARE(of(after, "server gpu-3").earlier, std::size_t{1});
     QCOMPARE(of(after, "server gpu-3").empty.at(0).cached, 0);
@@ -429,42 +430,43 @@ class TestSimulatorForecast : public QObject {
     // It counts otherwise: nothing that this model's tokens say is true there, until it counts alike again.
     const SentQuery strange =
         sentOf(3, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all + 1}}});
-    const SimulatorForecasts other = forecastOf(forecaster, query, {here, there, strange}, list);
+    const SimulatorPredictions other = predictionOf(predictioner, query, {here, there, strange}, list);
     QVERIFY(of(other, "server gpu-3").problem.find(std::to_string(all + 1)) != std::string::npos);
     // One that was stopped has no count, and says nothing of that.
     const SentQuery stopped =
         sentOf(5, query, {{{"", 0}, {.text = "Lis", .endedItself = false, .server = "gpu-3"}}});
-    QVERIFY(!of(forecastOf(forecaster, query, {here, there, strange, stopped}, list), "server gpu-3")
+    QVERIFY(!of(predictionOf(predictioner, query, {here, there, strange, stopped}, list), "server gpu-3")
                  .problem.empty());
     const SentQuery again =
         sentOf(4, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
-    QCOMPARE(of(forecastOf(forecaster, query, {here, there, strange, again}, list), "server gpu-3").problem,
-             std::string());
+    QCOMPARE(
+        of(predictionOf(predictioner, query, {here, there, strange, again}, list), "server gpu-3").problem,
+        std::string());
   }
 
   void whatCannotBeSentSaysWhy() {
-    SimulatorForecaster forecaster;
-    const SimulatorForecasts forecasts =
-        forecastOf(forecaster, R"({"g":{"model":"tiny","max_tokens":"{n}","input":{"user":"Hi"}}})");
-    QVERIFY(!forecasts.problem.empty());
-    QVERIFY(forecasts.prompts.empty());
+    SimulatorPredictioner predictioner;
+    const SimulatorPredictions predictions =
+        predictionOf(predictioner, R"({"g":{"model":"tiny","max_tokens":"{n}","input":{"user":"Hi"}}})");
+    QVERIFY(!predictions.problem.empty());
+    QVERIFY(predictions.prompts.empty());
     // The next query is asked as ever.
-    QCOMPARE(forecastOf(forecaster, kNested).problem, std::string());
+    QCOMPARE(predictionOf(predictioner, kNested).problem, std::string());
   }
 
   /// Runs that come to stand before others, and runs that are forgotten, count as they stand now.
   void whatWasSentIsReadAnew() {
     const std::string first = ragWith(kMira);
     const std::string second = ragWith(kTarek);
-    SimulatorForecaster forecaster;
+    SimulatorPredictioner predictioner;
     const SentQuery one = sentOf(1, first, {{{"", 0}, {.text = "Lisbon"}}});
     const SentQuery two = sentOf(2, second, {{{"", 0}, {.text = "Lisbon"}}});
-    QCOMPARE(of(forecastOf(forecaster, first, {two}), "one slot").earlier, std::size_t{1});
-    const SimulatorForecasts both = forecastOf(forecaster, first, {one, two});
+    QCOMPARE(of(predictionOf(predictioner, first, {two}), "one slot").earlier, std::size_t{1});
+    const SimulatorPredictions both = predictionOf(predictioner, first, {one, two});
     QCOMPARE(of(both, "one slot").earlier, std::size_t{2});
-    SimulatorForecaster fresh;
-    QCOMPARE(both.simulators, forecastOf(fresh, first, {one, two}).simulators);
-    QCOMPARE(of(forecastOf(forecaster, first), "one slot").present.at(0).cached, 0);
+    SimulatorPredictioner fresh;
+    QCOMPARE(both.simulators, predictionOf(fresh, first, {one, two}).simulators);
+    QCOMPARE(of(predictionOf(predictioner, first), "one slot").present.at(0).cached, 0);
   }
 
   void toldAsATrace_data() {
@@ -480,7 +482,7 @@ class TestSimulatorForecast : public QObject {
     QTest::newRow("one slot") << "one slot"
                               << "llama.cpp, one slot" << 1;
   }
-  /// The queries that were run before and then the one at hand, with the counts of the forecast.
+  /// The queries that were run before and then the one at hand, with the counts of the prediction.
   void toldAsATrace() {
     QFETCH(QString, place);
     QFETCH(QString, name);
@@ -490,15 +492,15 @@ class TestSimulatorForecast : public QObject {
     const std::vector<SentQuery> sent{sentOf(3, first, {{{"", 0}, {.text = "Lisbon"}}}),
                                       sentOf(5, ragWith(kTarek), {{{"", 0}, {.text = "Lisbon"}}})};
     const std::string now = query::writeCanonical(parsed(ragWith(kMira)));
-    SimulatorForecaster forecaster;
-    const SimulatorForecast forecast = of(forecastOf(forecaster, now, sent), id);
-    QCOMPARE(QString::fromStdString(forecast.name()), name);
-    const auto told = forecaster.tell(tiny(), parsed(now), now, {}, sent, {}, id, true, {});
-    QVERIFY(told && told->problem.empty());
-    QCOMPARE(QString::fromStdString(told->name), name);
-    QCOMPARE(told->before, (std::vector<RunId>{3, 5}));
+    SimulatorPredictioner predictioner;
+    const SimulatorPrediction prediction = of(predictionOf(predictioner, now, sent), id);
+    QCOMPARE(QString::fromStdString(prediction.name()), name);
+    const auto reported = predictioner.report(tiny(), parsed(now), now, {}, sent, {}, id, true, {});
+    QVERIFY(reported && reported->problem.empty());
+    QCOMPARE(QString::fromStdString(reported->name), name);
+    QCOMPARE(reported->before, (std::vector<RunId>{3, 5}));
     trace::Replay replay;
-    for (const trace::Event& event : told->events) {
+    for (const trace::Event& event : reported->events) {
       const auto error = replay.apply(event);
       QVERIFY2(!error, error ? error->message().c_str() : "");
     }
@@ -508,9 +510,9 @@ class TestSimulatorForecast : public QObject {
     const trace::RunState& last = replay.progress().runs.at(3);
     QCOMPARE(*last.queryJson, now);
     QCOMPARE(QString::fromStdString(last.policy), name + QStringLiteral(", foretold"));
-    QCOMPARE(last.requests.size(), forecast.present.size());
+    QCOMPARE(last.requests.size(), prediction.present.size());
     const trace::RequestState& request = replay.progress().requests.at(last.requests.front());
-    QCOMPARE(request.cachedTokens, std::int64_t{forecast.present.front().cached});
+    QCOMPARE(request.cachedTokens, std::int64_t{prediction.present.front().cached});
     QVERIFY(request.cachedTokens > 0);
     std::string text;
     for (const std::string& shown : request.segments[0].texts) text += shown;
@@ -525,7 +527,7 @@ class TestSimulatorForecast : public QObject {
     QCOMPARE(replay.progress().time, std::int64_t{0});
     QVERIFY(!metrics::valuesOf(replay.progress(), last).whole);
     // With an empty cache, nothing was before.
-    const auto empty = forecaster.tell(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
+    const auto empty = predictioner.report(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
     QVERIFY(empty && empty->before.empty());
     trace::Replay cold;
     for (const trace::Event& event : empty->events) QVERIFY(!cold.apply(event));
@@ -533,28 +535,28 @@ class TestSimulatorForecast : public QObject {
   }
 
   void whatCannotBeToldSaysWhy() {
-    SimulatorForecaster forecaster;
+    SimulatorPredictioner predictioner;
     const std::string query = ragWith(kMira);
     const std::vector<NamedSimulator> list{{.server = "box", .kind = "ollama"}};
-    const auto tell = [&](const std::string& place) {
-      return forecaster.tell(tiny(), parsed(query), query, {}, {}, list, place, true, {})->problem;
+    const auto report = [&](const std::string& place) {
+      return predictioner.report(tiny(), parsed(query), query, {}, {}, list, place, true, {})->problem;
     };
-    QVERIFY(tell("server box").find("Ollama") != std::string::npos);
-    QVERIFY(!tell("server gone").empty());
-    QCOMPARE(tell("vllm"), std::string());
+    QVERIFY(report("server box").find("Ollama") != std::string::npos);
+    QVERIFY(!report("server gone").empty());
+    QCOMPARE(report("vllm"), std::string());
     std::stop_source stop;
     stop.request_stop();
-    QVERIFY(!forecaster.tell(tiny(), parsed(query), query, {}, {}, list, "vllm", true, stop.get_token()));
+    QVERIFY(!predictioner.report(tiny(), parsed(query), query, {}, {}, list, "vllm", true, stop.get_token()));
   }
 
   void stops() {
-    SimulatorForecaster forecaster;
+    SimulatorPredictioner predictioner;
     std::stop_source stop;
     stop.request_stop();
-    QVERIFY(!forecaster.forecast(tiny(), parsed(kNested), {}, {}, {}, stop.get_token()));
-    QCOMPARE(forecastOf(forecaster, kNested).simulators.size(), std::size_t{4});
+    QVERIFY(!predictioner.prediction(tiny(), parsed(kNested), {}, {}, {}, stop.get_token()));
+    QCOMPARE(predictionOf(predictioner, kNested).simulators.size(), std::size_t{4});
   }
 };
 
-SPANSCOPE_TEST(tst_simulator_forecast, TestSimulatorForecast)
-#include "tst_simulator_forecast.moc"
+SPANSCOPE_TEST(tst_simulator_prediction, TestSimulatorPrediction)
+#include "tst_simulator_prediction.moc"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/forecast/place_list.h"
+#include "ui/views/prediction/place_list.h"
 
-#include "ui/views/forecast/forecast_painting.h"
+#include "ui/views/prediction/prediction_painting.h"
 
 #include <QAction>
 #include <QPainter>
@@ -27,7 +27,7 @@ class PlaceDelegate : public QStyledItemDelegate {
 
   void setTheme(const Theme& theme) { m_blocks.setTheme(theme); }
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    const ForecastPlace& place = m_list.places().places()[static_cast<std::size_t>(m_list.rowOf(index))];
+    const PredictionPlace& place = m_list.places().places()[static_cast<std::size_t>(m_list.rowOf(index))];
     QStyleOptionViewItem rest = option;
     initStyleOption(&rest, index);
     rest.text.clear();
@@ -37,7 +37,7 @@ class PlaceDelegate : public QStyledItemDelegate {
     if (place.problem.isEmpty()) {
       const QRectF bar(area.left(), area.center().y() - kPlaceBar / 2.0, std::min(kBarRoom, area.width()),
                        kPlaceBar);
-      paintForecastBar(*painter, bar, place.counts, m_blocks);
+      paintPredictionBar(*painter, bar, place.counts, m_blocks);
       area.setLeft(area.left() + kBarRoom + 2 * kSpace);
     }
     painter->setFont(m_blocks.theme().smallFont());
@@ -55,7 +55,7 @@ class PlaceDelegate : public QStyledItemDelegate {
   BlockPainter m_blocks;
 };
 
-void PlaceModel::setPlaces(std::vector<ForecastPlace> places) {
+void PlaceModel::setPlaces(std::vector<PredictionPlace> places) {
   beginResetModel();
   m_places = std::move(places);
   endResetModel();
@@ -69,7 +69,7 @@ int PlaceModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : ColumnCount;
 }
 
-QString PlaceModel::text(const ForecastPlace& place, int column) const {
+QString PlaceModel::text(const PredictionPlace& place, int column) const {
   switch (column) {
     case Name:
       return place.name;
@@ -82,7 +82,7 @@ QString PlaceModel::text(const ForecastPlace& place, int column) const {
 
 QVariant PlaceModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-  const ForecastPlace& place = m_places[static_cast<std::size_t>(index.row())];
+  const PredictionPlace& place = m_places[static_cast<std::size_t>(index.row())];
   switch (role) {
     case Qt::DisplayRole:
     case Qt::AccessibleTextRole:
@@ -127,7 +127,7 @@ PlaceList::PlaceList(QWidget* parent)
     : TableView(tr("Caches to predict"), RowOrder::Sortable, parent),
       m_model(new PlaceModel(this)),
       m_delegate(new PlaceDelegate(*this)),
-      m_tell(new QAction(tr("Show its blocks as a run"), this)) {
+      m_report(new QAction(tr("Show its blocks as a run"), this)) {
   setModel(m_model);
   setItemDelegateForColumn(PlaceModel::Why, m_delegate);
   setRowHeight(kPlaceRow);
@@ -135,23 +135,23 @@ PlaceList::PlaceList(QWidget* parent)
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   horizontalHeader()->setSectionResizeMode(PlaceModel::Name, QHeaderView::ResizeToContents);
   horizontalHeader()->setSectionResizeMode(PlaceModel::Found, QHeaderView::ResizeToContents);
-  insertAction(actions().value(0), m_tell);
-  const auto selected = [this]() -> const ForecastPlace& {
+  insertAction(actions().value(0), m_report);
+  const auto selected = [this]() -> const PredictionPlace& {
     return m_model->places()[static_cast<std::size_t>(selectedRow())];
   };
   connect(this, &TableView::rowSelected, this, [this, selected] {
-    m_tell->setEnabled(canTell(selected()));
+    m_report->setEnabled(canTrace(selected()));
     Q_EMIT placeChosen(selected().id);
   });
-  connect(m_tell, &QAction::triggered, this, [this, selected] { Q_EMIT blocksWanted(selected().id); });
+  connect(m_report, &QAction::triggered, this, [this, selected] { Q_EMIT blocksWanted(selected().id); });
 }
 
-void PlaceList::showPlaces(const ForecastTable& table, const Theme& theme) {
+void PlaceList::showPlaces(const PredictionTable& table, const Theme& theme) {
   setTheme(theme);
   m_delegate->setTheme(theme);
   if (m_model->places() != table.places) m_model->setPlaces(table.places);
   showRow(table.places.empty() ? -1 : static_cast<int>(table.shown));
-  m_tell->setEnabled(!table.places.empty() && canTell(table.places[table.shown]));
+  m_report->setEnabled(!table.places.empty() && canTrace(table.places[table.shown]));
   updateGeometry();
 }
 
@@ -170,16 +170,16 @@ QSize PlaceList::minimumSizeHint() const {
   return {0, horizontalHeader()->sizeHint().height() + 2 * kPlaceRow};
 }
 
-bool canTell(const ForecastPlace& place) {
+bool canTrace(const PredictionPlace& place) {
   return place.problem.isEmpty() && !place.setup.isEmpty();
 }
 
-QString foundText(const ForecastPlace& place) {
+QString foundText(const PredictionPlace& place) {
   return PlaceModel::tr("%1 of %2")
       .arg(predictedText("cached-tokens", place.counts), predictedText("prompt-tokens", place.counts));
 }
 
-QString placeTip(const ForecastPlace& place) {
+QString placeTip(const PredictionPlace& place) {
   QStringList lines;
   if (!place.problem.isEmpty()) {
     lines << PlaceModel::tr("%1: %2.").arg(place.name, place.problem);

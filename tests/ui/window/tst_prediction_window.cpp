@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What-if in the window: a change of the document changes the forecast, and the run then has its counts.
+// What-if in the window: a change of the document changes the prediction, and the run then has its counts.
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/predicted_runs.h"
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/compare/compare_model.h"
-#include "ui/views/forecast/forecast_view.h"
+#include "ui/views/prediction/prediction_view.h"
 #include "ui/window/status_model.h"
 
 #include <QObject>
@@ -36,7 +36,7 @@ document::NodeId plusOf(const document::Document& document) {
 
 }  // namespace
 
-class TestForecastWindow : public QObject {
+class TestPredictionWindow : public QObject {
   Q_OBJECT
 
  private:
@@ -46,7 +46,7 @@ class TestForecastWindow : public QObject {
   Workspace& workspace() { return m_window->workspace(); }
   const trace::Progress& progress() { return workspace().input().state().progress(); }
 
-  /// Changes the document and waits for the forecast of what it is then.
+  /// Changes the document and waits for the prediction of what it is then.
   template <class Change>
   void change(Change change) {
     QSignalSpy shown(&workspace(), &Workspace::inputChanged);
@@ -65,8 +65,9 @@ class TestForecastWindow : public QObject {
     QVERIFY(!progress().runs.empty() && progress().runs.rbegin()->second.outcome);
   }
   const run::Prediction& prediction() { return workspace().input().prediction.newest->present; }
-  const ForecastTable& shownTable() {
-    auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->openView());
+  const PredictionTable& shownTable() {
+    auto* view =
+        qobject_cast<PredictionView*>(m_window->docks().dock(QStringLiteral("prediction"))->openView());
     return view->model().table();
   }
 
@@ -98,7 +99,7 @@ class TestForecastWindow : public QObject {
     QVERIFY(m_fresh->show());
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.explain"));
-    m_window->perform(QStringLiteral("view.dock:forecast"));
+    m_window->perform(QStringLiteral("view.dock:prediction"));
     QTRY_VERIFY_WITH_TIMEOUT(
         workspace().input().prediction.newest && !workspace().input().prediction.isPending, kPatience);
   }
@@ -107,8 +108,8 @@ class TestForecastWindow : public QObject {
     m_fresh.reset();
   }
 
-  /// Run, move a document, read the forecast, run: the numbers are the same.
-  void theRunHasTheCountsOfTheForecast() {
+  /// Run, move a document, read the prediction, run: the numbers are the same.
+  void theRunHasTheCountsOfThePrediction() {
     QCOMPARE(rangeText(shownTable().totals.computed), QStringLiteral("83"));
     run();
     QTRY_COMPARE(rangeText(shownTable().totals.computed), QStringLiteral("1"));
@@ -155,7 +156,7 @@ class TestForecastWindow : public QObject {
     QCOMPARE(progress().requests.rbegin()->second.metrics->computedTokens, std::int64_t{83});
   }
 
-  /// While a forecast is being made, a run starts at once.
+  /// While a prediction is being made, a run starts at once.
   void runningDoesNotWait() {
     workspace().model()->change(QStringLiteral("Change"),
                                 [](document::Document& document) { document.settings.seed = 7; });
@@ -164,29 +165,30 @@ class TestForecastWindow : public QObject {
     QCOMPARE(prediction().steps.at(0).computed.most, std::int64_t{1});
   }
 
-  /// The twin at a place of the forecast tells what its cache does: a run that is drawn as others are.
+  /// The twin at a place of the prediction tells what its cache does: a run that is drawn as others are.
   void aServersBlocksAreShownAsARun() {
     run();
     const RunId ran = workspace().shownRun();
     change([](document::Document& document) { document::moveChild(document, plusOf(document), 0, 2); });
-    auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->openView());
-    QVERIFY(!view->canTell());
+    auto* view =
+        qobject_cast<PredictionView*>(m_window->docks().dock(QStringLiteral("prediction"))->openView());
+    QVERIFY(!view->canTrace());
     QVERIFY(view->blocksButton().isHidden());
     view->showPlace(QStringLiteral("vllm"));
-    QTRY_VERIFY_WITH_TIMEOUT(view->canTell(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(view->canTrace(), kPatience);
     QVERIFY(!view->blocksButton().isHidden());
     QTRY_VERIFY(!view->model().table().steps.empty());
-    QSignalSpy told(view, &ForecastView::predicted);
+    QSignalSpy reported(view, &PredictionView::predicted);
     view->blocksButton().click();
-    QVERIFY(told.wait(kPatience));
-    const RunId foretold = workspace().shownRun();
-    QVERIFY(foretold > ran);
-    QVERIFY(workspace().traces().isPredicted(foretold) && !workspace().traces().isPredicted(ran));
+    QVERIFY(reported.wait(kPatience));
+    const RunId predicted = workspace().shownRun();
+    QVERIFY(predicted > ran);
+    QVERIFY(workspace().traces().isPredicted(predicted) && !workspace().traces().isPredicted(ran));
     // It is drawn by what draws all runs.
     const ViewInput& input = workspace().input();
     QCOMPARE(QString::fromStdString(input.state().progress().program), QStringLiteral("vLLM 0.33.0 (twin)"));
     QVERIFY(input.trace->contradictions().empty());
-    const trace::RunState& state = input.state().progress().runs.at(foretold);
+    const trace::RunState& state = input.state().progress().runs.at(predicted);
     const std::int64_t found = input.state().progress().requests.at(state.requests.front()).cachedTokens;
     // Until the twin has answered for the changed query, the table shows what it found before.
     QTRY_COMPARE_WITH_TIMEOUT(view->model().table().totals.cached.least, found, kPatience);
@@ -196,14 +198,14 @@ class TestForecastWindow : public QObject {
     history.follow(input.trace);
     const BlockTable table = blockTable(input, history);
     QCOMPARE(table.rows.size(), std::size_t{2});
-    QCOMPARE(table.rows.back().run, foretold);
+    QCOMPARE(table.rows.back().run, predicted);
     QVERIFY(table.rows.back().parts.size() > 1);
     // In the list it is marked, and the query before it is not listed a second time.
     const std::vector<ListedRun> runs = listRuns(input, true);
     QCOMPARE(runs.size(), std::size_t{2});
     QCOMPARE(runs.back().policyText(), QStringLiteral("vLLM, foretold"));
     QVERIFY(runs.back().isOwn);
-    const CompareModel compared = compareModel(input, ran, foretold);
+    const CompareModel compared = compareModel(input, ran, predicted);
     const auto whole = std::find_if(compared.rows.begin(), compared.rows.end(), [](const CompareRow& row) {
       return row.id == std::string_view("whole-run");
     });
@@ -223,26 +225,27 @@ class TestForecastWindow : public QObject {
     takeForetoldPictures();
     // Kept runs are those that were run.
     workspace().traces().keepRuns(m_fresh->path(QStringLiteral("kept")));
-    m_window->perform(QStringLiteral("run.remove-foretold"));
-    QVERIFY(workspace().history().find(foretold) == nullptr);
+    m_window->perform(QStringLiteral("run.remove-predicted"));
+    QVERIFY(workspace().history().find(predicted) == nullptr);
     QCOMPARE(listRuns(workspace().input(), true).size(), std::size_t{1});
     QVERIFY(workspace().shownRun() == ran);
     QVERIFY(!workspace().traces().removePredicted(ran));
     // The next run has a number of its own.
     run();
-    QVERIFY(workspace().shownRun() > foretold);
+    QVERIFY(workspace().shownRun() > predicted);
   }
 
   /// With an empty cache, only the query at hand is told.
   void fromAnEmptyCache() {
     run();
-    auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->openView());
+    auto* view =
+        qobject_cast<PredictionView*>(m_window->docks().dock(QStringLiteral("prediction"))->openView());
     view->showPlace(QStringLiteral("sglang"));
     view->setAgainst(Against::Empty);
-    QTRY_VERIFY_WITH_TIMEOUT(view->canTell(), kPatience);
-    QSignalSpy told(view, &ForecastView::predicted);
-    m_window->perform(QStringLiteral("run.foretell"));
-    QVERIFY(told.wait(kPatience));
+    QTRY_VERIFY_WITH_TIMEOUT(view->canTrace(), kPatience);
+    QSignalSpy reported(view, &PredictionView::predicted);
+    m_window->perform(QStringLiteral("run.show-predicted"));
+    QVERIFY(reported.wait(kPatience));
     QCOMPARE(progress().runs.size(), std::size_t{1});
     QCOMPARE(progress().requests.begin()->second.cachedTokens, std::int64_t{0});
     // A run takes its place in view.
@@ -251,7 +254,7 @@ class TestForecastWindow : public QObject {
     QCOMPARE(workspace().input().replay.origin, TraceOrigin::Session);
   }
 
-  /// A recorded run shows no forecast, and a closed tab leaves none.
+  /// A recorded run shows no prediction, and a closed tab leaves none.
   void otherTabs() {
     run();
     const QString path = m_fresh->path(QStringLiteral("saved.trace"));
@@ -266,5 +269,5 @@ class TestForecastWindow : public QObject {
   }
 };
 
-SPANSCOPE_TEST(tst_forecast_window, TestForecastWindow, QApplication)
-#include "tst_forecast_window.moc"
+SPANSCOPE_TEST(tst_prediction_window, TestPredictionWindow, QApplication)
+#include "tst_prediction_window.moc"

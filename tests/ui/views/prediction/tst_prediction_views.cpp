@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The forecast, the rules of a plan with the trees around them: models, and what a person does with them.
+// The prediction, the rules of a plan with the trees around them: models, and what a person does with them.
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/run_history.h"
-#include "ui/views/forecast/forecast_painting.h"
-#include "ui/views/forecast/forecast_view.h"
-#include "ui/views/forecast/place_list.h"
 #include "ui/views/plan/pass_view.h"
 #include "ui/views/plan/plan_view.h"
+#include "ui/views/prediction/place_list.h"
+#include "ui/views/prediction/prediction_painting.h"
+#include "ui/views/prediction/prediction_view.h"
 #include "ui/words/metric_words.h"
 
 #include <QAbstractItemModelTester>
@@ -37,7 +37,7 @@
 using namespace spanscope;
 using namespace spanscope::ui;
 using spanscope::product_text::worded;
-using Column = ForecastModel::Column;
+using Column = PredictionModel::Column;
 
 namespace {
 
@@ -55,7 +55,7 @@ QStringList shownRows(const TreePairModel& model) {
   return rows;
 }
 
-QString cell(const ForecastModel& model, int row, int column, const QModelIndex& parent = {}) {
+QString cell(const PredictionModel& model, int row, int column, const QModelIndex& parent = {}) {
   return model.index(row, column, parent).data().toString();
 }
 
@@ -71,10 +71,10 @@ std::shared_ptr<const RunRecords> ranInThisWindow(const std::shared_ptr<const Tr
 }
 
 /// The row of a place; -1: there is none.
-int placeRow(ForecastView& view, const QString& name) {
-  const std::vector<ForecastPlace>& places = view.places().places().places();
+int placeRow(PredictionView& view, const QString& name) {
+  const std::vector<PredictionPlace>& places = view.places().places().places();
   const auto found = std::find_if(places.begin(), places.end(),
-                                  [&name](const ForecastPlace& place) { return place.name == name; });
+                                  [&name](const PredictionPlace& place) { return place.name == name; });
   return found == places.end() ? -1 : static_cast<int>(found - places.begin());
 }
 
@@ -93,9 +93,9 @@ QString computed(int tokens) {
 
 }  // namespace
 
-Q_DECLARE_METATYPE(spanscope::ui::ForecastCounts)
+Q_DECLARE_METATYPE(spanscope::ui::PredictionCounts)
 
-class TestForecastViews : public QObject {
+class TestPredictionViews : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -126,7 +126,7 @@ class TestForecastViews : public QObject {
   /// Documents swapped: they keep their numbers and are relocated hits and the question is computed; before,
   /// all would have been.
   void tableOfSwappedDocuments() {
-    const ForecastTable table = forecastTable(m_swapped, Against::Present);
+    const PredictionTable table = predictionTable(m_swapped, Against::Present);
     QCOMPARE(table.gap, QString());
     QCOMPARE(table.steps.size(), std::size_t{1});
     QCOMPARE(rangeText(table.totals.prompt), QStringLiteral("83"));
@@ -134,7 +134,7 @@ class TestForecastViews : public QObject {
     QCOMPARE(rangeText(table.totals.relocated), QStringLiteral("38"));
     QCOMPARE(changedText(table.computedBefore, table.totals.computed), QStringLiteral("83 → 13"));
     QVERIFY(!table.ran);  // no run was of this plan
-    const std::vector<ForecastSegment>& segments = table.steps[0].segments;
+    const std::vector<PredictionSegment>& segments = table.steps[0].segments;
     QCOMPARE(segments.size(), std::size_t{5});
     QCOMPARE(segments[1].name, QStringLiteral("document 2"));
     QCOMPARE(segments[1].kind, QStringLiteral("independent"));
@@ -144,7 +144,7 @@ class TestForecastViews : public QObject {
     QCOMPARE(segments[4].blockWords, QStringLiteral("1 computed (attends to something else)"));
     QCOMPARE(segments[4].blocks.at(0).role, BlockRole::Computed);
     QCOMPARE(segments[4].sees, QStringLiteral("system, document 2, document 1, document 3"));
-    QVERIFY(forecastComparison(table).contains(QStringLiteral("83 before the last change")));
+    QVERIFY(predictionComparison(table).contains(QStringLiteral("83 before the last change")));
   }
 
   void everyPolicyForetellsItsAccount_data() {
@@ -172,7 +172,7 @@ class TestForecastViews : public QObject {
     ViewInput input = recorder.recorded().input();
     input.document = std::make_shared<const document::Document>(next);
     input.prediction.newest = warm;
-    const ForecastTable table = forecastTable(input, Against::Present);
+    const PredictionTable table = predictionTable(input, Against::Present);
     QVERIFY(table.ran);
     const auto exactly = [](std::int64_t count) { return run::CountRange{.least = count, .most = count}; };
     QCOMPARE(table.totals.prompt, exactly(table.ran->total()));
@@ -184,7 +184,7 @@ class TestForecastViews : public QObject {
     QCOMPARE(accountWords(table.totals), accountWords(*table.ran));
     std::int64_t least = 0;
     std::int64_t most = 0;
-    for (const ForecastSegment& segment : table.steps[0].segments) {
+    for (const PredictionSegment& segment : table.steps[0].segments) {
       least += segment.again.least;
       most += segment.again.most;
     }
@@ -192,7 +192,7 @@ class TestForecastViews : public QObject {
     if (own.name == std::string("blend")) QVERIFY(table.ran->again > 0);
     // With an empty cache nothing is found that could be computed again.
     input.prediction.newest = cold;
-    const ForecastTable empty = forecastTable(input, Against::Present);
+    const PredictionTable empty = predictionTable(input, Against::Present);
     QCOMPARE(rangeText(empty.totals.again), QStringLiteral("0"));
   }
 
@@ -217,9 +217,9 @@ class TestForecastViews : public QObject {
     QCOMPARE(layoutTableCsv(table).count(QLatin1Char('\n')), 10);
   }
 
-  void layoutsTakeThePlaceOfTheForecast() {
-    ForecastView view;
-    QSignalSpy wanted(&view, &ForecastView::layoutsWanted);
+  void layoutsTakeThePlaceOfThePrediction() {
+    PredictionView view;
+    QSignalSpy wanted(&view, &PredictionView::layoutsWanted);
     show(view, m_layouts);
     QVERIFY(view.tree().isVisible());
     const QString before = view.csv();
@@ -241,28 +241,28 @@ class TestForecastViews : public QObject {
   }
 
   void tableOfTheSamePlanNamesTheLastRun() {
-    const ForecastTable table = forecastTable(m_repeated, Against::Present);
+    const PredictionTable table = predictionTable(m_repeated, Against::Present);
     QVERIFY(table.ran);
     QCOMPARE(table.ran->computed, std::int64_t{83});
     QCOMPARE(table.ranRun, RunId{1});
     QCOMPARE(rangeText(table.totals.computed), QStringLiteral("1"));
-    const ForecastTable empty = forecastTable(m_repeated, Against::Empty);
+    const PredictionTable empty = predictionTable(m_repeated, Against::Empty);
     QCOMPARE(rangeText(empty.totals.computed), QStringLiteral("83"));
     QVERIFY(empty.cache != table.cache);
   }
 
   void tableOfAJudgeSaysWhyItIsNotExact() {
-    const ForecastTable table = forecastTable(m_judge, Against::Present);
-    const ForecastStep& judge = table.steps.back();
+    const PredictionTable table = predictionTable(m_judge, Against::Present);
+    const PredictionStep& judge = table.steps.back();
     QVERIFY(judge.sentences.join(QString()).contains(QStringLiteral("not sampled yet")));
     QVERIFY(rangeText(judge.counts.computed).contains(QStringLiteral("–")));
     QVERIFY(std::any_of(judge.segments.begin(), judge.segments.end(),
-                        [](const ForecastSegment& segment) { return segment.holdsReply; }));
+                        [](const PredictionSegment& segment) { return segment.holdsAnswer; }));
     QVERIFY(table.steps.front().sentences.isEmpty());
     // In the exact layout, nothing of that is in doubt.
     QCOMPARE(judge.counts.padded, std::optional<std::int64_t>(0));
     QCOMPARE(judge.counts.cropped, std::optional<std::int64_t>(0));
-    ForecastView view;
+    PredictionView view;
     show(view, m_judge);
     for (const int column : {Column::Again, Column::Padded, Column::Cropped})
       QVERIFY(view.tree().isColumnHidden(column));
@@ -283,14 +283,14 @@ class TestForecastViews : public QObject {
     QFETCH(PredictionGap, gap);
     QFETCH(QString, words);
     ViewInput input = m_swapped;
-    auto forecast = std::make_shared<DocumentPrediction>();
-    forecast->gap = gap;
-    forecast->problem = "a thing is missing";
-    input.prediction.newest = forecast;
-    const ForecastTable table = forecastTable(input, Against::Present);
+    auto prediction = std::make_shared<DocumentPrediction>();
+    prediction->gap = gap;
+    prediction->problem = "a thing is missing";
+    input.prediction.newest = prediction;
+    const PredictionTable table = predictionTable(input, Against::Present);
     QVERIFY2(table.gap.contains(words), qPrintable(table.gap));
-    QVERIFY(forecastCsv(table).isEmpty());
-    ForecastView view;
+    QVERIFY(predictionCsv(table).isEmpty());
+    PredictionView view;
     show(view, input);
     QVERIFY(!view.tree().isVisible());
     input.prediction.newest = m_swapped.prediction.newest;
@@ -300,13 +300,13 @@ class TestForecastViews : public QObject {
 
   /// The documents were swapped: as spans they are found, and servers find what stands before them.
   void boundsAreDrawnAsBoth_data() {
-    QTest::addColumn<ForecastCounts>("counts");
+    QTest::addColumn<PredictionCounts>("counts");
     QTest::addColumn<QString>("upper");  ///< from left to right, a letter for ten tokens
     QTest::addColumn<QString>("lower");
     const auto row = [](const char* name, run::CountRange prompt, run::CountRange cached,
                         run::CountRange relocated, run::CountRange computed, const char* upper,
                         const char* lower) {
-      ForecastCounts counts;
+      PredictionCounts counts;
       counts.prompt = prompt;
       counts.cached = cached;
       counts.relocated = relocated;
@@ -320,7 +320,7 @@ class TestForecastViews : public QObject {
     row("a prompt of any length", {50, 100}, {50, 50}, {0, 0}, {0, 50}, "hhhhh.....", "hhhhh.....");
   }
   void boundsAreDrawnAsBoth() {
-    QFETCH(ForecastCounts, counts);
+    QFETCH(PredictionCounts, counts);
     QFETCH(QString, upper);
     QFETCH(QString, lower);
     const Theme theme(Scheme::Light);
@@ -328,7 +328,7 @@ class TestForecastViews : public QObject {
     QImage image(100, 16, QImage::Format_RGB32);
     image.fill(Qt::white);
     QPainter painter(&image);
-    paintForecastBar(painter, image.rect(), counts, blocks);
+    paintPredictionBar(painter, image.rect(), counts, blocks);
     painter.end();
     // A pattern leaves most of the fill as it is.
     const auto shown = [&](int top) {
@@ -354,32 +354,32 @@ class TestForecastViews : public QObject {
   }
 
   void otherServersStandBesideIt() {
-    ForecastView view;
+    PredictionView view;
     show(view, m_sent, {900, 600});
     QTRY_COMPARE(view.places().places().rowCount(), 5);
     QVERIFY(view.places().isVisible());
     QStringList rows;
-    for (const ForecastPlace& place : view.places().places().places())
+    for (const PredictionPlace& place : view.places().places().places())
       rows << place.name + QStringLiteral(": ") + foundText(place);
     QCOMPARE(rows, (QStringList{"With spans here: 70 of 83", "vLLM: 0 of 83", "SGLang: 14 of 83",
                                 "llama.cpp, 4 slots: 14 of 83", "llama.cpp, one slot: 14 of 83"}));
-    QCOMPARE(forecastSentence(view.model().table()),
+    QCOMPARE(predictionSentence(view.model().table()),
              QStringLiteral("With spans here, next run: ") + computed(13));
     QVERIFY(!view.tree().isColumnHidden(Column::Relocated));
 
     QSignalSpy summary(&view, &View::summaryChanged);
     view.places().selectRow(placeRow(view, QStringLiteral("SGLang")));
-    const ForecastTable& table = view.model().table();
-    QCOMPARE(forecastSentence(table), QStringLiteral("On SGLang, for a run there: ") + computed(69));
-    QVERIFY2(forecastComparison(table).contains(QStringLiteral("SGLang 0.5.23, by token")) &&
-                 forecastComparison(table).contains(worded(QStringLiteral("<after-one-request>"))),
-             qPrintable(forecastComparison(table)));
+    const PredictionTable& table = view.model().table();
+    QCOMPARE(predictionSentence(table), QStringLiteral("On SGLang, for a run there: ") + computed(69));
+    QVERIFY2(predictionComparison(table).contains(QStringLiteral("SGLang 0.5.23, by token")) &&
+                 predictionComparison(table).contains(worded(QStringLiteral("<after-one-request>"))),
+             qPrintable(predictionComparison(table)));
     QVERIFY(summary.last().front().toString().contains(QStringLiteral("SGLang")));
     QVERIFY(view.csv().contains(QStringLiteral("SGLang")) &&
             !view.csv().contains(QStringLiteral("With spans")));
     // The reasons, and the blocks of every part of the prompt.
     QCOMPARE(table.steps.size(), std::size_t{1});
-    const ForecastStep& step = table.steps.front();
+    const PredictionStep& step = table.steps.front();
     QCOMPARE(step.sentences.size(), 2);
     QVERIFY2(step.sentences[0].startsWith(QStringLiteral("Tokens 0 to 13, found: the longest beginning")),
              qPrintable(step.sentences[0]));
@@ -388,7 +388,7 @@ class TestForecastViews : public QObject {
     QStringList names;
     std::int64_t cached = 0;
     std::int64_t all = 0;
-    for (const ForecastSegment& part : step.segments) {
+    for (const PredictionSegment& part : step.segments) {
       names << part.name;
       cached += part.account.cached();
       all += part.account.total();
@@ -419,7 +419,7 @@ class TestForecastViews : public QObject {
     // With an empty cache nothing is found, and the choice stays.
     view.setAgainst(Against::Empty);
     QCOMPARE(rangeText(view.model().table().totals.cached), QStringLiteral("0"));
-    QVERIFY(forecastComparison(view.model().table()).contains(QStringLiteral("empty cache")));
+    QVERIFY(predictionComparison(view.model().table()).contains(QStringLiteral("empty cache")));
     view.setAgainst(Against::Present);
     view.places().selectRow(0);
     QCOMPARE(view.model().table().shown, std::size_t{0});
@@ -433,61 +433,61 @@ class TestForecastViews : public QObject {
     there.settings.server = "gpu-3";
     input.document = std::make_shared<const document::Document>(there);
     input.servers = {"gpu-3"};
-    ForecastView view;
+    PredictionView view;
     show(view, input, {900, 600});
     QTRY_COMPARE(view.places().places().rowCount(), 6);
-    const ForecastTable* table = &view.model().table();
+    const PredictionTable* table = &view.model().table();
     QCOMPARE(table->places[table->shown].id, QStringLiteral("server gpu-3"));
-    QVERIFY2(forecastComparison(*table).contains(QStringLiteral("nothing was sent to it yet")),
-             qPrintable(forecastComparison(*table)));
+    QVERIFY2(predictionComparison(*table).contains(QStringLiteral("nothing was sent to it yet")),
+             qPrintable(predictionComparison(*table)));
     QVERIFY(table->steps.empty());
 
     // It has answered what was run.
     auto records = std::make_shared<RunRecords>();
     for (const auto& record : *input.records) {
       auto own = std::make_shared<RunRecord>(*record);
-      auto figures = std::make_shared<trace::Progress>(*own->figures);
-      trace::RunState run = figures->runs.at(own->run);
+      auto metricValues = std::make_shared<trace::Progress>(*own->metricValues);
+      trace::RunState run = metricValues->runs.at(own->run);
       run.policy = "vLLM on gpu-3";
       trace::ServerReported reported;
       reported.server = "gpu-3";
       reported.promptTokens = 83;
       for (const RequestId id : run.requests) {
-        trace::RequestState request = figures->requests.at(id);
+        trace::RequestState request = metricValues->requests.at(id);
         request.reported = reported;
-        figures->requests.set(id, request);
+        metricValues->requests.set(id, request);
       }
-      figures->runs.set(own->run, run);
-      own->figures = figures;
+      metricValues->runs.set(own->run, run);
+      own->metricValues = metricValues;
       records->push_back(std::move(own));
     }
     input.records = records;
-    auto forecast = std::make_shared<DocumentPrediction>(*input.prediction.newest);
-    forecast->gap = PredictionGap::Problem;
-    forecast->problem = "the model cannot be opened";
-    input.prediction.newest = forecast;
+    auto prediction = std::make_shared<DocumentPrediction>(*input.prediction.newest);
+    prediction->gap = PredictionGap::Problem;
+    prediction->problem = "the model cannot be opened";
+    input.prediction.newest = prediction;
     view.setInput(input);
     QTRY_COMPARE(view.model().table().steps.size(), std::size_t{1});
     table = &view.model().table();
-    QCOMPARE(forecastSentence(*table), QStringLiteral("On gpu-3, vLLM, next run: ") + computed(83));
-    QVERIFY2(forecastComparison(*table).contains(worded(QStringLiteral("<after-one-request-sent>"))),
-             qPrintable(forecastComparison(*table)));
+    QCOMPARE(predictionSentence(*table), QStringLiteral("On gpu-3, vLLM, next run: ") + computed(83));
+    QVERIFY2(predictionComparison(*table).contains(worded(QStringLiteral("<after-one-request-sent>"))),
+             qPrintable(predictionComparison(*table)));
     QCOMPARE(table->places[0].problem, QStringLiteral("the model cannot be opened"));
     view.showPlace(table->places[0].id);
-    QCOMPARE(forecastSentence(view.model().table()),
+    QCOMPARE(predictionSentence(view.model().table()),
              worded(QStringLiteral("<next-run-not-predicted|%1>").arg(view.model().table().places[0].name)));
     QVERIFY(view.model().table().steps.empty());
   }
 
   void errorsAreSaid() {
     ViewInput input = m_swapped;
-    auto forecast = std::make_shared<DocumentPrediction>(*m_swapped.prediction.newest);
-    forecast->present.error = Error{.file = {}, .place = "pool", .found = "4 blocks", .expected = "more"};
-    forecast->present.errorIsCertain = true;
-    input.prediction.newest = forecast;
-    const ForecastTable table = forecastTable(input, Against::Present);
+    auto prediction = std::make_shared<DocumentPrediction>(*m_swapped.prediction.newest);
+    prediction->present.error = Error{.file = {}, .place = "pool", .found = "4 blocks", .expected = "more"};
+    prediction->present.errorIsCertain = true;
+    input.prediction.newest = prediction;
+    const PredictionTable table = predictionTable(input, Against::Present);
     QVERIFY(table.errorIsCertain && table.error.contains(QStringLiteral("4 blocks")));
-    QCOMPARE(forecastTable(input, Against::Empty).error, QString());
+    QCOMPARE(predictionTable(input, Against::Empty).error, QString());
   }
 
   void model_data() {
@@ -497,13 +497,13 @@ class TestForecastViews : public QObject {
   }
   void model() {
     QFETCH(ViewInput*, input);
-    ForecastModel model;
+    PredictionModel model;
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    model.setTable(forecastTable(*input, Against::Present), Theme());
-    const ForecastTable& table = model.table();
+    model.setTable(predictionTable(*input, Against::Present), Theme());
+    const PredictionTable& table = model.table();
     QCOMPARE(model.rowCount(), static_cast<int>(table.steps.size()));
     for (int row = 0; row < model.rowCount(); ++row) {
-      const ForecastStep& step = table.steps[static_cast<std::size_t>(row)];
+      const PredictionStep& step = table.steps[static_cast<std::size_t>(row)];
       const QModelIndex index = model.index(row, 0);
       const int sentences = static_cast<int>(step.sentences.size());
       QCOMPARE(model.rowCount(index), static_cast<int>(step.segments.size()) + sentences);
@@ -525,11 +525,11 @@ class TestForecastViews : public QObject {
 
   /// A click selects the node on the canvas; a node selected there is marked here.
   void selectionIsLinked() {
-    ForecastView view;
+    PredictionView view;
     show(view, m_swapped);
     std::vector<Selection> wanted;
     connect(&view, &View::selectionWanted, &view, [&](const Selection& s) { wanted.push_back(s); });
-    const ForecastModel& model = view.model();
+    const PredictionModel& model = view.model();
     const QModelIndex document = model.index(2, 0, model.index(0, 0));
     QTest::mouseClick(view.tree().viewport(), Qt::LeftButton, {}, view.tree().visualRect(document).center());
     QCOMPARE(wanted.size(), std::size_t{1});
@@ -545,7 +545,7 @@ class TestForecastViews : public QObject {
   }
 
   void foldedStepsStayFolded() {
-    ForecastView view;
+    PredictionView view;
     show(view, m_swapped);
     QVERIFY(view.tree().isExpanded(view.model().index(0, 0)));
     view.tree().collapse(view.model().index(0, 0));
@@ -554,7 +554,7 @@ class TestForecastViews : public QObject {
   }
 
   void theCacheIsChosen() {
-    ForecastView view;
+    PredictionView view;
     show(view, m_repeated);
     const std::unique_ptr<QWidget> controls(view.takeTitleControls());
     auto* box = controls->findChild<QComboBox*>();
@@ -652,9 +652,9 @@ class TestForecastViews : public QObject {
       int number = 0;
       for (ViewInput input : {m_swapped, m_judge}) {
         input.theme = theme;
-        ForecastView forecast;
+        PredictionView prediction;
         PlanView plan;
-        for (View* view : {static_cast<View*>(&forecast), static_cast<View*>(&plan)}) {
+        for (View* view : {static_cast<View*>(&prediction), static_cast<View*>(&plan)}) {
           show(*view, input);
           const QImage shown = view->grab().toImage();
           QSet<QRgb> colours;
@@ -665,7 +665,7 @@ class TestForecastViews : public QObject {
           if (folder.isEmpty()) continue;
           QVERIFY(shown.save(
               QStringLiteral("%1/%2-%3-%4.png")
-                  .arg(folder, view == &plan ? QStringLiteral("rules") : QStringLiteral("forecast"),
+                  .arg(folder, view == &plan ? QStringLiteral("rules") : QStringLiteral("prediction"),
                        scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"))
                   .arg(number)));
         }
@@ -682,5 +682,5 @@ class TestForecastViews : public QObject {
   ViewInput m_judge;    ///< another query, before it has run
 };
 
-SPANSCOPE_TEST(tst_forecast_views, TestForecastViews, QApplication)
-#include "tst_forecast_views.moc"
+SPANSCOPE_TEST(tst_prediction_views, TestPredictionViews, QApplication)
+#include "tst_prediction_views.moc"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/forecast/forecast_painting.h"
+#include "ui/views/prediction/prediction_painting.h"
 
 #include "ui/words/metric_words.h"
 
@@ -19,8 +19,8 @@ constexpr int kMargin = 3 * kSpace;
 
 }  // namespace
 
-void paintForecastBar(QPainter& painter, const QRectF& place, const ForecastCounts& counts,
-                      const BlockPainter& blocks) {
+void paintPredictionBar(QPainter& painter, const QRectF& place, const PredictionCounts& counts,
+                        const BlockPainter& blocks) {
   using Count = std::int64_t;
   const double whole = static_cast<double>(std::max<Count>(1, counts.prompt.most));
   const Count relocated = std::min(counts.relocated.least, counts.cached.least);
@@ -46,11 +46,11 @@ void paintForecastBar(QPainter& painter, const QRectF& place, const ForecastCoun
   painter.drawRect(place.adjusted(0, 0, -1, -1));
 }
 
-ForecastDelegate::ForecastDelegate(const ForecastModel& model, QObject* parent)
+PredictionDelegate::PredictionDelegate(const PredictionModel& model, QObject* parent)
     : QStyledItemDelegate(parent), m_model(model) {}
 
-void ForecastDelegate::paintCells(QPainter& painter, const QRect& area,
-                                  const std::vector<BlockLook>& looks) const {
+void PredictionDelegate::paintCells(QPainter& painter, const QRect& area,
+                                    const std::vector<BlockLook>& looks) const {
   if (looks.empty() || area.width() < kLeastCell) return;
   const int count = static_cast<int>(looks.size());
   const int step = std::clamp(area.width() / count, kLeastCell, kCell + kCellGap);
@@ -64,40 +64,40 @@ void ForecastDelegate::paintCells(QPainter& painter, const QRect& area,
   }
 }
 
-void ForecastDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
-                             const QModelIndex& index) const {
+void PredictionDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                               const QModelIndex& index) const {
   QStyledItemDelegate::paint(painter, option, index);
-  if (index.column() != ForecastModel::Blocks) return;
+  if (index.column() != PredictionModel::Blocks) return;
   const QRect area = option.rect.adjusted(2 * kSpace, 0, -2 * kSpace, 0);
   painter->save();
-  if (const ForecastSegment* segment = m_model.segment(index)) {
+  if (const PredictionSegment* segment = m_model.segment(index)) {
     paintCells(*painter, area, segment->blocks);
-  } else if (const ForecastStep* step = m_model.step(index)) {
+  } else if (const PredictionStep* step = m_model.step(index)) {
     const int top = area.top() + (area.height() - kBar) / 2;
-    paintForecastBar(*painter, QRect(area.left(), top, area.width(), kBar), step->counts, m_blocks);
+    paintPredictionBar(*painter, QRect(area.left(), top, area.width(), kBar), step->counts, m_blocks);
   }
   painter->restore();
 }
 
-QSize ForecastDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+QSize PredictionDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   return {QStyledItemDelegate::sizeHint(option, index).width(), kRow};
 }
 
-ForecastHeader::ForecastHeader(QWidget* parent) : QWidget(parent) {
+PredictionHeader::PredictionHeader(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
-void ForecastHeader::show(const ForecastTable* table, const Theme& theme) {
+void PredictionHeader::show(const PredictionTable* table, const Theme& theme) {
   m_table = table;
   m_blocks.setTheme(theme);
   const bool isEmpty = table == nullptr || table->places.empty();
-  setAccessibleName(isEmpty ? QString() : forecastSentence(*table));
-  setAccessibleDescription(isEmpty ? QString() : forecastComparison(*table));
+  setAccessibleName(isEmpty ? QString() : predictionSentence(*table));
+  setAccessibleDescription(isEmpty ? QString() : predictionComparison(*table));
   updateGeometry();
   update();
 }
 
-QSize ForecastHeader::sizeHint() const {
+QSize PredictionHeader::sizeHint() const {
   const int sentence = QFontMetrics(m_blocks.theme().interfaceFont()).height();
   const int comparison = QFontMetrics(m_blocks.theme().smallFont()).height();
   const int error = m_table != nullptr && !m_table->error.isEmpty() ? comparison + kSpace : 0;
@@ -106,11 +106,11 @@ QSize ForecastHeader::sizeHint() const {
 }
 
 /// Where there are several places, each has its own.
-bool ForecastHeader::hasBar() const {
+bool PredictionHeader::hasBar() const {
   return m_table == nullptr || m_table->places.size() < 2;
 }
 
-void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
+void PredictionHeader::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   const Theme& theme = m_blocks.theme();
   painter.fillRect(rect(), theme.color(Role::Surface));
@@ -127,36 +127,36 @@ void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
   };
   QFont strong = theme.interfaceFont();
   strong.setWeight(QFont::DemiBold);
-  line(strong, Role::Text, forecastSentence(*m_table));
-  line(theme.smallFont(), Role::TextSecond, forecastComparison(*m_table));
+  line(strong, Role::Text, predictionSentence(*m_table));
+  line(theme.smallFont(), Role::TextSecond, predictionComparison(*m_table));
   if (!m_table->error.isEmpty()) {
     line(theme.smallFont(), Role::Error,
          m_table->errorIsCertain ? tr("⚠ The run will fail: %1").arg(m_table->error)
                                  : tr("⚠ The run may fail for some answer lengths: %1").arg(m_table->error));
   }
   if (hasBar())
-    paintForecastBar(painter, QRectF(kMargin, y + kSpace, width, kBar), m_table->totals, m_blocks);
+    paintPredictionBar(painter, QRectF(kMargin, y + kSpace, width, kBar), m_table->totals, m_blocks);
 }
 
-QString forecastSentence(const ForecastTable& table) {
-  const ForecastPlace& place = table.places[table.shown];
+QString predictionSentence(const PredictionTable& table) {
+  const PredictionPlace& place = table.places[table.shown];
   if (!place.problem.isEmpty())
-    return ForecastHeader::tr(/*id:next-run-not-predicted*/ "%1: the next run cannot be predicted")
+    return PredictionHeader::tr(/*id:next-run-not-predicted*/ "%1: the next run cannot be predicted")
         .arg(place.name);
   const QString computed = metricPart("computed-tokens", predictedText("computed-tokens", table.totals),
                                       "prompt-tokens", predictedText("prompt-tokens", table.totals));
-  const QString where = table.shown == 0 ? place.name : ForecastHeader::tr("On %1").arg(place.name);
-  return (place.isOwn ? ForecastHeader::tr("%1, next run: %2")
-                      : ForecastHeader::tr("%1, for a run there: %2"))
+  const QString where = table.shown == 0 ? place.name : PredictionHeader::tr("On %1").arg(place.name);
+  return (place.isOwn ? PredictionHeader::tr("%1, next run: %2")
+                      : PredictionHeader::tr("%1, for a run there: %2"))
       .arg(where, computed);
 }
 
-QString forecastComparison(const ForecastTable& table) {
-  const ForecastPlace& place = table.places[table.shown];
-  if (!place.problem.isEmpty()) return ForecastHeader::tr("%1.").arg(place.problem);
+QString predictionComparison(const PredictionTable& table) {
+  const PredictionPlace& place = table.places[table.shown];
+  if (!place.problem.isEmpty()) return PredictionHeader::tr("%1.").arg(place.problem);
   QStringList parts;
   if (table.shown == 0 || table.totals.relocated.most > 0)
-    parts << ForecastHeader::tr("%1, %2").arg(
+    parts << PredictionHeader::tr("%1, %2").arg(
         metricPhrase("cached-tokens", predictedText("cached-tokens", table.totals)),
         metricPhrase("relocated-tokens", predictedText("relocated-tokens", table.totals)));
   else
@@ -164,16 +164,16 @@ QString forecastComparison(const ForecastTable& table) {
   parts += accountWords(table.totals);
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
-                  ? ForecastHeader::tr("the same as before the last change")
-                  : ForecastHeader::tr("%1 before the last change").arg(rangeText(*table.computedBefore)));
+                  ? PredictionHeader::tr("the same as before the last change")
+                  : PredictionHeader::tr("%1 before the last change").arg(rangeText(*table.computedBefore)));
   }
   if (table.ran)
-    parts << ForecastHeader::tr("%1 in run %2")
+    parts << PredictionHeader::tr("%1 in run %2")
                  .arg(metricText("computed-tokens", *table.ran))
                  .arg(table.ranRun);
   parts << table.cache;
-  if (table.isPending) parts << ForecastHeader::tr("changing…");
-  return parts.join(ForecastHeader::tr(" · "));
+  if (table.isPending) parts << PredictionHeader::tr("changing…");
+  return parts.join(PredictionHeader::tr(" · "));
 }
 
 }  // namespace spanscope::ui

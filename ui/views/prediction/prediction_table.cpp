@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/forecast/forecast_table.h"
+#include "ui/views/prediction/prediction_table.h"
 
 #include "engine/policy/choice.h"
 #include "engine/trace/miss_reasons.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/views/forecast/forecast_places.h"
+#include "ui/views/prediction/prediction_places.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
@@ -24,9 +24,9 @@ QString doubtText(run::Doubt doubt) {
   switch (doubt) {
     case run::Doubt::None:
       break;
-    case run::Doubt::HoldsReply:
+    case run::Doubt::HoldsAnswer:
       return tr("Bounds only: the prompt contains an answer that is not sampled yet.");
-    case run::Doubt::ContinuesReply:
+    case run::Doubt::ContinuesAnswer:
       return tr("Bounds only: a segment ends at an answer to an earlier prompt.");
     case run::Doubt::SeveralBlocks:
       return tr(
@@ -41,8 +41,8 @@ QString doubtText(run::Doubt doubt) {
   return {};
 }
 
-QString gapText(const DocumentPrediction& forecast) {
-  switch (forecast.gap) {
+QString gapText(const DocumentPrediction& prediction) {
+  switch (prediction.gap) {
     case PredictionGap::None:
       break;
     case PredictionGap::Asks:
@@ -52,7 +52,7 @@ QString gapText(const DocumentPrediction& forecast) {
     case PredictionGap::Nothing:
       return tr("There is nothing to predict: the query has no generate node.");
     case PredictionGap::Problem:
-      return tr("It cannot be predicted: %1").arg(QString::fromStdString(forecast.problem));
+      return tr("It cannot be predicted: %1").arg(QString::fromStdString(prediction.problem));
   }
   return {};
 }
@@ -68,7 +68,7 @@ QString outcomeText(const trace::BlockLookedUp& block) {
     case trace::LookupOutcome::Miss:
       break;
   }
-  return missWord(trace::infoOf(block.reason).forecast);
+  return missWord(trace::infoOf(block.reason).prediction);
 }
 
 BlockLook lookOf(const trace::BlockLookedUp& block, std::int32_t blockSize) {
@@ -88,7 +88,7 @@ BlockLook lookOf(const trace::BlockLookedUp& block, std::int32_t blockSize) {
 using RowTokens = std::vector<trace::PartRange>;
 
 void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const std::vector<RowTokens>& tokens,
-               std::vector<ForecastSegment>& rows) {
+               std::vector<PredictionSegment>& rows) {
   // The words for the blocks of each row, with the number of equal neighbours.
   std::vector<std::vector<std::pair<QString, int>>> words(rows.size());
   const auto take = [&](const trace::BlockLookedUp& block, std::size_t row) {
@@ -115,15 +115,15 @@ void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const st
 }
 
 /// A row for each part of the prompt, and one for what lies beside it.
-std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step) {
-  const DocumentPrediction& forecast = *input.prediction.newest;
-  const std::vector<SegmentName> names = segmentNames(input, forecast, step.table);
-  const RequestParts parts = requestParts(input, forecast, step.table);
-  const metrics::RequestTokens served = run::tokensOf(step, forecast.blockSize);
-  std::vector<ForecastSegment> rows;
+std::vector<PredictionSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step) {
+  const DocumentPrediction& prediction = *input.prediction.newest;
+  const std::vector<SegmentName> names = segmentNames(input, prediction, step.table);
+  const RequestParts parts = requestParts(input, prediction, step.table);
+  const metrics::RequestTokens served = run::tokensOf(step, prediction.blockSize);
+  std::vector<PredictionSegment> rows;
   std::vector<RowTokens> tokens;
-  bool isAfterReply = false;
-  const auto holdsReply = [&step](const trace::PartRange& range) {
+  bool isAfterAnswer = false;
+  const auto holdsAnswer = [&step](const trace::PartRange& range) {
     const std::vector<TokenId>& all = step.table.segments[range.segment].tokens;
     return std::any_of(all.begin() + range.begin, all.begin() + range.end, run::isUnknown);
   };
@@ -132,27 +132,27 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     const layout::Segment& own = step.table.segments[range.segment];
     const bool goesOn = std::exchange(last, range.part) == range.part;
     if (!goesOn) {
-      ForecastSegment& row = rows.emplace_back();
+      PredictionSegment& row = rows.emplace_back();
       tokens.emplace_back();
       row.name = parts.names[range.part].name;
       row.hue = parts.names[range.part].hue;
       if (input.document->contains(parts.names[range.part].id)) row.node = parts.names[range.part].id;
       row.base = own.base + range.begin;
-      row.isAfterReply = isAfterReply;
+      row.isAfterAnswer = isAfterAnswer;
     }
-    ForecastSegment& row = rows.back();
+    PredictionSegment& row = rows.back();
     tokens.back().push_back(range);
     row.kind = own.independent ? tr("independent") : tr("dependent");
     row.account += served.of(range.segment, range.begin, range.end);
-    row.holdsReply = row.holdsReply || holdsReply(range);
+    row.holdsAnswer = row.holdsAnswer || holdsAnswer(range);
     QStringList seen;
     for (const std::uint32_t other : own.sees) seen.push_back(names[other].name);
     row.sees = seen.isEmpty() ? tr("nothing but itself") : seen.join(tr(", "));
     if (range.begin > own.visibleBegin) row.sees = tr("all earlier text");
-    isAfterReply = isAfterReply || row.holdsReply;
+    isAfterAnswer = isAfterAnswer || row.holdsAnswer;
   }
   if (!parts.parts.beside().empty()) {
-    ForecastSegment& row = rows.emplace_back();
+    PredictionSegment& row = rows.emplace_back();
     tokens.push_back(parts.parts.beside());
     row.name = metricShortName("tokens-beside-the-prompt");
     row.kind = tr("hidden");
@@ -160,12 +160,12 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
     row.sees = tr("for the policy only; no other token attends to it");
     for (const trace::PartRange& range : parts.parts.beside()) {
       row.account += served.of(range.segment, range.begin, range.end);
-      row.holdsReply = row.holdsReply || holdsReply(range);
+      row.holdsAnswer = row.holdsAnswer || holdsAnswer(range);
     }
   }
-  addBlocks(step, forecast.blockSize, tokens, rows);
+  addBlocks(step, prediction.blockSize, tokens, rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const run::AccountForecast account = run::accountOf(step, served, tokens[i]);
+    const run::AccountPrediction account = run::accountOf(step, served, tokens[i]);
     rows[i].cached = account.cached;
     rows[i].relocated = account.relocated;
     rows[i].again = account.again;
@@ -173,22 +173,22 @@ std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepP
   return rows;
 }
 
-const run::Prediction& predictionOf(const DocumentPrediction& forecast, Against against) {
-  return against == Against::Present ? forecast.present : forecast.empty;
+const run::Prediction& predictionOf(const DocumentPrediction& prediction, Against against) {
+  return against == Against::Present ? prediction.present : prediction.empty;
 }
 
 /// Identifies a step by its node and copy, which stay the same while a query is edited.
 using StepKey = std::pair<document::NodeId, std::uint32_t>;
 
-StepKey keyOf(const DocumentPrediction& forecast, StepIndex step) {
-  const plan::Step& planned = forecast.plan->steps[step];
-  return {forecast.paths.nodeOf(planned.node), planned.copy};
+StepKey keyOf(const DocumentPrediction& prediction, StepIndex step) {
+  const plan::Step& planned = prediction.plan->steps[step];
+  return {prediction.paths.nodeOf(planned.node), planned.copy};
 }
 
-std::map<StepKey, run::CountRange> computedOf(const DocumentPrediction& forecast, Against against) {
+std::map<StepKey, run::CountRange> computedOf(const DocumentPrediction& prediction, Against against) {
   std::map<StepKey, run::CountRange> computed;
-  for (const run::StepPrediction& step : predictionOf(forecast, against).steps)
-    computed.emplace(keyOf(forecast, step.step), run::accountOf(step, forecast.blockSize).computed);
+  for (const run::StepPrediction& step : predictionOf(prediction, against).steps)
+    computed.emplace(keyOf(prediction, step.step), run::accountOf(step, prediction.blockSize).computed);
   return computed;
 }
 
@@ -198,9 +198,10 @@ bool isSamePolicy(std::string_view a, std::string_view b) {
 }
 
 /// Whether a run has ended and had this plan.
-bool isRunOf(const trace::RunState& run, const DocumentPrediction& forecast) {
-  const std::vector<plan::Step>& steps = forecast.plan->steps;
-  return run.outcome && *run.queryJson == forecast.queryJson && isSamePolicy(run.policy, forecast.policy) &&
+bool isRunOf(const trace::RunState& run, const DocumentPrediction& prediction) {
+  const std::vector<plan::Step>& steps = prediction.plan->steps;
+  return run.outcome && *run.queryJson == prediction.queryJson &&
+         isSamePolicy(run.policy, prediction.policy) &&
          std::equal(run.plan->steps.begin(), run.plan->steps.end(), steps.begin(), steps.end(),
                     [](const trace::PlannedStep& ran, const plan::Step& planned) {
                       return ran.node == planned.node && ran.copy == planned.copy &&
@@ -229,35 +230,35 @@ std::map<StepIndex, TokenAccount> lastRunOf(const ViewInput& input, RunId& newes
   return counts;
 }
 
-QString cacheText(const DocumentPrediction& forecast, Against against) {
+QString cacheText(const DocumentPrediction& prediction, Against against) {
   if (against == Against::Empty) return tr("against an empty cache");
-  return forecast.startsEmpty ? tr("against the empty cache of the next run")
-                              : tr("against the current cache");
+  return prediction.startsEmpty ? tr("against the empty cache of the next run")
+                                : tr("against the current cache");
 }
 
 std::map<StepIndex, QString> namesOf(const ViewInput& input) {
-  const DocumentPrediction& forecast = *input.prediction.newest;
+  const DocumentPrediction& prediction = *input.prediction.newest;
   std::vector<NamedStep> steps;
-  for (StepIndex i = 0; i < forecast.plan->steps.size(); ++i) {
-    const NodePath& node = forecast.plan->steps[i].node;
-    steps.push_back({.step = i, .node = forecast.paths.nodeOf(node), .isRoot = node.empty()});
+  for (StepIndex i = 0; i < prediction.plan->steps.size(); ++i) {
+    const NodePath& node = prediction.plan->steps[i].node;
+    steps.push_back({.step = i, .node = prediction.paths.nodeOf(node), .isRoot = node.empty()});
   }
   return stepNames(*input.document, steps);
 }
 
-std::size_t shownPlace(const std::vector<ForecastPlace>& places, const QString& wanted) {
+std::size_t shownPlace(const std::vector<PredictionPlace>& places, const QString& wanted) {
   const auto find = [&places](const auto& isIt) {
     return static_cast<std::size_t>(std::find_if(places.begin(), places.end(), isIt) - places.begin());
   };
-  const std::size_t asked = find([&wanted](const ForecastPlace& place) { return place.id == wanted; });
-  return asked < places.size() ? asked : find([](const ForecastPlace& place) { return place.isOwn; });
+  const std::size_t asked = find([&wanted](const PredictionPlace& place) { return place.id == wanted; });
+  return asked < places.size() ? asked : find([](const PredictionPlace& place) { return place.isOwn; });
 }
 
 /// What the embedded cache says of the next run.
-void addPrediction(const ViewInput& input, Against against, ForecastTable& table) {
-  const DocumentPrediction& forecast = *input.prediction.newest;
-  const run::Prediction& prediction = predictionOf(forecast, against);
-  table.cache = cacheText(forecast, against);
+void addPrediction(const ViewInput& input, Against against, PredictionTable& table) {
+  const DocumentPrediction& prediction = *input.prediction.newest;
+  const run::Prediction& prediction = predictionOf(prediction, against);
+  table.cache = cacheText(prediction, against);
   if (prediction.error) {
     table.error = QString::fromStdString(prediction.error->message());
     table.errorIsCertain = prediction.errorIsCertain;
@@ -267,12 +268,12 @@ void addPrediction(const ViewInput& input, Against against, ForecastTable& table
   std::map<StepIndex, TokenAccount> ran = lastRunOf(input, table.ranRun);
   const std::map<StepIndex, QString> names = namesOf(input);
   for (const run::StepPrediction& predicted : prediction.steps) {
-    ForecastStep step;
+    PredictionStep step;
     step.step = predicted.step;
     step.name = names.at(predicted.step);
-    const StepKey key = keyOf(forecast, predicted.step);
+    const StepKey key = keyOf(prediction, predicted.step);
     if (input.document->contains(key.first)) step.node = key.first;
-    step.counts = run::accountOf(predicted, forecast.blockSize);
+    step.counts = run::accountOf(predicted, prediction.blockSize);
     step.counts.evicted = predicted.evicted;
     if (QString doubt = doubtText(predicted.doubt); !doubt.isEmpty()) step.sentences << doubt;
     if (const auto found = before.find(key); found != before.end()) step.computedBefore = found->second;
@@ -293,29 +294,29 @@ void addPrediction(const ViewInput& input, Against against, ForecastTable& table
 
 }  // namespace
 
-ForecastTable forecastTable(const ViewInput& input, Against against, const QString& place,
-                            const AskedSimulators* simulators) {
-  ForecastTable table;
+PredictionTable predictionTable(const ViewInput& input, Against against, const QString& place,
+                                const AskedSimulators* simulators) {
+  PredictionTable table;
   table.isPending = input.prediction.isPending;
   if (!input.prediction.newest) {
     table.gap = table.isPending ? tr("Predicting…")
                                 : tr("Open a query to see what its next run will find in the cache.");
     return table;
   }
-  const DocumentPrediction& forecast = *input.prediction.newest;
+  const DocumentPrediction& prediction = *input.prediction.newest;
   // Where the model cannot be opened here, servers may know it.
   const bool isKnownThere =
-      forecast.gap == PredictionGap::Problem && !forecast.queryJson.empty() && simulators != nullptr;
-  if (!forecast.isKnown() && !isKnownThere) table.gap = gapText(forecast);
+      prediction.gap == PredictionGap::Problem && !prediction.queryJson.empty() && simulators != nullptr;
+  if (!prediction.isKnown() && !isKnownThere) table.gap = gapText(prediction);
   if (!table.gap.isEmpty()) return table;
-  table.places = forecastPlaces(input, against, simulators);
+  table.places = predictionPlaces(input, against, simulators);
   table.shown = shownPlace(table.places, place);
-  if (forecast.isKnown()) {
+  if (prediction.isKnown()) {
     addPrediction(input, against, table);
     table.places[0].counts = table.totals;
   }
   if (table.shown == 0) return table;
-  const ForecastPlace& shown = table.places[table.shown];
+  const PredictionPlace& shown = table.places[table.shown];
   table.totals = shown.counts;
   table.steps.clear();
   table.error.clear();
@@ -323,14 +324,14 @@ ForecastTable forecastTable(const ViewInput& input, Against against, const QStri
   table.ran.reset();
   table.cache = QStringList({shown.setup, shown.history}).join(tr(" · "));
   if (!shown.problem.isEmpty()) return table;
-  for (const workbench::SimulatorForecast& simulator : simulators->simulators.simulators) {
+  for (const workbench::SimulatorPrediction& simulator : simulators->simulators.simulators) {
     if (QString::fromStdString(simulator.id) == shown.id)
       table.steps = simulatorSteps(input, *simulators, simulator, against);
   }
   return table;
 }
 
-QStringList accountWords(const ForecastCounts& counts) {
+QStringList accountWords(const PredictionCounts& counts) {
   return metricPhrases({"tokens-computed-again", "padded-tokens", "cropped-tokens"}, counts);
 }
 
@@ -339,7 +340,7 @@ QString changedText(const std::optional<run::CountRange>& before, const run::Cou
   return QStringLiteral("%1 → %2").arg(rangeText(*before), rangeText(now));
 }
 
-QString forecastCsv(const ForecastTable& table) {
+QString predictionCsv(const PredictionTable& table) {
   if (!table.gap.isEmpty()) return {};
   constexpr std::array kRanges = {"cached-tokens", "relocated-tokens", "tokens-computed-again",
                                   "computed-tokens"};
@@ -355,23 +356,23 @@ QString forecastCsv(const ForecastTable& table) {
   titles << metricHeading("padded-tokens") << metricHeading("cropped-tokens") << metricHeading("blocks")
          << tr("%1, last run").arg(metricHeading("computed-tokens"));
   QString text = csvLine(titles);
-  const auto bounds = [&number](std::string_view id, const ForecastCounts& counts) {
+  const auto bounds = [&number](std::string_view id, const PredictionCounts& counts) {
     const run::CountRange range = metrics::get(id).of(counts).value_or(run::CountRange());
     return QStringList{number(range.least), number(range.most)};
   };
-  const auto known = [&number](std::string_view id, const ForecastCounts& counts) {
+  const auto known = [&number](std::string_view id, const PredictionCounts& counts) {
     const std::optional<run::CountRange> range = metrics::get(id).of(counts);
     return range ? number(range->least) : QString();
   };
-  for (const ForecastStep& step : table.steps) {
-    const ForecastCounts& c = step.counts;
+  for (const PredictionStep& step : table.steps) {
+    const PredictionCounts& c = step.counts;
     QStringList cells{where, number(step.step), step.name, {}, {}};
     cells << bounds("prompt-tokens", c) << QString();
     for (const char* const id : kRanges) cells << bounds(id, c);
     cells << known("padded-tokens", c) << known("cropped-tokens", c) << QString()
           << (step.ran ? metricText("computed-tokens", *step.ran) : QString());
     text += csvLine(cells);
-    for (const ForecastSegment& s : step.segments) {
+    for (const PredictionSegment& s : step.segments) {
       const TokenAccount& own = s.account;
       const QString computed = metricText("computed-tokens", own);
       const QString all = metricText("prompt-tokens", own);
@@ -380,7 +381,7 @@ QString forecastCsv(const ForecastTable& table) {
                        step.name,
                        s.name,
                        s.kind,
-                       s.holdsReply ? QString() : all,
+                       s.holdsAnswer ? QString() : all,
                        all,
                        s.isHidden ? QString() : number(s.base),
                        number(s.cached.least),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/forecast/forecast_model.h"
+#include "ui/views/prediction/prediction_model.h"
 
 #include "ui/words/metric_words.h"
 
@@ -22,42 +22,42 @@ QString atMost(bool isBound, const TokenAccount& account, std::string_view metri
   return atMost(isBound, metricText(metric, account));
 }
 
-QString stepText(const ForecastStep& step, int column) {
+QString stepText(const PredictionStep& step, int column) {
   switch (column) {
-    case ForecastModel::Name:
+    case PredictionModel::Name:
       return step.name;
-    case ForecastModel::Computed:
+    case PredictionModel::Computed:
       return changedText(step.computedBefore, step.counts.computed);
-    case ForecastModel::LastRun:
+    case PredictionModel::LastRun:
       return step.ran ? metricText("computed-tokens", *step.ran) : QStringLiteral("–");
     default:
       break;
   }
-  const std::string_view metric = ForecastModel::metricOf(column);
+  const std::string_view metric = PredictionModel::metricOf(column);
   const bool isOfSteps = !metric.empty() && metrics::get(metric).isOf(metrics::Scope::Prediction);
   return isOfSteps ? predictedText(metric, step.counts) : QString();
 }
 
-QString segmentText(const ForecastSegment& segment, int column) {
+QString segmentText(const PredictionSegment& segment, int column) {
   // Counts of what lies beside the prompt would be taken for a part of the sum above them.
-  if (segment.isHidden && column != ForecastModel::Name && column != ForecastModel::Tokens) return {};
+  if (segment.isHidden && column != PredictionModel::Name && column != PredictionModel::Tokens) return {};
   switch (column) {
-    case ForecastModel::Name:
+    case PredictionModel::Name:
       return segment.name;
-    case ForecastModel::Tokens:
+    case PredictionModel::Tokens:
       return (segment.isHidden ? QStringLiteral("+") : QString()) +
-             atMost(segment.holdsReply, segment.account, "prompt-tokens");
-    case ForecastModel::Base:
-      return atMost(segment.isAfterReply, QString::number(segment.base));
-    case ForecastModel::Cached:
+             atMost(segment.holdsAnswer, segment.account, "prompt-tokens");
+    case PredictionModel::Base:
+      return atMost(segment.isAfterAnswer, QString::number(segment.base));
+    case PredictionModel::Cached:
       return rangeText(segment.cached);
-    case ForecastModel::Relocated:
+    case PredictionModel::Relocated:
       return rangeText(segment.relocated);
-    case ForecastModel::Again:
+    case PredictionModel::Again:
       return rangeText(segment.again);
-    case ForecastModel::Computed:
-      return atMost(segment.holdsReply, segment.account, "computed-tokens");
-    case ForecastModel::Padded:
+    case PredictionModel::Computed:
+      return atMost(segment.holdsAnswer, segment.account, "computed-tokens");
+    case PredictionModel::Padded:
       return metricText("padded-tokens", segment.account);
     default:
       return {};
@@ -66,15 +66,15 @@ QString segmentText(const ForecastSegment& segment, int column) {
 
 }  // namespace
 
-void ForecastModel::setTable(ForecastTable table, const Theme& theme) {
+void PredictionModel::setTable(PredictionTable table, const Theme& theme) {
   beginResetModel();
   m_table = std::move(table);
   m_theme = theme;
   endResetModel();
 }
 
-bool ForecastModel::hasCounts(Column column) const {
-  const ForecastCounts& totals = m_table.totals;
+bool PredictionModel::hasCounts(Column column) const {
+  const PredictionCounts& totals = m_table.totals;
   switch (column) {
     case LastRun:
       return m_table.shown == 0;
@@ -91,29 +91,29 @@ bool ForecastModel::hasCounts(Column column) const {
   }
 }
 
-const ForecastStep* ForecastModel::step(const QModelIndex& index) const {
+const PredictionStep* PredictionModel::step(const QModelIndex& index) const {
   if (!index.isValid() || index.internalId() != 0) return nullptr;
   return &m_table.steps[static_cast<std::size_t>(index.row())];
 }
 
-const ForecastSegment* ForecastModel::segment(const QModelIndex& index) const {
+const PredictionSegment* PredictionModel::segment(const QModelIndex& index) const {
   if (!index.isValid() || index.internalId() == 0 || isSentence(index)) return nullptr;
-  const ForecastStep& step = m_table.steps[static_cast<std::size_t>(parentRow(index))];
+  const PredictionStep& step = m_table.steps[static_cast<std::size_t>(parentRow(index))];
   return &step.segments[static_cast<std::size_t>(index.row() - step.sentences.size())];
 }
 
-bool ForecastModel::isSentence(const QModelIndex& index) const {
+bool PredictionModel::isSentence(const QModelIndex& index) const {
   return index.isValid() && index.internalId() != 0 &&
          index.row() < m_table.steps[static_cast<std::size_t>(parentRow(index))].sentences.size();
 }
 
-document::NodeId ForecastModel::node(const QModelIndex& index) const {
-  if (const ForecastSegment* own = segment(index)) return own->node;
-  if (const ForecastStep* own = step(index)) return own->node;
+document::NodeId PredictionModel::node(const QModelIndex& index) const {
+  if (const PredictionSegment* own = segment(index)) return own->node;
+  if (const PredictionStep* own = step(index)) return own->node;
   return document::kNoNode;
 }
 
-QModelIndex ForecastModel::indexOf(document::NodeId node) const {
+QModelIndex PredictionModel::indexOf(document::NodeId node) const {
   if (node == document::kNoNode) return {};
   for (int row = 0; row < rowCount(); ++row) {
     if (m_table.steps[static_cast<std::size_t>(row)].node == node) return index(row, Name);
@@ -122,54 +122,55 @@ QModelIndex ForecastModel::indexOf(document::NodeId node) const {
     const QModelIndex above = index(row, Name);
     for (int child = 0; child < rowCount(above); ++child) {
       const QModelIndex below = index(child, Name, above);
-      if (const ForecastSegment* own = segment(below); own != nullptr && own->node == node) return below;
+      if (const PredictionSegment* own = segment(below); own != nullptr && own->node == node) return below;
     }
   }
   return {};
 }
 
-QModelIndex ForecastModel::index(int row, int column, const QModelIndex& parent) const {
+QModelIndex PredictionModel::index(int row, int column, const QModelIndex& parent) const {
   if (!hasIndex(row, column, parent)) return {};
   return createIndex(row, column, parent.isValid() ? static_cast<quintptr>(parent.row()) + 1 : quintptr{0});
 }
 
-QModelIndex ForecastModel::parent(const QModelIndex& index) const {
+QModelIndex PredictionModel::parent(const QModelIndex& index) const {
   if (!index.isValid() || index.internalId() == 0) return {};
   return createIndex(parentRow(index), 0, quintptr{0});
 }
 
-int ForecastModel::rowCount(const QModelIndex& parent) const {
+int PredictionModel::rowCount(const QModelIndex& parent) const {
   if (!parent.isValid()) return static_cast<int>(m_table.steps.size());
   if (parent.internalId() != 0 || parent.column() != 0) return 0;
-  const ForecastStep& own = m_table.steps[static_cast<std::size_t>(parent.row())];
+  const PredictionStep& own = m_table.steps[static_cast<std::size_t>(parent.row())];
   return static_cast<int>(own.segments.size()) + static_cast<int>(own.sentences.size());
 }
 
-int ForecastModel::columnCount(const QModelIndex& /*parent*/) const {
+int PredictionModel::columnCount(const QModelIndex& /*parent*/) const {
   return ColumnCount;
 }
 
-QString ForecastModel::text(const QModelIndex& index) const {
+QString PredictionModel::text(const QModelIndex& index) const {
   if (isSentence(index)) {
     return index.column() == Name
                ? m_table.steps[static_cast<std::size_t>(parentRow(index))].sentences[index.row()]
                : QString();
   }
-  if (const ForecastSegment* own = segment(index)) return segmentText(*own, index.column());
+  if (const PredictionSegment* own = segment(index)) return segmentText(*own, index.column());
   return stepText(*step(index), index.column());
 }
 
-QString ForecastModel::tip(const QModelIndex& index) const {
+QString PredictionModel::tip(const QModelIndex& index) const {
   if (isSentence(index)) return text(index.siblingAtColumn(Name));
-  if (const ForecastSegment* own = segment(index)) {
+  if (const PredictionSegment* own = segment(index)) {
     if (own->isHidden)
       return tr("%1: %2 tokens, %3, not counted in the prompt\nBlocks: %4")
-          .arg(own->name, atMost(own->holdsReply, own->account, "prompt-tokens"), own->sees, own->blockWords);
+          .arg(own->name, atMost(own->holdsAnswer, own->account, "prompt-tokens"), own->sees,
+               own->blockWords);
     return tr("%1: %2, %3 tokens at position %4\nSees: %5\nBlocks: %6")
-        .arg(own->name, own->kind, atMost(own->holdsReply, own->account, "prompt-tokens"),
-             atMost(own->isAfterReply, QString::number(own->base)), own->sees, own->blockWords);
+        .arg(own->name, own->kind, atMost(own->holdsAnswer, own->account, "prompt-tokens"),
+             atMost(own->isAfterAnswer, QString::number(own->base)), own->sees, own->blockWords);
   }
-  const ForecastStep& own = *step(index);
+  const PredictionStep& own = *step(index);
   QString words =
       tr("%1: %2 %3").arg(own.name, predictedText("prompt-tokens", own.counts), metricName("prompt-tokens"));
   for (const char* const id : {"computed-tokens", "cached-tokens", "relocated-tokens"})
@@ -185,16 +186,16 @@ QString ForecastModel::tip(const QModelIndex& index) const {
   return words;
 }
 
-Role ForecastModel::ink(const QModelIndex& index) const {
+Role PredictionModel::ink(const QModelIndex& index) const {
   if (isSentence(index)) return Role::TextThird;
   if (segment(index) != nullptr) return Role::TextSecond;
   if (index.column() != Computed) return index.column() == LastRun ? Role::TextThird : Role::Text;
-  const ForecastStep& own = *step(index);
+  const PredictionStep& own = *step(index);
   if (!own.computedBefore || *own.computedBefore == own.counts.computed) return Role::Text;
   return own.counts.computed.most < own.computedBefore->most ? Role::HitInk : Role::ComputedInk;
 }
 
-QVariant ForecastModel::data(const QModelIndex& index, int role) const {
+QVariant PredictionModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const bool isNumber = index.column() != Name && index.column() != Blocks;
   switch (role) {
@@ -215,7 +216,7 @@ QVariant ForecastModel::data(const QModelIndex& index, int role) const {
   }
 }
 
-std::string_view ForecastModel::metricOf(int column) {
+std::string_view PredictionModel::metricOf(int column) {
   switch (column) {
     case Tokens:
       return "prompt-tokens";
@@ -238,7 +239,7 @@ std::string_view ForecastModel::metricOf(int column) {
   }
 }
 
-QString ForecastModel::titleOf(int column) {
+QString PredictionModel::titleOf(int column) {
   switch (column) {
     case Name:
       return tr("Step and section");
@@ -249,7 +250,7 @@ QString ForecastModel::titleOf(int column) {
   }
 }
 
-QString ForecastModel::tipOf(int column) {
+QString PredictionModel::tipOf(int column) {
   switch (column) {
     case Name:
       return tr("The step, and below it the sections of its prompt");
@@ -260,7 +261,7 @@ QString ForecastModel::tipOf(int column) {
   }
 }
 
-QVariant ForecastModel::headerData(int section, Qt::Orientation orientation, int role) const {
+QVariant PredictionModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
   const std::string_view metric = metricOf(section);
   switch (role) {

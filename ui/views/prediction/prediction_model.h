@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A forecast as a tree for a view. Its top rows are steps. Below a step stand a sentence why its counts are
+// A prediction as a tree for a view. Its top rows are steps. Below a step stand a sentence why its counts are
 // not exact, and the segments of its prompt.
 #pragma once
 
 #include "ui/theme/theme.h"
-#include "ui/views/forecast/forecast_table.h"
+#include "ui/views/prediction/prediction_table.h"
 
 #include <QAbstractItemModel>
 
 namespace spanscope::ui {
 
-class ForecastModel : public QAbstractItemModel {
+class PredictionModel : public QAbstractItemModel {
   Q_OBJECT
  public:
   /// In every row, Cached, Again and Computed sum up to Tokens. What lies beside the prompt is in no sum.
@@ -31,8 +31,8 @@ class ForecastModel : public QAbstractItemModel {
 
   using QAbstractItemModel::QAbstractItemModel;
 
-  void setTable(ForecastTable table, const Theme& theme);
-  const ForecastTable& table() const { return m_table; }
+  void setTable(PredictionTable table, const Theme& theme);
+  const PredictionTable& table() const { return m_table; }
 
   /// Whether a column says something: what the policy or the layout of this prompt does not do has a column
   /// without a count.
@@ -42,8 +42,8 @@ class ForecastModel : public QAbstractItemModel {
   static std::string_view metricOf(int column);
 
   /// The step of a row, and the segment of a row; nullptr if the row is none.
-  const ForecastStep* step(const QModelIndex& index) const;
-  const ForecastSegment* segment(const QModelIndex& index) const;
+  const PredictionStep* step(const QModelIndex& index) const;
+  const PredictionSegment* segment(const QModelIndex& index) const;
   /// Whether the row is a sentence that takes all columns.
   bool isSentence(const QModelIndex& index) const;
   /// The document's node for which the row stands; kNoNode if there is none, or the node is gone.
@@ -65,7 +65,7 @@ class ForecastModel : public QAbstractItemModel {
   QString tip(const QModelIndex& index) const;
   Role ink(const QModelIndex& index) const;
 
-  ForecastTable m_table;
+  PredictionTable m_table;
   Theme m_theme;
 };
 
