@@ -207,7 +207,7 @@ std::string localityPicture(const Report& report, const std::string& model) {
     for (const NeedleRow* row : report.rowsOf(portion)) {
       const experiment::ShareInterval range = experiment::wilsonInterval(row->good, row->trials);
       series.points.push_back({.x = static_cast<double>(row->hayWords),
-                               .metric = {.value = static_cast<double>(row->good) / row->trials,
+                               .number = {.value = static_cast<double>(row->good) / row->trials,
                                           .low = range.low,
                                           .high = range.high,
                                           .samples = static_cast<std::size_t>(row->trials)}});
@@ -266,13 +266,13 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
   CommandService service(context, ownModel(model, options.session));
 
   Report report{.options = options, .rows = {}, .context = bundle.config.maxPositions};
-  service.measure([&](const CommandService::Tell& report) {
+  service.measure([&](const CommandService::Tell& notify) {
     trace::NoSink sink;
     const std::unique_ptr<run::Session> session =
         workbench::makeSession(bundle, options.session.config(), sink);
     for (const std::int32_t words : options.needle.hayWords) {
       for (const std::int32_t portion : options.needle.portions) {
-        report(fmt::format("hay of {}, {}", counted(words, "word"), groupName(portion)));
+        notify(fmt::format("hay of {}, {}", counted(words, "word"), groupName(portion)));
         report.rows.push_back(
             experiment::measureNeedle(*session, options.needle, words, portion, context.stop));
       }

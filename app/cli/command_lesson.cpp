@@ -83,7 +83,7 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
     json["runs"] = counts.runs;
     json["questions"] = counts.questions;
     json["claims"] = counts.claims;
-    json["figures"] = counts.metricValues;
+    json["figures"] = counts.metrics;
     json["diagnostics"] = diagnosticsJson(checked.diagnostics);
     context.streams.out << jsonText(json) << '\n';
     return isWrong ? ExitCode::WrongInput : ExitCode::Fine;
@@ -92,9 +92,8 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
   if (isWrong) return ExitCode::WrongInput;
   context.streams.out << options.file << ": " << counted(counts.steps, "step") << ", "
                       << counted(counts.actions, "action") << ", " << counted(counts.runs, "run") << ", "
-                      << counted(counts.questions, "question") << ", "
-                      << counted(counts.metricValues, "figure") << ", " << counted(counts.claims, "statement")
-                      << " to hold\n";
+                      << counted(counts.questions, "question") << ", " << counted(counts.metrics, "figure")
+                      << ", " << counted(counts.claims, "statement") << " to hold\n";
   return ExitCode::Fine;
 }
 
@@ -124,7 +123,7 @@ struct LessonBlockJson {
     nlohmann::ordered_json json{{"text", prose.markdown()}};
     for (const lesson::FilledPiece& piece : prose.pieces) {
       if (piece.kind == lesson::FilledPiece::Kind::Text) continue;
-      const bool isKnown = piece.kind == lesson::FilledPiece::Kind::Figure;
+      const bool isKnown = piece.kind == lesson::FilledPiece::Kind::Metric;
       json["figures"].push_back({{"figure", piece.metric}, {isKnown ? "value" : "not_known", piece.text}});
     }
     return json;

@@ -211,7 +211,7 @@ bool isSoundRun(const std::optional<PolicyRun>& run) {
 std::optional<trace::FidelityMetrics> MeasuredPolicy::fidelity() const {
   if (answers.empty()) return std::nullopt;
   std::vector<const trace::FidelityMeasured*> measured;
-  for (const ComparedAnswer& answer : answers) measured.push_back(&answer.fidelity);
+  for (const ComparedAnswer& each : answers) measured.push_back(&each.fidelity);
   return trace::fidelityOf(measured);
 }
 

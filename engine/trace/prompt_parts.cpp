@@ -246,7 +246,7 @@ Sight WhoSees::sight(const TokenPlace& row, const TokenPlace& key) const {
   const std::vector<std::uint32_t>& seen = segmentsSeenBy(row);
   if (std::find(seen.begin(), seen.end(), key.segment) != seen.end()) return Sight::Seen;
   const std::int64_t fromOwnBase = other.base + key.local - own.base;
-  if (fromOwnBase >= 0 && fromOwnBase < own.visibleBegin) return Sight::Simulator;
+  if (fromOwnBase >= 0 && fromOwnBase < own.visibleBegin) return Sight::HiddenCopy;
   return isInside(own.scope, other.scope) ? Sight::Before : Sight::Beside;
 }
 

@@ -79,13 +79,13 @@ std::vector<double> normalised(std::vector<double> reads);
 
 /// Whether a row may look at a key, and why or why not.
 enum class Sight : std::uint8_t {
-  Own,        ///< yes: the key stands in the row's own segment, and not after the row
-  Seen,       ///< yes: the row's segment sees the key's
-  Later,      ///< no: the key comes after the row
-  Beside,     ///< no: each stands in a scope of its own, beside the other's: children of plus
-  Before,     ///< no: the key stands before the scope in which the row was computed on its own
-  Simulator,  ///< no: the row was computed behind a hidden copy of the key
-  Hidden      ///< no: the key stands in nobody's view, or there is no such token
+  Own,         ///< yes: the key stands in the row's own segment, and not after the row
+  Seen,        ///< yes: the row's segment sees the key's
+  Later,       ///< no: the key comes after the row
+  Beside,      ///< no: each stands in a scope of its own, beside the other's: children of plus
+  Before,      ///< no: the key stands before the scope in which the row was computed on its own
+  HiddenCopy,  ///< no: the row was computed behind a hidden copy of the key
+  Hidden       ///< no: the key stands in nobody's view, or there is no such token
 };
 constexpr bool isSeen(Sight sight) {
   return sight == Sight::Own || sight == Sight::Seen;

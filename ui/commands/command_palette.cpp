@@ -257,7 +257,7 @@ const std::vector<SearchWords>& searchWords() {
       {"view.dock:next-token", tr("logits probabilities distribution alternatives")},
       {"view.dock:fragments", tr("chunks passages retrieval augment rag")},
       {"view.dock:output", tr("answers results replies")},
-      {"view.dock:prediction", tr("prediction predict estimate cache simulator")},
+      {"view.dock:prediction", tr("forecast predict estimate cache simulator")},
       {"view.dock:plan", tr("steps rewrite rules lowering")},
       {"view.dock:timeline", tr("schedule gantt batch prefill decode")},
       {"view.dock:metrics", tr("plots numbers latency ttft itl throughput statistics")},

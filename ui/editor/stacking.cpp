@@ -43,8 +43,8 @@ std::set<NodeId> pathsTo(const Document& document, const std::set<NodeId>& wante
 }
 
 /// Which children of a list get a card of their own.
-std::vector<bool> ownDevices(const Document& document, NodeId list, const std::set<NodeId>& wanted,
-                             std::size_t limit) {
+std::vector<bool> ownCards(const Document& document, NodeId list, const std::set<NodeId>& wanted,
+                           std::size_t limit) {
   const std::vector<NodeId>& children = document.at(list).children;
   std::vector<bool> own(children.size(), false);
   std::size_t count = 0;
@@ -91,7 +91,7 @@ Stacks stacksOf(const Document& document, const StackChoices& choices, std::size
   const std::set<NodeId> wanted = pathsTo(document, choices.shown);
   for (const NodeId list : listsOf(document, choices)) {
     const std::vector<NodeId>& children = document.at(list).children;
-    const std::vector<bool> own = ownDevices(document, list, wanted, limit);
+    const std::vector<bool> own = ownCards(document, list, wanted, limit);
     for (std::size_t begin = 0; begin < children.size();) {
       std::size_t end = begin + 1;
       if (!own[begin]) {

@@ -281,7 +281,7 @@ QString markdownOf(const lesson::FilledProse& prose) {
       case lesson::FilledPiece::Kind::Text:
         text += own;
         break;
-      case lesson::FilledPiece::Kind::Figure:
+      case lesson::FilledPiece::Kind::Metric:
         text += escaped(own);
         break;
       case lesson::FilledPiece::Kind::Missing:

@@ -92,8 +92,8 @@ std::optional<DocumentPrediction> DocumentPredictor::predict(const PredictionReq
     // An empty cache has nothing on the disk either.
     run::SessionConfig withoutDisk = config;
     withoutDisk.store.diskBytes = 0;
-    const auto predictAgain = [&](const run::SessionConfig& config) {
-      run::Predictor predictor(config, model.config, *model.tokenizer, *model.chat);
+    const auto predictAgain = [&](const run::SessionConfig& changed) {
+      run::Predictor predictor(changed, model.config, *model.tokenizer, *model.chat);
       return predictor.predict(*prediction.plan, options, stop);
     };
     prediction.empty = predictAgain(withoutDisk);

@@ -113,7 +113,7 @@ class SimulatorAsker::Answerer {
     m_model = std::move(model);
   }
 
-  workbench::SimulatorPredictioner m_simulators;
+  workbench::SimulatorPredictor m_simulators;
   workbench::PromptModel m_model;
 };
 

@@ -460,7 +460,7 @@ QVariant portalSetting(const QString& space, const QString& key) {
       QStringLiteral("org.freedesktop.portal.Settings"), QStringLiteral("Read"));
   call << space << key;
   const QDBusMessage answer = bus.call(call, QDBus::Block, kTimeout);
-  if (answer.type() != QDBusMessage::AnswerMessage || answer.arguments().isEmpty()) return {};
+  if (answer.type() != QDBusMessage::ReplyMessage || answer.arguments().isEmpty()) return {};
   // D-Bus wraps variants around the value.
   QVariant value = answer.arguments().constFirst();
   while (value.canConvert<QDBusVariant>()) value = value.value<QDBusVariant>().variant();

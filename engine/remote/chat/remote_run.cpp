@@ -70,7 +70,7 @@ bool isRefusal(long status) {
 exports::ChatRequest filledIn(const exports::ChatRequest& request, const std::vector<std::string>& replies) {
   exports::ChatRequest filled = request;
   for (exports::ChatMessage& message : filled.messages) {
-    if (message.replyOf) message.content = replies.at(*message.replyOf);
+    if (message.answerOf) message.content = replies.at(*message.answerOf);
   }
   return filled;
 }
@@ -337,7 +337,7 @@ class RemoteRunner {
       }
       for (std::size_t own = i; own < std::min(i + body.count, m_requests.size()); ++own) {
         for (const exports::ChatMessage& message : m_requests[own].messages) {
-          if (message.replyOf) body.needs.push_back(*message.replyOf);
+          if (message.answerOf) body.needs.push_back(*message.answerOf);
         }
       }
       m_waiting.push_back(std::move(body));

@@ -18,7 +18,7 @@ struct ServerLimits {
   std::size_t clients = 128;                  ///< connections that are served at once; others wait
   std::size_t waitingClients = 512;           ///< clients that wait for a connection: 503
   std::size_t requests = 64;                  ///< in progress at once; others wait for their turn
-  std::int32_t replyTokens = 0;               ///< of one answer; 0: the model's context
+  std::int32_t answerTokens = 0;              ///< of one answer; 0: the model's context
   std::chrono::milliseconds toRead{20'000};   ///< until a request has arrived completely: 408
   std::chrono::milliseconds toStall{20'000};  ///< until a client reads the written data; then the connection
                                               ///< is closed

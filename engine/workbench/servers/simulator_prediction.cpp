@@ -128,10 +128,10 @@ FoundRanges SimulatorCases::serve(const std::vector<ServerPrompt>& prompts,
         }
         if (token >= 0 || left-- > 0) tokens.push_back(token);
       }
-      const simulator::Answer answer = m_simulators[which]->serve(
+      const simulator::Answer served = m_simulators[which]->serve(
           {.prompt = tokens, .answer = answer, .salt = {}, .isBeside = sent.isBeside});
-      widen(ranges.prompts[sent.index], answer.cached);
-      all += answer.cached;
+      widen(ranges.prompts[sent.index], served.cached);
+      all += served.cached;
     }
     if (!stop.stop_requested()) widen(ranges.all, all);
   }
@@ -166,10 +166,12 @@ std::vector<NamedSimulator> namedFor(const query::Node& query, std::vector<Named
 
 }  // namespace
 
-std::optional<SimulatorPredictions> SimulatorPredictioner::prediction(
-    const PromptModel& model, const query::Node& query, const RunSettings& settings,
-    const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
-    const std::stop_token& stop) {
+std::optional<SimulatorPredictions> SimulatorPredictor::prediction(const PromptModel& model,
+                                                                   const query::Node& query,
+                                                                   const RunSettings& settings,
+                                                                   const std::vector<SentQuery>& sent,
+                                                                   const std::vector<NamedSimulator>& named,
+                                                                   const std::stop_token& stop) {
   SimulatorPredictions predictions;
   useModel(model);
   try {
@@ -198,8 +200,8 @@ std::optional<SimulatorPredictions> SimulatorPredictioner::prediction(
   return predictions;
 }
 
-SimulatorPredictions SimulatorPredictioner::without(const std::string& problem,
-                                                    const std::vector<NamedSimulator>& named) {
+SimulatorPredictions SimulatorPredictor::without(const std::string& problem,
+                                                 const std::vector<NamedSimulator>& named) {
   SimulatorPredictions predictions{.problem = problem, .prompts = {}, .simulators = {}};
   for (const Place& place : placesFor(named)) {
     predictions.simulators.push_back(place.prediction);
@@ -208,7 +210,7 @@ SimulatorPredictions SimulatorPredictioner::without(const std::string& problem,
   return predictions;
 }
 
-std::vector<SimulatorPredictioner::Place> SimulatorPredictioner::placesFor(
+std::vector<SimulatorPredictor::Place> SimulatorPredictor::placesFor(
     const std::vector<NamedSimulator>& named) {
   std::vector<Place> places;
   for (const KindRow& row : kKindRows)
@@ -217,7 +219,7 @@ std::vector<SimulatorPredictioner::Place> SimulatorPredictioner::placesFor(
   return places;
 }
 
-void SimulatorPredictioner::useModel(const PromptModel& model) {
+void SimulatorPredictor::useModel(const PromptModel& model) {
   if (m_writer != nullptr && m_model == model.id) return;
   m_model = model.id;
   m_writer = std::make_unique<PromptWriter>(model.tokenizer, *model.chat);
@@ -225,9 +227,9 @@ void SimulatorPredictioner::useModel(const PromptModel& model) {
   m_places.clear();
 }
 
-SimulatorPredictioner::Place SimulatorPredictioner::standardPlace(const std::string& id,
-                                                                  const simulator::Server& kind,
-                                                                  const simulator::Settings& settings) {
+SimulatorPredictor::Place SimulatorPredictor::standardPlace(const std::string& id,
+                                                            const simulator::Server& kind,
+                                                            const simulator::Settings& settings) {
   Place place;
   place.prediction.id = id;
   place.prediction.kind = &kind;
@@ -239,7 +241,7 @@ SimulatorPredictioner::Place SimulatorPredictioner::standardPlace(const std::str
   return place;
 }
 
-SimulatorPredictioner::Place SimulatorPredictioner::namedPlace(const NamedSimulator& named) {
+SimulatorPredictor::Place SimulatorPredictor::namedPlace(const NamedSimulator& named) {
   const remote::ServerKindInfo* const info = remote::findServerKind(named.kind);
   const simulator::Server* const kind = info == nullptr ? nullptr : simulator::findServer(info->name);
   Place place;
@@ -271,7 +273,7 @@ SimulatorPredictioner::Place SimulatorPredictioner::namedPlace(const NamedSimula
 
 /// Whether it was sent there. What a server counts otherwise is another model's, or is written otherwise:
 /// then its twin can say nothing until it counts as this model does.
-bool SimulatorPredictioner::Place::gets(const ServerPrompt& prompt) {
+bool SimulatorPredictor::Place::gets(const ServerPrompt& prompt) {
   if (prediction.server.empty()) return true;
   if (simulator == nullptr || isSilent || prompt.answer.server != prediction.server) return false;
   // An answer that broke off has no count: the last one that came counts.
@@ -287,8 +289,8 @@ bool SimulatorPredictioner::Place::gets(const ServerPrompt& prompt) {
 }
 
 /// False: it was stopped, and the next call goes on.
-bool SimulatorPredictioner::take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
-                                 const std::stop_token& stop) {
+bool SimulatorPredictor::take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
+                              const std::stop_token& stop) {
   const bool goesOn = m_taken.size() <= sent.size() && m_named == named && !m_places.empty() &&
                       std::equal(m_taken.begin(), m_taken.end(), sent.begin(),
                                  [](RunId taken, const SentQuery& query) { return taken == query.run; });
@@ -313,8 +315,7 @@ std::string SimulatorPrediction::name() const {
   return kind->name == std::string_view("llama.cpp") ? std::string(kind->title) + ", " + setup : kind->title;
 }
 
-std::vector<ServerPrompt> SimulatorPredictioner::promptsOf(const SentQuery& sent,
-                                                           const std::stop_token& stop) {
+std::vector<ServerPrompt> SimulatorPredictor::promptsOf(const SentQuery& sent, const std::stop_token& stop) {
   try {
     return m_writer->write(sent, stop);
   } catch (const Failure&) {
@@ -322,7 +323,7 @@ std::vector<ServerPrompt> SimulatorPredictioner::promptsOf(const SentQuery& sent
   }
 }
 
-std::optional<TracedPrediction> SimulatorPredictioner::emitEvent(
+std::optional<TracedPrediction> SimulatorPredictor::emitEvent(
     const PromptModel& model, const query::Node& query, const std::string& queryJson,
     const RunSettings& settings, const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
     const std::string& place, bool afterSent, const std::stop_token& stop) {
@@ -365,7 +366,7 @@ std::optional<TracedPrediction> SimulatorPredictioner::emitEvent(
   return traced;
 }
 
-void SimulatorPredictioner::takeOne(const SentQuery& sent, const std::stop_token& stop) {
+void SimulatorPredictor::takeOne(const SentQuery& sent, const std::stop_token& stop) {
   const std::vector<ServerPrompt> prompts = promptsOf(sent, stop);
   if (stop.stop_requested()) return;
   for (Place& place : m_places) {
@@ -425,9 +426,9 @@ void SimulatedTrace::traceAnswer(const simulator::TracedRequest& about, const Se
     note(about,
          which + (isFound ? "found: " : "computed: ") + simulator::whyAt(*m_title.server, run.fate) + ".");
   }
-  const std::vector<TokenId>& answer = prompt.answerTokens;
-  if (!answer.empty() && answer.front() < 0)
-    note(about, "The answer is not known yet. " + counted(answer.size(), "unknown token", "unknown tokens") +
+  const std::vector<TokenId>& tokens = prompt.answerTokens;
+  if (!tokens.empty() && tokens.front() < 0)
+    note(about, "The answer is not known yet. " + counted(tokens.size(), "unknown token", "unknown tokens") +
                     " take its place.");
   // Its prompt was read, whether a reply is known or not.
   trace::StepFinished finished{

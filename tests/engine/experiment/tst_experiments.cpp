@@ -417,7 +417,7 @@ class TestExperiments : public QObject {
     QVERIFY(lines->texts.title.starts_with("<") && lines->texts.xLabel.starts_with("<"));
     QCOMPARE(lines->series.size(), std::size_t{2});
     QCOMPARE(lines->series[0].points[0].x, 1.0);
-    QCOMPARE(lines->series[0].points[1].metric.value, 2.0);
+    QCOMPARE(lines->series[0].points[1].number.value, 2.0);
     QCOMPARE(lines->x.ticks.size(), std::size_t{3});
     QCOMPARE(lines->x.ticks[2].text, std::string("4"));
     QVERIFY(lines->y.low <= 1 && lines->y.high >= 7);

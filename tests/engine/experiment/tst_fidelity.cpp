@@ -358,9 +358,9 @@ class TestFidelity : public QObject {
     }
     QCOMPARE(most == 0, policy == "prefix");
     RandomRun prefix(config->config, "prefix");
-    std::vector<TokenId> answer = prefix.answers.at(0).tokens;
-    answer.resize(std::min(answer.size(), measured.fullAnswer.size()));
-    QCOMPARE(measured.fullAnswer, answer);
+    std::vector<TokenId> tokens = prefix.answers.at(0).tokens;
+    tokens.resize(std::min(tokens.size(), measured.fullAnswer.size()));
+    QCOMPARE(measured.fullAnswer, tokens);
   }
 
   /// Steps that were drawn at random, and a prompt that stands on their outputs with hidden prefixes.

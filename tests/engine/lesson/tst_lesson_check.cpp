@@ -306,8 +306,7 @@ void TestLessonCheck::counts() {
       "a.json", "open a.json\nrun\n",
       "\n{run 1: answer} and {run 1: policy}\n\n```question\nHow {run 1: blocks}?\nnumber: run 1: blocks\n"
       "```\n\n```holds\nrun 1: blocks > 1\nrun 1: blocks > 2\n```\n");
-  const LessonCounts expected{
-      .steps = 1, .actions = 2, .runs = 1, .questions = 1, .claims = 2, .metricValues = 3};
+  const LessonCounts expected{.steps = 1, .actions = 2, .runs = 1, .questions = 1, .claims = 2, .metrics = 3};
   QVERIFY(countsOf(readLesson(text).lesson) == expected);
 }
 

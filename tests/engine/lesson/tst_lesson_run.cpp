@@ -113,7 +113,7 @@ void TestLessonRun::bundledLessons() {
       if (prose == nullptr) continue;
       for (std::size_t i = 0; i + 1 < prose->pieces.size(); ++i) {
         const bool beginsLine = i == 0 || prose->pieces[i - 1].text.ends_with('\n');
-        const bool isEntry = beginsLine && prose->pieces[i].kind == FilledPiece::Kind::Figure &&
+        const bool isEntry = beginsLine && prose->pieces[i].kind == FilledPiece::Kind::Metric &&
                              prose->pieces[i + 1].text.starts_with(". ");
         QVERIFY2(!isEntry, prose->pieces[i].metric.c_str());
       }
@@ -123,7 +123,7 @@ void TestLessonRun::bundledLessons() {
   // Each asks, checks its claims on its runs, and ends with something to try and with what the reader knows
   // now.
   const LessonCounts counts = countsOf(read.lesson);
-  QVERIFY(counts.questions >= 1 && counts.claims >= 3 && counts.metricValues >= 5 && counts.runs >= 2);
+  QVERIFY(counts.questions >= 1 && counts.claims >= 3 && counts.metrics >= 5 && counts.runs >= 2);
   QVERIFY(read.lesson.steps.size() >= 6);
   QCOMPARE(read.lesson.steps[read.lesson.steps.size() - 2].title, std::string("Try alone"));
   QCOMPARE(read.lesson.steps.back().title, std::string("You now know"));

@@ -295,15 +295,15 @@ class TestBlend : public QObject {
     SpanletSession spanlet;
     const auto answers = answersOf(spanlet, plan, "blend(0.3)");
     QCOMPARE(answers.size(), plan.steps.size());
-    std::map<RequestId, run::FinishedAnswer> answers;
+    std::map<RequestId, run::FinishedAnswer> traced;
     for (const trace::Event& event : spanlet.sink.events) {
       if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload))
-        answers[event.request].segments = table->segments;
+        traced[event.request].segments = table->segments;
       if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-        answers[event.request].tokens.push_back(token->token);
+        traced[event.request].tokens.push_back(token->token);
     }
-    QCOMPARE(answers.size(), plan.steps.size());
-    for (auto& [request, answer] : answers) {
+    QCOMPARE(traced.size(), plan.steps.size());
+    for (auto& [request, answer] : traced) {
       answer.policy = *policy::findChoice("blend(0.3)");
       const run::ReplayedAnswer replayed = spanlet.session->replayAnswer(answer, 0);
       QCOMPARE(replayed.logits.size(), answer.tokens.size());

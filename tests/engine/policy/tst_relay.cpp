@@ -357,12 +357,12 @@ class TestRelay : public QObject {
         const plan::Plan plan = *plan::makePlan(*query::parseJson(queries.deep()).query).plan;
         RandomSession random(poolOf(blocks, 512, 8), false);
         const run::RunResult result = random.session->run(plan, under("relay(0.3)"));
-        std::vector<std::vector<TokenId>> answers;
+        std::vector<std::vector<TokenId>> tokens;
         for (const run::StepResult& step : result.steps) {
-          answers.push_back(step.tokens);
+          tokens.push_back(step.tokens);
           preemptions += step.metrics.preemptions;
         }
-        return result.error ? std::vector<std::vector<TokenId>>() : answers;
+        return result.error ? std::vector<std::vector<TokenId>>() : tokens;
       };
       const auto expected = answers(2000);
       QVERIFY(!expected.empty());
@@ -381,15 +381,15 @@ class TestRelay : public QObject {
   void tracesTellWhatAnswersStandIn() {
     SpanletSession spanlet;
     const Answers answers = answersOf(spanlet, quotingPlan(), "relay(0.3)");
-    std::map<RequestId, run::FinishedAnswer> answers;
+    std::map<RequestId, run::FinishedAnswer> traced;
     for (const trace::Event& event : spanlet.sink.events) {
       if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload))
-        answers[event.request].segments = table->segments;
+        traced[event.request].segments = table->segments;
       if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
-        answers[event.request].tokens.push_back(token->token);
+        traced[event.request].tokens.push_back(token->token);
     }
-    QCOMPARE(answers.size(), answers.tokens.size());
-    for (auto& [request, answer] : answers) {
+    QCOMPARE(traced.size(), answers.tokens.size());
+    for (auto& [request, answer] : traced) {
       answer.policy = *policy::findChoice("relay(0.3)");
       const run::ReplayedAnswer replayed = spanlet.session->replayAnswer(answer, 0);
       QCOMPARE(replayed.logits.size(), answer.tokens.size());

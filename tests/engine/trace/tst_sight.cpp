@@ -92,7 +92,7 @@ class TestSight : public QObject {
     row("behind the inner plus", nested(), {4, 0}, {3, 1}, Sight::Seen);
     row("the next child and an inner child", nested(), {5, 0}, {2, 0}, Sight::Beside);
     row("a linked beginning sees the system", linked(), {1, 0}, {0, 2}, Sight::Seen);
-    row("the rest has a beginning of its own", linked(), {2, 3}, {1, 1}, Sight::Simulator);
+    row("the rest has a beginning of its own", linked(), {2, 3}, {1, 1}, Sight::HiddenCopy);
     row("the rest does not see the system", linked(), {2, 3}, {0, 1}, Sight::Before);
     row("a hidden beginning is seen by nobody", linked(), {3, 0}, {2, 1}, Sight::Hidden);
     row("the question sees the rest", linked(), {3, 0}, {2, 2}, Sight::Seen);

@@ -99,8 +99,8 @@ QString ExperimentPlot::textOf(const experiment::ChartSeries& line,
   const auto number = [](double value) { return QString::number(value, 'g', 4); };
   return tr("%1, %2 %3: %4 (%5 … %6, %7 samples)")
       .arg(QString::fromStdString(line.name), number(place.x), QString::fromStdString(m_chart.texts.xLabel),
-           number(place.metric.value), number(place.metric.low), number(place.metric.high))
-      .arg(place.metric.samples);
+           number(place.number.value), number(place.number.low), number(place.number.high))
+      .arg(place.number.samples);
 }
 
 void ExperimentPlot::rebuild() {
@@ -188,7 +188,7 @@ bool ExperimentPlot::eventFilter(QObject* watched, QEvent* event) {
   double least = kReach;
   for (const experiment::ChartSeries& line : m_chart.series) {
     for (const experiment::ChartPoint& place : line.points) {
-      const QPointF at(m_plot->xAxis->coordToPixel(place.x), m_plot->yAxis->coordToPixel(place.metric.value));
+      const QPointF at(m_plot->xAxis->coordToPixel(place.x), m_plot->yAxis->coordToPixel(place.number.value));
       const double distance = std::hypot(at.x() - help->pos().x(), at.y() - help->pos().y());
       if (distance >= least) continue;
       least = distance;

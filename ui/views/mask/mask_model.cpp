@@ -312,7 +312,7 @@ QString reasonText(trace::Sight sight, bool ofOnePlus) {
     case trace::Sight::Before:
       return tr(/*id:stands-before-part*/
                 "it is before a section that is computed alone, so that the section can be reused anywhere");
-    case trace::Sight::Simulator:
+    case trace::Sight::HiddenCopy:
       return tr("the row was computed after a hidden copy, in which it attends to nothing before it");
     case trace::Sight::Later:
       return tr("it comes later");

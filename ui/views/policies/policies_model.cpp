@@ -194,18 +194,18 @@ QString tokenHelp(const ComparedAnswer& answer, std::size_t index) {
   return lines.join(QLatin1Char('\n'));
 }
 
-PolicyAnswer measuredAnswer(const MeasuredPolicy& policy, const ComparedAnswer& answer) {
+PolicyAnswer measuredAnswer(const MeasuredPolicy& policy, const ComparedAnswer& compared) {
   PolicyAnswer answer;
   answer.name = QString::fromStdString(policy.policy);
   if (policy.answers.size() > 1)
-    answer.name = tr("%1, %2").arg(answer.name, QString::fromStdString(answer.node));
-  const trace::FidelityMeasured* one = &answer.fidelity;
+    answer.name = tr("%1, %2").arg(answer.name, QString::fromStdString(compared.node));
+  const trace::FidelityMeasured* one = &compared.fidelity;
   answer.facts = QString::fromStdString(trace::fidelityText(trace::fidelityOf(std::span(&one, 1))));
-  const std::size_t count = std::min({answer.texts.size(), answer.fullTexts.size(), one->tokens.size()});
+  const std::size_t count = std::min({compared.texts.size(), compared.fullTexts.size(), one->tokens.size()});
   for (std::size_t i = 0; i < count; ++i)
-    answer.tokens.push_back({.text = QString::fromStdString(answer.texts[i]),
+    answer.tokens.push_back({.text = QString::fromStdString(compared.texts[i]),
                              .differs = one->tokens[i].token != one->tokens[i].fullBest,
-                             .help = tokenHelp(answer, i)});
+                             .help = tokenHelp(compared, i)});
   return answer;
 }
 

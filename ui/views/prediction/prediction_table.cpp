@@ -256,9 +256,9 @@ std::size_t shownPlace(const std::vector<PredictionPlace>& places, const QString
 
 /// What the embedded cache says of the next run.
 void addPrediction(const ViewInput& input, Against against, PredictionTable& table) {
-  const DocumentPrediction& prediction = *input.prediction.newest;
-  const run::Prediction& prediction = predictionOf(prediction, against);
-  table.cache = cacheText(prediction, against);
+  const DocumentPrediction& newest = *input.prediction.newest;
+  const run::Prediction& prediction = predictionOf(newest, against);
+  table.cache = cacheText(newest, against);
   if (prediction.error) {
     table.error = QString::fromStdString(prediction.error->message());
     table.errorIsCertain = prediction.errorIsCertain;
@@ -271,7 +271,7 @@ void addPrediction(const ViewInput& input, Against against, PredictionTable& tab
     PredictionStep step;
     step.step = predicted.step;
     step.name = names.at(predicted.step);
-    const StepKey key = keyOf(prediction, predicted.step);
+    const StepKey key = keyOf(newest, predicted.step);
     if (input.document->contains(key.first)) step.node = key.first;
     step.counts = run::accountOf(predicted, prediction.blockSize);
     step.counts.evicted = predicted.evicted;
