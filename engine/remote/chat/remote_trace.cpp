@@ -27,7 +27,7 @@ trace::PlanMade planOf(const std::vector<exports::ChatRequest>& requests, const 
                             .ply = 0,
                             .needs = {}};
     for (const exports::ChatMessage& message : requests[i].messages) {
-      if (message.replyOf) step.needs.push_back(static_cast<StepIndex>(*message.replyOf));
+      if (message.answerOf) step.needs.push_back(static_cast<StepIndex>(*message.answerOf));
     }
     plan.steps.push_back(std::move(step));
   }
@@ -228,7 +228,7 @@ std::string answerOf(const std::vector<exports::ChatRequest>& requests, const Re
   std::set<std::size_t> needed;
   for (const exports::ChatRequest& request : requests) {
     for (const exports::ChatMessage& message : request.messages) {
-      if (message.replyOf) needed.insert(*message.replyOf);
+      if (message.answerOf) needed.insert(*message.answerOf);
     }
   }
   std::string answer;

@@ -29,7 +29,7 @@ struct ServedModel {
   std::int64_t context = 0;  ///< max tokens of a prompt with its answer
   std::int32_t blockSize = 16;
   std::int64_t blocks = 0;                     ///< physical blocks that can be used
-  std::int32_t replyTokens = 256;              ///< limit of an answer without another limit
+  std::int32_t answerTokens = 256;             ///< limit of an answer without another limit
   const text::Tokenizer* tokenizer = nullptr;  ///< never null; valid as long as the engine
   const text::ChatTemplate* chat = nullptr;    ///< never null; valid as long as the engine
 };

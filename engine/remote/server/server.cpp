@@ -34,7 +34,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using ServerJson = nlohmann::ordered_json;
-using Answer = httplib::Response;
+using Reply = httplib::Response;
 using Asked = httplib::Request;
 
 constexpr char kJson[] = "application/json";
@@ -150,8 +150,8 @@ struct Server::Impl {
     isSecure = hasTls;
     rules = {.options = config.run,
              .plan = config.plan,
-             .mostTokens = config.limits.replyTokens,
-             .usualTokens = engine.model().replyTokens};
+             .mostTokens = config.limits.answerTokens,
+             .usualTokens = engine.model().answerTokens};
     listener = std::make_unique<Listener>(config.limits, std::move(tls));
     listener->onClients = [this](std::size_t clients) { metrics.setClients(clients); };
     listener->onRefusal = [this](int status) { metrics.countAnswer("other", status); };
@@ -176,7 +176,7 @@ struct Server::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void route();
-  httplib::Server::HandlerResponse check(const Asked& asked, Answer& reply);
+  httplib::Server::HandlerResponse check(const Asked& asked, Reply& reply);
   Gate::Pass awaitTurn(Gate& gate, std::uint64_t amount) const;
   template <class Handle>
   httplib::Server::Handler guarded(const Handle& handle);
@@ -184,14 +184,14 @@ struct Server::Impl {
   bool isServed(std::string_view model) const;
   void checkModel(const std::string& model) const;
   ServerJson modelJson(const std::string& name) const;
-  void listModels(Answer& reply) const;
-  void describeModel(const std::string& name, Answer& reply);
-  void tokenize(const Asked& asked, Answer& reply) const;
-  void detokenize(const Asked& asked, Answer& reply) const;
-  void execute(const Asked& asked, Answer& reply, Gate::Pass turn);
+  void listModels(Reply& reply) const;
+  void describeModel(const std::string& name, Reply& reply);
+  void tokenize(const Asked& asked, Reply& reply) const;
+  void detokenize(const Asked& asked, Reply& reply) const;
+  void execute(const Asked& asked, Reply& reply, Gate::Pass turn);
   std::shared_ptr<ServedRun> begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
                                    Gate::Pass turn);
-  void answer(PlannedCall call, const Asked& asked, Answer& reply, Gate::Pass turn);
+  void answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn);
 
   const ServerConfig config;
   Engine& engine;
@@ -215,7 +215,7 @@ struct Server::Impl {
 };
 
 /// Runs before the body is read: checks who may send requests.
-httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Answer& reply) {
+httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& reply) {
   using enum httplib::Server::HandlerResponse;
   Connection& connection = *currentConnection();
   // The library changes names and values of headers. These are the client's bytes.
@@ -270,7 +270,7 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Answer&
   // Each waiting request occupies a thread. The other half of the threads is for small requests.
   if (length > kSmallBody && largeBodies.waiting() >= std::max<std::size_t>(1, config.limits.clients / 2)) {
     return deny({.status = 503,
-                 .message = "Other requests take all the memory that this server has for large bodies.",
+                 .message = "Other requests use all the memory that this server has for large bodies.",
                  .type = "overloaded_error",
                  .code = "too_many_large_bodies"});
   }
@@ -299,7 +299,7 @@ Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
 /// A handler whose failures become answers.
 template <class Handle>
 httplib::Server::Handler Server::Impl::guarded(const Handle& handle) {
-  return [this, handle](const Asked& asked, Answer& reply) {
+  return [this, handle](const Asked& asked, Reply& reply) {
     try {
       if (asked.body.size() > config.limits.bodyBytes)
         throw ApiFailure(bodyTooLarge(config.limits.bodyBytes));
@@ -320,8 +320,8 @@ httplib::Server::Handler Server::Impl::guarded(const Handle& handle) {
 
 void Server::Impl::route() {
   Listener& http = *listener;
-  http.set_pre_routing_handler([this](const Asked& asked, Answer& reply) { return check(asked, reply); });
-  http.set_exception_handler([this](const Asked& /*asked*/, Answer& reply, const std::exception_ptr& thrown) {
+  http.set_pre_routing_handler([this](const Asked& asked, Reply& reply) { return check(asked, reply); });
+  http.set_exception_handler([this](const Asked& /*asked*/, Reply& reply, const std::exception_ptr& thrown) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
@@ -332,7 +332,7 @@ void Server::Impl::route() {
     currentConnection()->closeAfterwards();
   });
   // The library's own refusals have no body.
-  http.set_error_handler([this](const Asked& asked, Answer& reply) {
+  http.set_error_handler([this](const Asked& asked, Reply& reply) {
     if (!reply.body.empty() || reply.content_provider_) return;
     Connection* const connection = currentConnection();
     const ReadFault fault = connection != nullptr ? connection->fault() : ReadFault::None;
@@ -356,41 +356,41 @@ void Server::Impl::route() {
     else
       refuse(
           reply,
-          {.status = reply.status, .message = "This is no request that can be read.", .code = "bad_request"});
+          {.status = reply.status, .message = "The server cannot read this request.", .code = "bad_request"});
     // After a read error, the beginning of the next request is unknown.
     if (connection != nullptr && reply.status != 404 && reply.status != 405) connection->closeAfterwards();
   });
   // The library announces ranges in answers to HEAD, but sends none.
   http.set_post_routing_handler(
-      [](const Asked& /*asked*/, Answer& reply) { reply.headers.erase("Accept-Ranges"); });
-  http.set_logger([this](const Asked& asked, const Answer& reply) {
+      [](const Asked& /*asked*/, Reply& reply) { reply.headers.erase("Accept-Ranges"); });
+  http.set_logger([this](const Asked& asked, const Reply& reply) {
     metrics.countAnswer(isKnownPath(asked.path) ? asked.path : "other", reply.status);
   });
 
-  http.Get("/health", [this](const Asked& /*asked*/, Answer& reply) {
+  http.Get("/health", [this](const Asked& /*asked*/, Reply& reply) {
     if (isDraining) return refuse(reply, serverIsEnding());
     reply.set_content(R"({"status":"ok"})", kJson);
   });
-  http.Get("/metrics", [this](const Asked& /*asked*/, Answer& reply) {
-    reply.set_content(metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
+  http.Get("/metrics", [this](const Asked& /*asked*/, Reply& reply) {
+    reply.set_content(metrics.text(), R"(text/plain; version=0.0.4; charset=utf-8)");
   });
-  http.Get("/v1/models", [this](const Asked& /*asked*/, Answer& reply) { listModels(reply); });
+  http.Get("/v1/models", [this](const Asked& /*asked*/, Reply& reply) { listModels(reply); });
   http.Get("/v1/models/(.+)",
-           [this](const Asked& asked, Answer& reply) { describeModel(asked.matches[1].str(), reply); });
-  http.Post("/tokenize", guarded([this](const Asked& asked, Answer& reply, const Gate::Pass& /*turn*/) {
+           [this](const Asked& asked, Reply& reply) { describeModel(asked.matches[1].str(), reply); });
+  http.Post("/tokenize", guarded([this](const Asked& asked, Reply& reply, const Gate::Pass& /*turn*/) {
               tokenize(asked, reply);
             }));
-  http.Post("/detokenize", guarded([this](const Asked& asked, Answer& reply, const Gate::Pass& /*turn*/) {
+  http.Post("/detokenize", guarded([this](const Asked& asked, Reply& reply, const Gate::Pass& /*turn*/) {
               detokenize(asked, reply);
             }));
-  http.Post("/v1/chat/completions", guarded([this](const Asked& asked, Answer& reply, Gate::Pass turn) {
+  http.Post("/v1/chat/completions", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
               const ChatCall call = readChatCall(asked.body);
               checkModel(call.settings.model);
               PlannedCall planned = planChat(call, rules, randomSeed());
               planned.options.salt = call.settings.cacheSalt;
               answer(std::move(planned), asked, reply, std::move(turn));
             }));
-  http.Post("/v1/completions", guarded([this](const Asked& asked, Answer& reply, Gate::Pass turn) {
+  http.Post("/v1/completions", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
               const CompletionCall call = readCompletionCall(asked.body);
               checkModel(call.settings.model);
               PlannedCall planned = planCompletion(call, rules, engine.model(), randomSeed());
@@ -398,19 +398,19 @@ void Server::Impl::route() {
               answer(std::move(planned), asked, reply, std::move(turn));
             }));
   http.Post("/v1/responses",
-            guarded([](const Asked& /*asked*/, Answer& /*reply*/, const Gate::Pass& /*turn*/) {
+            guarded([](const Asked& /*asked*/, Reply& /*reply*/, const Gate::Pass& /*turn*/) {
               throw ApiFailure({.status = 404,
-                                .message = "This server has no responses; it has chat completions "
+                                .message = "This server has no Responses API. Use chat completions "
                                            "(/v1/chat/completions), which keep no state.",
                                 .type = "not_found_error",
                                 .code = "unsupported_endpoint"});
             }));
-  http.Post("/v1/query/execute", guarded([this](const Asked& asked, Answer& reply, Gate::Pass turn) {
+  http.Post("/v1/query/execute", guarded([this](const Asked& asked, Reply& reply, Gate::Pass turn) {
               execute(asked, reply, std::move(turn));
             }));
 }
 
-void Server::Impl::execute(const Asked& asked, Answer& reply, Gate::Pass turn) {
+void Server::Impl::execute(const Asked& asked, Reply& reply, Gate::Pass turn) {
   PlannedCall planned = planQuery(asked.body, rules, randomSeed());
   checkModel(planned.model);
   const auto flag = [&asked](const char* name) {
@@ -455,7 +455,7 @@ ServerJson Server::Impl::modelJson(const std::string& name) const {
           {"max_model_len", engine.model().context}};
 }
 
-void Server::Impl::listModels(Answer& reply) const {
+void Server::Impl::listModels(Reply& reply) const {
   ServerJson list = ServerJson::array({modelJson(engine.model().name)});
   for (const std::string& name : config.names) {
     if (name != "*" && name != engine.model().name) list.push_back(modelJson(name));
@@ -464,7 +464,7 @@ void Server::Impl::listModels(Answer& reply) const {
   reply.set_content(json.dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
 }
 
-void Server::Impl::describeModel(const std::string& name, Answer& reply) {
+void Server::Impl::describeModel(const std::string& name, Reply& reply) {
   try {
     checkModel(name);
   } catch (const ApiFailure& failure) {
@@ -473,7 +473,7 @@ void Server::Impl::describeModel(const std::string& name, Answer& reply) {
   reply.set_content(modelJson(name).dump(-1, ' ', false, ServerJson::error_handler_t::replace), kJson);
 }
 
-void Server::Impl::tokenize(const Asked& asked, Answer& reply) const {
+void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
   const TokenizeCall call = readTokenizeCall(asked.body);
   checkModel(call.model);
   const ServedModel& model = engine.model();
@@ -518,7 +518,7 @@ void Server::Impl::tokenize(const Asked& asked, Answer& reply) const {
   reply.body = std::move(json);
 }
 
-void Server::Impl::detokenize(const Asked& asked, Answer& reply) const {
+void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {
   const DetokenizeCall call = readDetokenizeCall(asked.body);
   checkModel(call.model);
   const text::Tokenizer& tokenizer = *engine.model().tokenizer;
@@ -532,7 +532,7 @@ void Server::Impl::detokenize(const Asked& asked, Answer& reply) const {
 
 std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
                                                Gate::Pass turn) {
-  if (call.plan->steps.empty()) refuseField({}, "There is nothing to generate in this request.");
+  if (call.plan->steps.empty()) refuseField({}, "This request contains nothing to generate.");
   const std::string ofClient = keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
   const std::string salt = combinedSalt(ofClient, call.options.salt.value_or(""));
   // The key for readers of KV events. It must reveal nothing about the client's key.
@@ -553,7 +553,7 @@ std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead
                                      running, std::move(hasBegun), engine);
 }
 
-void Server::Impl::answer(PlannedCall call, const Asked& asked, Answer& reply, Gate::Pass turn) {
+void Server::Impl::answer(PlannedCall call, const Asked& asked, Reply& reply, Gate::Pass turn) {
   ReplyHead head{.id = newId(call.form == AnswerForm::Chat ? "chatcmpl-" : "cmpl-"),
                  .created = millisecondsNow() / 1000,
                  .model = call.model.empty() ? engine.model().name : call.model,

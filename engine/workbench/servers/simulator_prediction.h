@@ -115,7 +115,7 @@ struct PromptModel {
 };
 
 /// Keeps its results for the next query. Not thread-safe.
-class SimulatorPredictioner {
+class SimulatorPredictor {
  public:
   /// Predicts a query. `sent` are the earlier queries, in order. Servers with default options have had all of
   /// them. Servers of the user's list have had their own. Faults of the query are in the result and are not

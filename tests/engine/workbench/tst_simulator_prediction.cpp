@@ -26,13 +26,14 @@
 #include <vector>
 
 using namespace spanscope;
+using spanscope::product_text::says;
 using spanscope::product_text::worded;
 using workbench::NamedSimulator;
 using workbench::SentQuery;
 using workbench::ServerPrompt;
 using workbench::SimulatorPrediction;
-using workbench::SimulatorPredictioner;
 using workbench::SimulatorPredictions;
+using workbench::SimulatorPredictor;
 
 namespace {
 
@@ -74,10 +75,10 @@ SentQuery sentOf(RunId run, const std::string& json,
   return {.run = run, .queryJson = json, .settings = {}, .answers = std::move(answers)};
 }
 
-SimulatorPredictions predictionOf(SimulatorPredictioner& predictioner, const std::string& json,
+SimulatorPredictions predictionOf(SimulatorPredictor& predictor, const std::string& json,
                                   const std::vector<SentQuery>& sent = {},
                                   const std::vector<NamedSimulator>& named = {}) {
-  auto made = predictioner.prediction(tiny(), parsed(json), {}, sent, named, {});
+  auto made = predictor.prediction(tiny(), parsed(json), {}, sent, named, {});
   if (!made) qFatal("it was stopped");
   return std::move(*made);
 }
@@ -104,8 +105,8 @@ class TestSimulatorPrediction : public QObject {
     QFETCH(QString, file);
     std::ifstream stream(SPANSCOPE_SOURCE_DIR "/resources/queries/" + file.toStdString());
     const std::string json{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    SimulatorPredictioner predictioner;
-    const SimulatorPredictions predictions = predictionOf(predictioner, json);
+    SimulatorPredictor predictor;
+    const SimulatorPredictions predictions = predictionOf(predictor, json);
     QCOMPARE(predictions.problem, std::string());
     const exports::ChatRequests chat = exports::chatRequests(parsed(json));
     QCOMPARE(predictions.prompts.size(), chat.requests.size());
@@ -119,11 +120,11 @@ class TestSimulatorPrediction : public QObject {
   /// Of two requests that are sent at the same time, the first at a llama-server gets what the slot holds.
   /// vLLM finds the same blocks for both.
   void ordersThatAreNotKnown() {
-    SimulatorPredictioner predictioner;
+    SimulatorPredictor predictor;
     const std::string two = R"({"cross":[)" + letterTo("Tarek") + "," + letterTo("Priya") + "]}";
     const std::vector<SentQuery> sent{
         sentOf(1, letterTo("Mira"), {{{"", 0}, {.text = "Dear Mira, come at once.", .endedItself = true}}})};
-    const SimulatorPredictions predictions = predictionOf(predictioner, two, sent);
+    const SimulatorPredictions predictions = predictionOf(predictor, two, sent);
     QCOMPARE(predictions.prompts.size(), std::size_t{2});
     const SimulatorPrediction& llama = of(predictions, "llama.cpp");
     const SimulatorPrediction& vllm = of(predictions, "vllm");
@@ -135,7 +136,7 @@ class TestSimulatorPrediction : public QObject {
       QCOMPARE(vllm.presentRange.prompts[i].most, std::int64_t{vllm.present[i].cached});
     }
     // One alone comes first.
-    const SimulatorPredictions one = predictionOf(predictioner, letterTo("Tarek"), sent);
+    const SimulatorPredictions one = predictionOf(predictor, letterTo("Tarek"), sent);
     QVERIFY(of(one, "llama.cpp").presentRange.prompts.at(0).isExact());
     QVERIFY(of(one, "llama.cpp").presentRange.prompts[0].most > 0);
   }
@@ -158,12 +159,12 @@ class TestSimulatorPrediction : public QObject {
     NamedSimulator small{.server = "small", .kind = "llama.cpp", .slots = 2};
     small.cache.slotTokens = 256;
     const NamedSimulator silent{.server = "silent", .kind = "vllm"};
-    SimulatorPredictioner predictioner;
+    SimulatorPredictor predictor;
     const std::string first = ragWith(kMira + "," + kTarek);
     std::map<workbench::StepName, workbench::SentAnswer> answers;
     answers[{"", 0}] = {.text = "Lisbon", .server = "blocks"};
     const SimulatorPredictions predictions =
-        predictionOf(predictioner, first, {sentOf(1, first, std::move(answers))},
+        predictionOf(predictor, first, {sentOf(1, first, std::move(answers))},
                      {blocks, off, silent, small, spans, byItself});
     const auto all = static_cast<std::int32_t>(predictions.prompts.at(0).tokens().size());
     const SimulatorPrediction& said = of(predictions, "server blocks");
@@ -180,7 +181,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(of(predictions, "server by itself").problem, of(predictions, "server spans").problem);
     NamedSimulator chats = byItself;
     chats.protocols = {"chat"};
-    QVERIFY(of(predictionOf(predictioner, first, {}, {chats}), "server by itself").problem.empty());
+    QVERIFY(of(predictionOf(predictor, first, {}, {chats}), "server by itself").problem.empty());
     QVERIFY(of(predictions, "server small").isAsSaid);
     QCOMPARE(of(predictions, "server small").setup, std::string("2 slots"));
   }
@@ -287,8 +288,8 @@ class TestSimulatorPrediction : public QObject {
     QVERIFY(other.find("0.1.2") != std::string::npos && other.find(own) != std::string::npos);
     NamedSimulator named{.server = "gpu-3", .kind = "vllm"};
     named.version = "0.1.2";
-    SimulatorPredictioner predictioner;
-    QCOMPARE(of(predictionOf(predictioner, kNested, {}, {named}), "server gpu-3").version, named.version);
+    SimulatorPredictor predictor;
+    QCOMPARE(of(predictionOf(predictor, kNested, {}, {named}), "server gpu-3").version, named.version);
   }
 
   /// Steps that do not need each other are sent together, as many as the server gets; slots answer one each.
@@ -296,10 +297,10 @@ class TestSimulatorPrediction : public QObject {
     const std::string query = R"({"g":{"model":"tiny","max_tokens":4,"input":{"cross":[{"plus":[)" +
                               letterTo("Mira") + "," + letterTo("Tarek") +
                               R"(]},{"user":"Which is best?"}]}}})";
-    SimulatorPredictioner predictioner;
+    SimulatorPredictor predictor;
     NamedSimulator lone{.server = "lone", .kind = "llama.cpp", .slots = 4};
     lone.atOnce = 1;
-    const SimulatorPredictions predictions = predictionOf(predictioner, query, {}, {lone});
+    const SimulatorPredictions predictions = predictionOf(predictor, query, {}, {lone});
     QCOMPARE(predictions.prompts.size(), std::size_t{3});
     QCOMPARE(predictions.prompts[0].ply, std::uint32_t{0});
     QCOMPARE(predictions.prompts[2].ply, std::uint32_t{1});
@@ -316,14 +317,14 @@ class TestSimulatorPrediction : public QObject {
   /// Whether llama-server keeps what a slot held depends on how long the reply was: replies count as some
   /// tokens.
   void answersHaveLengths() {
-    SimulatorPredictioner predictioner;
-    const std::vector<ServerPrompt> prompts = predictionOf(predictioner, letterTo("Mira")).prompts;
+    SimulatorPredictor predictor;
+    const std::vector<ServerPrompt> prompts = predictionOf(predictor, letterTo("Mira")).prompts;
     QCOMPARE(prompts.size(), std::size_t{1});
     const std::vector<TokenId>& answer = prompts.front().answerTokens;
     QVERIFY(answer.size() >= 20 && answer.size() <= 60);
     QCOMPARE(std::set<TokenId>(answer.begin(), answer.end()).size(), answer.size());
     QVERIFY(std::all_of(answer.begin(), answer.end(), [](TokenId token) { return token < 0; }));
-    const ServerPrompt other = predictionOf(predictioner, letterTo("Tarek")).prompts.front();
+    const ServerPrompt other = predictionOf(predictor, letterTo("Tarek")).prompts.front();
     const auto found = [&](std::size_t length) {
       const std::unique_ptr<simulator::Simulator> slot =
           simulator::findServer("llama.cpp")->open({.slots = 1});
@@ -340,22 +341,22 @@ class TestSimulatorPrediction : public QObject {
   void whatEachServerFinds() {
     const std::string first = ragWith(kMira + "," + kTarek);
     const std::string swapped = ragWith(kTarek + "," + kMira);
-    SimulatorPredictioner predictioner;
-    const SimulatorPredictions cold = predictionOf(predictioner, first);
+    SimulatorPredictor predictor;
+    const SimulatorPredictions cold = predictionOf(predictor, first);
     const auto all = static_cast<std::int32_t>(cold.prompts.at(0).tokens().size());
     for (const SimulatorPrediction& simulator : cold.simulators) {
       QCOMPARE(simulator.earlier, std::size_t{0});
       QCOMPARE(simulator.present.at(0).cached, 0);
     }
     const std::vector<SentQuery> sent{sentOf(1, first, {{{"", 0}, {.text = "Lisbon"}}})};
-    const SimulatorPredictions same = predictionOf(predictioner, first, sent);
+    const SimulatorPredictions same = predictionOf(predictor, first, sent);
     QCOMPARE(of(same, "vllm").present.at(0).cached, (all - 1) / 16 * 16);
     for (const char* id : {"sglang", "llama.cpp", "one slot"}) {
       QCOMPARE(of(same, id).present.at(0).cached, all - 1);
       QCOMPARE(of(same, id).empty.at(0).cached, 0);
       QCOMPARE(of(same, id).earlier, std::size_t{1});
     }
-    const SimulatorPredictions other = predictionOf(predictioner, swapped, sent);
+    const SimulatorPredictions other = predictionOf(predictor, swapped, sent);
     const std::vector<TokenId>& a = same.prompts.at(0).tokens();
     const std::vector<TokenId>& b = other.prompts.at(0).tokens();
     const auto common =
@@ -365,26 +366,26 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(of(other, "sglang").present.at(0).cached, common);
     QCOMPARE(of(other, "one slot").present.at(0).cached, common);
     const std::string place = of(other, "one slot").present.at(0).place;
-    QVERIFY2(place.starts_with("slot 0, which held ") &&
+    QVERIFY2(place.starts_with("slot 0, which had ") &&
                  place.ends_with(", " + std::to_string(common) + worded(std::string(" <same-beginning>"))),
              place.c_str());
     const simulator::Answer& answer = of(other, "sglang").present.at(0);
     QCOMPARE(answer.fates.back().begin, common);
     QVERIFY(answer.fates.back().fate == simulator::Fate::Differs);
     // What was not run is not kept.
-    QCOMPARE(predictionOf(predictioner, swapped, sent).simulators, other.simulators);
+    QCOMPARE(predictionOf(predictor, swapped, sent).simulators, other.simulators);
   }
 
   /// An inner step leaves its prompt, and its reply is a message of the outer one.
   void answersOfTheRunStandInPrompts() {
-    SimulatorPredictioner predictioner;
-    const SimulatorPredictions before = predictionOf(predictioner, kNested);
+    SimulatorPredictor predictor;
+    const SimulatorPredictions before = predictionOf(predictor, kNested);
     QCOMPARE(before.prompts.size(), std::size_t{2});
     QVERIFY(!before.prompts[0].holdsAnswer);
     QVERIFY(before.prompts[1].holdsAnswer);
     const SentQuery sent =
         sentOf(4, kNested, {{{"", 0}, {.text = "Yes"}}, {{"/g/input/cross/0", 0}, {.text = "Lisbon"}}});
-    const SimulatorPredictions after = predictionOf(predictioner, kNested, {sent});
+    const SimulatorPredictions after = predictionOf(predictor, kNested, {sent});
     const SimulatorPrediction& sglang = of(after, "sglang");
     QCOMPARE(sglang.earlier, std::size_t{2});
     QCOMPARE(sglang.present[0].cached, static_cast<std::int32_t>(after.prompts[0].tokens().size()) - 1);
@@ -394,35 +395,35 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(sglang.present[1].cached, static_cast<std::int32_t>(known - outer.begin()));
     // A run that ended before its second step left only the first.
     const SentQuery broken = sentOf(5, kNested, {{{"/g/input/cross/0", 0}, {.text = "Lisbon"}}});
-    QCOMPARE(of(predictionOf(predictioner, kNested, {broken}), "vllm").earlier, std::size_t{1});
+    QCOMPARE(of(predictionOf(predictor, kNested, {broken}), "vllm").earlier, std::size_t{1});
     // And one whose inner step failed left nothing that is known.
     const SentQuery failed = sentOf(6, kNested, {{{"", 0}, {.text = "Yes"}}});
-    QCOMPARE(of(predictionOf(predictioner, kNested, {failed}), "vllm").earlier, std::size_t{0});
+    QCOMPARE(of(predictionOf(predictor, kNested, {failed}), "vllm").earlier, std::size_t{0});
   }
 
   void namedServersHaveAStateOfTheirOwn() {
     const std::string query = ragWith(kMira + "," + kTarek);
-    SimulatorPredictioner predictioner;
+    SimulatorPredictor predictor;
     const std::vector<NamedSimulator> list{{.server = "gpu-3", .kind = "sglang"},
                                            {.server = "box", .kind = "ollama"},
                                            {.server = "own", .kind = "spanscope"},
                                            {.server = "new", .kind = ""}};
-    const SimulatorPredictions before = predictionOf(predictioner, query, {}, list);
+    const SimulatorPredictions before = predictionOf(predictor, query, {}, list);
     QCOMPARE(of(before, "server gpu-3").present.at(0).cached, 0);
     QCOMPARE(of(before, "server gpu-3").setup, std::string("by token"));
     QVERIFY(of(before, "server box").problem.find("Ollama") != std::string::npos);
     QVERIFY(of(before, "server own").problem.find("another Spanscope") != std::string::npos);
-    QVERIFY(of(before, "server new").problem.find("nothing was sent") != std::string::npos);
+    QVERIFY(says(of(before, "server new").problem, "<nothing-sent-yet>"));
     const auto all = static_cast<std::int64_t>(before.prompts.at(0).tokens().size());
     // Answered here, it is nothing to that server.
     const SentQuery here = sentOf(1, query, {{{"", 0}, {.text = "Lisbon"}}});
-    const SimulatorPredictions beside = predictionOf(predictioner, query, {here}, list);
+    const SimulatorPredictions beside = predictionOf(predictor, query, {here}, list);
     QCOMPARE(of(beside, "server gpu-3").present.at(0).cached, 0);
     QCOMPARE(of(beside, "server gpu-3").earlier, std::size_t{0});
     QCOMPARE(of(beside, "sglang").present.at(0).cached, static_cast<std::int32_t>(all) - 1);
     const SentQuery there =
         sentOf(2, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
-    const SimulatorPredictions after = predictionOf(predictioner, query, {here, there}, list);
+    const SimulatorPredictions after = predictionOf(predictor, query, {here, there}, list);
     QCOMPARE(of(after, "server gpu-3").present.at(0).cached, static_cast<std::int32_t>(all) - 1);
     QCOMPARE(of(after, "server gpu-3").earlier, std::size_t{1});
     QCOMPARE(of(after, "server gpu-3").empty.at(0).cached, 0);
@@ -430,43 +431,42 @@ class TestSimulatorPrediction : public QObject {
     // It counts otherwise: nothing that this model's tokens say is true there, until it counts alike again.
     const SentQuery strange =
         sentOf(3, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all + 1}}});
-    const SimulatorPredictions other = predictionOf(predictioner, query, {here, there, strange}, list);
+    const SimulatorPredictions other = predictionOf(predictor, query, {here, there, strange}, list);
     QVERIFY(of(other, "server gpu-3").problem.find(std::to_string(all + 1)) != std::string::npos);
     // One that was stopped has no count, and says nothing of that.
     const SentQuery stopped =
         sentOf(5, query, {{{"", 0}, {.text = "Lis", .endedItself = false, .server = "gpu-3"}}});
-    QVERIFY(!of(predictionOf(predictioner, query, {here, there, strange, stopped}, list), "server gpu-3")
+    QVERIFY(!of(predictionOf(predictor, query, {here, there, strange, stopped}, list), "server gpu-3")
                  .problem.empty());
     const SentQuery again =
         sentOf(4, query, {{{"", 0}, {.text = "Lisbon", .server = "gpu-3", .promptTokens = all}}});
-    QCOMPARE(
-        of(predictionOf(predictioner, query, {here, there, strange, again}, list), "server gpu-3").problem,
-        std::string());
+    QCOMPARE(of(predictionOf(predictor, query, {here, there, strange, again}, list), "server gpu-3").problem,
+             std::string());
   }
 
   void whatCannotBeSentSaysWhy() {
-    SimulatorPredictioner predictioner;
+    SimulatorPredictor predictor;
     const SimulatorPredictions predictions =
-        predictionOf(predictioner, R"({"g":{"model":"tiny","max_tokens":"{n}","input":{"user":"Hi"}}})");
+        predictionOf(predictor, R"({"g":{"model":"tiny","max_tokens":"{n}","input":{"user":"Hi"}}})");
     QVERIFY(!predictions.problem.empty());
     QVERIFY(predictions.prompts.empty());
     // The next query is asked as ever.
-    QCOMPARE(predictionOf(predictioner, kNested).problem, std::string());
+    QCOMPARE(predictionOf(predictor, kNested).problem, std::string());
   }
 
   /// Runs that come to stand before others, and runs that are forgotten, count as they stand now.
   void whatWasSentIsReadAnew() {
     const std::string first = ragWith(kMira);
     const std::string second = ragWith(kTarek);
-    SimulatorPredictioner predictioner;
+    SimulatorPredictor predictor;
     const SentQuery one = sentOf(1, first, {{{"", 0}, {.text = "Lisbon"}}});
     const SentQuery two = sentOf(2, second, {{{"", 0}, {.text = "Lisbon"}}});
-    QCOMPARE(of(predictionOf(predictioner, first, {two}), "one slot").earlier, std::size_t{1});
-    const SimulatorPredictions both = predictionOf(predictioner, first, {one, two});
+    QCOMPARE(of(predictionOf(predictor, first, {two}), "one slot").earlier, std::size_t{1});
+    const SimulatorPredictions both = predictionOf(predictor, first, {one, two});
     QCOMPARE(of(both, "one slot").earlier, std::size_t{2});
-    SimulatorPredictioner fresh;
+    SimulatorPredictor fresh;
     QCOMPARE(both.simulators, predictionOf(fresh, first, {one, two}).simulators);
-    QCOMPARE(of(predictionOf(predictioner, first), "one slot").present.at(0).cached, 0);
+    QCOMPARE(of(predictionOf(predictor, first), "one slot").present.at(0).cached, 0);
   }
 
   void toldAsATrace_data() {
@@ -492,10 +492,10 @@ class TestSimulatorPrediction : public QObject {
     const std::vector<SentQuery> sent{sentOf(3, first, {{{"", 0}, {.text = "Lisbon"}}}),
                                       sentOf(5, ragWith(kTarek), {{{"", 0}, {.text = "Lisbon"}}})};
     const std::string now = query::writeCanonical(parsed(ragWith(kMira)));
-    SimulatorPredictioner predictioner;
-    const SimulatorPrediction prediction = of(predictionOf(predictioner, now, sent), id);
+    SimulatorPredictor predictor;
+    const SimulatorPrediction prediction = of(predictionOf(predictor, now, sent), id);
     QCOMPARE(QString::fromStdString(prediction.name()), name);
-    const auto reported = predictioner.report(tiny(), parsed(now), now, {}, sent, {}, id, true, {});
+    const auto reported = predictor.report(tiny(), parsed(now), now, {}, sent, {}, id, true, {});
     QVERIFY(reported && reported->problem.empty());
     QCOMPARE(QString::fromStdString(reported->name), name);
     QCOMPARE(reported->before, (std::vector<RunId>{3, 5}));
@@ -509,7 +509,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(replay.progress().runs.size(), std::size_t{3});
     const trace::RunState& last = replay.progress().runs.at(3);
     QCOMPARE(*last.queryJson, now);
-    QCOMPARE(QString::fromStdString(last.policy), name + QStringLiteral(", foretold"));
+    QCOMPARE(QString::fromStdString(last.policy), name + worded("<policy-predicted>"));
     QCOMPARE(last.requests.size(), prediction.present.size());
     const trace::RequestState& request = replay.progress().requests.at(last.requests.front());
     QCOMPARE(request.cachedTokens, std::int64_t{prediction.present.front().cached});
@@ -527,7 +527,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(replay.progress().time, std::int64_t{0});
     QVERIFY(!metrics::valuesOf(replay.progress(), last).whole);
     // With an empty cache, nothing was before.
-    const auto empty = predictioner.report(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
+    const auto empty = predictor.report(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
     QVERIFY(empty && empty->before.empty());
     trace::Replay cold;
     for (const trace::Event& event : empty->events) QVERIFY(!cold.apply(event));
@@ -535,26 +535,26 @@ class TestSimulatorPrediction : public QObject {
   }
 
   void whatCannotBeToldSaysWhy() {
-    SimulatorPredictioner predictioner;
+    SimulatorPredictor predictor;
     const std::string query = ragWith(kMira);
     const std::vector<NamedSimulator> list{{.server = "box", .kind = "ollama"}};
     const auto report = [&](const std::string& place) {
-      return predictioner.report(tiny(), parsed(query), query, {}, {}, list, place, true, {})->problem;
+      return predictor.report(tiny(), parsed(query), query, {}, {}, list, place, true, {})->problem;
     };
     QVERIFY(report("server box").find("Ollama") != std::string::npos);
     QVERIFY(!report("server gone").empty());
     QCOMPARE(report("vllm"), std::string());
     std::stop_source stop;
     stop.request_stop();
-    QVERIFY(!predictioner.report(tiny(), parsed(query), query, {}, {}, list, "vllm", true, stop.get_token()));
+    QVERIFY(!predictor.report(tiny(), parsed(query), query, {}, {}, list, "vllm", true, stop.get_token()));
   }
 
   void stops() {
-    SimulatorPredictioner predictioner;
+    SimulatorPredictor predictor;
     std::stop_source stop;
     stop.request_stop();
-    QVERIFY(!predictioner.prediction(tiny(), parsed(kNested), {}, {}, {}, stop.get_token()));
-    QCOMPARE(predictionOf(predictioner, kNested).simulators.size(), std::size_t{4});
+    QVERIFY(!predictor.prediction(tiny(), parsed(kNested), {}, {}, {}, stop.get_token()));
+    QCOMPARE(predictionOf(predictor, kNested).simulators.size(), std::size_t{4});
   }
 };
 

@@ -40,7 +40,7 @@ void TestServerWork::requestsAreLimited() {
   ServerConfig config = freePort();
   config.limits.requests = 2;
   config.limits.bodyBytes = 2000;
-  config.limits.replyTokens = 8;
+  config.limits.answerTokens = 8;
   Running running(config);
   running.engine.perToken = std::chrono::milliseconds(100);
   std::vector<std::unique_ptr<HttpClient>> clients;
